@@ -190,7 +190,7 @@ def publish(forge: Forge, key: str, body: str, login: str | None = None) -> list
     Returns
     -------
     list of str
-        What became of the comment, with its address, and what a person should know beside that.
+        What became of the comment, with its address, and what else a person should know.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def _renew(forge: Forge, own: list[Comment], key: str, body: str) -> list[str] |
 
 
 def _refuse_if_of_an_app(forge: Forge, found: list[Comment], key: str) -> None:
-    """Refuse to write beside a comment of an app, whose token this one may be.
+    """Refuse to write a second comment if one of an app is there, whose token this one may be.
 
     No person's login ends so, so nobody can keep a comment back with one of theirs.
     """

@@ -76,7 +76,7 @@ def github(
     Raises
     ------
     ForgeError
-        If something is not told, or the event is about no pull request, or about several.
+        If something is not given, or the event is about no pull request, or about several.
     """
     place = needed(repository or environ.get("GITHUB_REPOSITORY"), "--repository OWNER/NAME")
     if not _REPOSITORY.fullmatch(place) or {".", ".."} & set(place.split("/")):
@@ -258,7 +258,7 @@ def gitlab(
     Raises
     ------
     ForgeError
-        If something is not told.
+        If something is not given.
     """
     page = None if project else environ.get("CI_PROJECT_URL")
     project = needed(project or environ.get("CI_PROJECT_ID"), "--repository GROUP/NAME")

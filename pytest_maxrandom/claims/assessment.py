@@ -55,7 +55,7 @@ def judged(
     arrangements: int | None,
     score: JudgedScore | None = None,
 ) -> FlagInput:
-    """Return what is seen beside a verdict on the best of the distinct prompts, by its row.
+    """Return what is shown with a verdict on the best of the distinct prompts, by its row.
 
     Parameters
     ----------

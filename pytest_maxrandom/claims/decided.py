@@ -1,4 +1,4 @@
-"""Claims whose verdict is known before all answers are: which can be, when, and what is told."""
+"""Claims whose verdict is known before all answers are: which, when, and what is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Undecidable = Literal["no_budget", "metric", "all_answers", "red_flags", "unpassable"]
 """Why all answers of a claim are computed: t is not declared; its metric is no accuracy; what is
-claimed depends on all answers, or what reads all of them stands beside it; red flags may fail it in
+claimed depends on all answers, or on a check that reads all of them; red flags may fail it in
 another way than it is expected to fail; no count can pass."""
 
 

@@ -65,7 +65,7 @@ class ModelCost:
     examples : int
         (prompt, example) pairs that are to be computed.
     estimate : Estimate or None
-        None where there is nothing to compute, or that cannot be told.
+        None if there is nothing to compute, or that is unknown.
     counted : bool
         Whether tokens and forward passes are counted rather than scaled from some prompts.
     seconds : float or None
@@ -111,7 +111,7 @@ class ModelCost:
 
 
 def costs(asked: Iterable[Asked], session: SessionState) -> list[ModelCost]:
-    """Return what claims, and what is asked beside them, will take.
+    """Return what claims, and the checks that go with them, will take.
 
     Each model is loaded and tried on a few prompts, whose answers are forgotten: nothing is judged,
     stored, or written to a ledger.

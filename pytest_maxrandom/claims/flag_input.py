@@ -40,7 +40,7 @@ def flag_input_of_sweep(
     others : sequence of FlagInput
         The same of other models.
     compared : Compared, optional
-        The best prompt beside heuristics.
+        The best prompt compared with heuristics.
     """
     condition = planned.condition
     found = of_predictions(

@@ -1,4 +1,4 @@
-"""The random guessers that stand beside a sweep: one for each prompt, on its prompt's examples."""
+"""The random guessers of a sweep: one for each prompt, on its prompt's examples."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Guessers:
         return self.best.log_p_value(int(result), self.n)
 
     def p_standard(self, result: float, prompt: int) -> float:
-        """P(the guesser beside this prompt has at least this count)."""
+        """P(this prompt's guesser has at least this count)."""
         return self.best.p_standard(int(result), self.kinds[prompt])
 
     def union_p(self, result: float) -> float:

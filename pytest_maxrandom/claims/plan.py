@@ -206,7 +206,7 @@ def draw_condition(
     shots: int,
     test: tuple[Example, ...] = (),
 ) -> Condition:
-    """Draw the prompts of one task with one number of shots, and the guessers beside them.
+    """Draw the prompts of one task with one number of shots, and their guessers.
 
     Raises
     ------

@@ -91,7 +91,7 @@ class ClaimOfSuite(Planned):
         return False
 
     def heading(self, node_id: str, suite: str) -> ClaimHeading:
-        """Return what the records of a claim, and of all that is asked beside it, begin with."""
+        """Return what the records of a claim, and of the checks that go with it, begin with."""
         return {
             "id": node_id,
             "suite": suite,

@@ -1,4 +1,4 @@
-"""The guessers beside recorded results, and what a publication says of the results.
+"""The guessers of recorded results, and what a publication says about the results.
 
 There is one guesser for each prompt, on the examples that it was scored on.
 """

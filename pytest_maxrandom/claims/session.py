@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def results_file(path: Path, *, simulated: bool) -> Path:
-    """Return the file that keeps results: simulated ones have one of their own beside it."""
+    """Return the file that keeps results: simulated ones have their own file next to it."""
     return path.with_stem(f"{path.stem}-simulated") if simulated else path
 
 
@@ -37,7 +37,7 @@ class SessionState:
     pool : ModelPool
         Loads models.
     results : Path
-        The file of the results store; simulated models have one of their own beside it.
+        The file of the results store; simulated models have their own file next to it.
     run : str
         Names the run in ledgers; the same in all of its processes.
     process : str

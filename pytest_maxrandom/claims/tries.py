@@ -79,12 +79,12 @@ class ClaimTries:
         t = len(counted - self._told)
         if t > budget and own_tries(planned, self._subject) - ledger.tries():
             files = ", ".join(map(str, ledger.files))
-            listed = f" ({files} lists those of before)" if files else ""
+            listed = f" ({files} lists the earlier ones)" if files else ""
             raise SweepError(
                 f"the budget of {count(budget)} prompt{'s' * (budget != 1)} would be exceeded: "
                 f"with those of this suite, {count(t)} would have been evaluated on these "
                 f"examples{listed}; test earlier prompts again, or use examples that no prompt has "
-                "seen; a budget that is raised now is told as one that was not declared in advance"
+                "seen; if you raise the budget now, reports say that it was not declared in advance"
             )
         self._checked = read
 

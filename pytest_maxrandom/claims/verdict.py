@@ -1,4 +1,4 @@
-"""The verdict on a claim: what the best of t prompts means beside the best of t guessers."""
+"""The verdict on a claim: what the best of t prompts means compared with the best of t guessers."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Row:
     choices : int
         The chance of one guess is one in so many.
     n, t : int or None
-        Of curves that are drawn beside the usual ones, and stand out.
+        Of curves that are drawn in addition to the usual ones, and stand out.
     results : tuple of Result
         Claims that are marked.
     """

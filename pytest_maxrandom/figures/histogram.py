@@ -1,4 +1,4 @@
-"""The accuracies of all prompts beside those of guessers.
+"""The accuracies of all prompts compared with those of guessers.
 
 After figure 1 of arXiv 2404.13020.
 """

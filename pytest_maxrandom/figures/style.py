@@ -1,7 +1,7 @@
 """How figures look: sizes for a page of text, colours, lines and marks.
 
 Colours are those of Okabe and Ito (2008), "Color Universal Design", which people with any kind of
-colour vision tell apart; whatever a colour tells is told by a line style, a mark or a hatch too,
+colour vision can distinguish; a line style, a mark or a hatch shows whatever a colour shows,
 so that a print in grey loses nothing.
 """
 

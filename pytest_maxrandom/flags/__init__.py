@@ -11,7 +11,7 @@
                 or none that can be read
 ``models``      two models that are one
 ``unearned``    a claim that passes, and what passes as well without knowledge
-``compare``     the best prompt beside heuristics, and beside itself without the questions
+``compare``     the best prompt compared with heuristics, and with itself without the questions
 ==============  ======================================================================
 
 A check says what it finds by kind and parameters; :mod:`pytest_maxrandom.reports` words that.

@@ -1,4 +1,4 @@
-"""The best prompt beside what needs no knowledge: is it right more often than that?
+"""The best prompt compared with what needs no knowledge: is it right more often than that?
 
 Heuristics are fixed rules: the longest choice, the most frequent label, and so on.
 Questions and choices that people write have such traces (Gururangan et al. 2018, arXiv 1803.02324;
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Values = Sequence[Fraction]
 
 _ORDER: tuple[HeuristicName, ...] = get_args(HeuristicName)
-"""In which heuristics are told; of equally good ones the first counts."""
+"""In which heuristics are reported; of equally good ones the first counts."""
 _WORD = re.compile(r"\w+")
 
 
@@ -99,7 +99,7 @@ def beside_shortcuts(
     shared: bool,
     by_class: bool,
 ) -> Compared:
-    """Put a sweep's best prompt beside heuristics on its examples, and itself with blank inputs.
+    """Compare a sweep's best prompt with heuristics, and with itself when inputs are blank.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def compare(
     classes: Sequence[Hashable] | None = None,
     clusters: Sequence[Hashable] | None = None,
 ) -> Compared:
-    """Put the best prompt beside heuristics and itself with blank inputs.
+    """Compare the best prompt with heuristics and with itself without inputs.
 
     Parameters
     ----------

@@ -298,7 +298,7 @@ def _told(
 ) -> NDArray[np.bool_] | None:
     """Return which answers are right by what prompts are right with, shape (n, labels).
 
-    Returns None where that is not told for nearly all examples: where it is told only of what a
+    Returns None unless that is known for nearly all examples: where it is known only of what a
     prompt is right with, it would seem to know. Of two choices the other one is right.
     """
     labels = np.arange(answers.max() + 1)

@@ -98,7 +98,7 @@ class FlagInput(Answers):
         Shape (t, n): why no choice could be read in a generated answer, by the numbers of
         :class:`pytest_maxrandom.sweeps.predictions.Unread`; None where choices were scored.
     compared : Compared or None
-        The best prompt beside heuristics; None where no texts are at hand.
+        The best prompt compared with heuristics; None without texts.
     others : tuple of FlagInput
         What other models showed, asked the same.
     """

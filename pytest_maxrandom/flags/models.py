@@ -38,7 +38,7 @@ _FOLDS = 10
 
 
 def identical(tried: FlagInput) -> Iterator[Flag]:
-    """Find other models that give the same answers; each is told once, however often it stands."""
+    """Find other models that give the same answers; each is reported once."""
     told: set[str] = {tried.model}
     for other in tried.others:
         if other.model not in told and (flag := _compared(tried, other)):

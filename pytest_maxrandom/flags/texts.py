@@ -165,7 +165,7 @@ def _unstated(
 ) -> list[tuple[str, ...] | int]:
     """Return per example its set of choices where that recurs in a few examples, else its place.
 
-    A set whose examples are all in one stated cluster is told by that.
+    A set whose examples are all in one stated cluster is covered by that.
     """
     within: dict[tuple[str, ...], Counter[str | int]] = {}
     for place, (choices, cluster) in enumerate(zip(sets, clusters, strict=True)):
@@ -185,7 +185,7 @@ def shared_text(tried: FlagInput) -> Iterator[Flag]:
     are less certain than n says. Where right answers follow the text, guessers are as well: who
     answers each text alike varies as on fewer examples, while p-values count n. They do not where
     right answers do not depend on the text, as in questions from a few patterns, or differ by
-    design, as in two versions of one story. Copies are told by themselves.
+    design, as in two versions of one story. Copies have a flag of their own.
     """
     if tried.inputs is None or tried.alphabetical is None:
         return

@@ -51,7 +51,7 @@ class Settings:
     until : str or None
         When sweeps stop, in place of what suites say.
     dry_run : bool
-        Whether claims are not tested, and their cost is told instead.
+        Whether claims are not tested, and their cost is shown instead.
     executor : str
         Where models are run: local, ray or ray:ADDRESS.
     """

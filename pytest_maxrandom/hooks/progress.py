@@ -302,7 +302,7 @@ def listen(node: Any) -> None:
 
 
 class Progress:
-    """Counts the prompts of a claim's sweeps, and of all that is asked beside it, for its model.
+    """Counts the prompts of a claim's sweeps, and of the checks that go with it, for its model.
 
     Parameters
     ----------

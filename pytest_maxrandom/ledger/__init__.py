@@ -1,6 +1,6 @@
 """The ledger: every prompt that was ever evaluated on a validation set.
 
-JSON lines, one file for each set, in a folder beside the suites that is meant to be committed.
+JSON lines, one file for each set, in a folder next to the suites that is meant to be committed.
 Lines are only ever added, their order never matters, and one that stands there twice counts once;
 so the union of two files is their merge.
 """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.ledger.lines import Try
 
 _MORE = (0, 10, 100, 1000)
-"""Prompts beyond those of today for which the baseline is told."""
+"""Numbers of further prompts for which the baseline is shown."""
 _CUT_BESIDE = (
     "the last line was cut off, or is still being written; `maxrandom ledger unite` leaves it out"
 )
@@ -134,7 +134,7 @@ def _mismatch(row: Row, sets: dict[str, int]) -> str:
 
 
 def summary(paths: Sequence[Path]) -> FileSummary:
-    """Summarize the files of one set, and what the others beside them count for the same claims.
+    """Summarize the files of one set, and what other files of the folder count for the same claims.
 
     Raises
     ------

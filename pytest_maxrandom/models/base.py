@@ -154,7 +154,7 @@ class Backend(Protocol):
     ----------
     spec : type
         A subclass of :class:`pytest_maxrandom.suite.models.ModelSpec` with the backend's own keys,
-        their types, defaults and a docstring for each: mistakes in suites are told, and editors
+        their types, defaults and a docstring for each: mistakes in suites are reported, and editors
         are helped, by these.
     """
 
@@ -182,9 +182,9 @@ class Backend(Protocol):
         Raises
         ------
         ModelNotFound
-            With a sentence for each key that names nothing; it is told with file and line. Where a
+            With a sentence for each key that names nothing; it is shown with file and line. Where a
             key has few values, a `Literal` in the spec is better: it is in the schema too, and the
-            nearest value is told.
+            nearest value is shown.
         ModelError
             In one sentence about the model.
         """

@@ -134,7 +134,7 @@ class Reader:
         return row
 
     def go_on(self, token: int) -> None:
-        """Read one more token; of those before it nothing is told any more, which takes memory."""
+        """Read one more token; results of those before it are dropped, since they take memory."""
         self._rows[-1] = None
         self._put((token,), 0)
 

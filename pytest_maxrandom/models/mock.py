@@ -1,7 +1,7 @@
 """The mock backend: models that answer by rule, so that suites run in milliseconds without torch.
 
 An answer depends on the rule, the prompt and the example, and on nothing else: neither on the order
-of the questions nor on the process that asks. A mock model is told which answers are right; a real
+of the questions nor on the process that asks. A mock model knows which answers are right; a real
 one never is.
 """
 

@@ -22,15 +22,15 @@ Standing = Literal["above maximum", "between baselines", "at chance", "below sta
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a reader must know beside the numbers; the reports make a sentence of kind and values.
+    """What a reader must know besides the numbers; reports make a sentence from kind and values.
 
-    Older reports, and tasks of other packages, have the sentence alone.
+    Older reports, and tasks of other packages, have only the sentence.
     """
 
     kind: str = ""
     values: dict[str, Any] = field(default_factory=dict)
     text: str = ""
-    """That sentence, once it was made."""
+    """That sentence, once it is made."""
 
     def __hash__(self) -> int:
         return hash(self.kind)
@@ -38,24 +38,24 @@ class Remark:
 
 @dataclass(slots=True, kw_only=True)
 class ItemRecord:
-    """What is recorded of every item of a suite: of a claim, and of what is tested beside it."""
+    """The record of every item of a suite: of a claim, and of the checks that go with it."""
 
     id: str
     suite: str
     line: int
     """Line of the item in its suite file, from 1."""
     passed: bool | None = None
-    """Whether what is asserted holds, and no red flag fails it."""
+    """Whether what is asserted holds, and no red flag fails the claim."""
     outcome: Outcome | None = None
     xfail: str | None = None
     message: str | None = None
-    """Why it does not pass, or could not be tested, in one line; of red flags the kinds."""
+    """Why it does not pass, or could not be tested, in one line; for red flags, their kinds."""
     notes: list[Remark] = field(default_factory=list)
-    """Of how it came about."""
+    """Remarks on how the result came about."""
     warnings: list[Remark] = field(default_factory=list)
-    """Of what happened to the ledger or the results store."""
+    """Warnings about the ledger or the results store."""
     simulated: bool = False
-    """Whether any answers were made up by a rule, so that they say nothing of any model."""
+    """Whether any answers were made up by a rule, so that they say nothing about a model."""
 
 
 class Heading(TypedDict):
@@ -70,7 +70,7 @@ class Heading(TypedDict):
 
 
 class ClaimHeading(Heading):
-    """What the records of a claim, and of all that is asked beside it, begin with."""
+    """What the records of a claim, and of the checks that go with it, begin with."""
 
     model: str
     quantization: str

@@ -24,11 +24,11 @@ ShortcutControl = Literal["choices_only"]
 class Shortcuts:
     """What heuristics, and the best prompt with blank inputs, reach on the best prompt's examples.
 
-    Heuristics that leave several choices have the mean over these.
+    A heuristic that leaves several choices has their mean.
     """
 
     measure: Measure
-    """What all of them are compared in; balanced accuracy where the metric is no accuracy."""
+    """The measure in which they are compared; balanced accuracy if the metric is not accuracy."""
     best: float
     """The best prompt's."""
     heuristic: HeuristicName
@@ -36,35 +36,35 @@ class Shortcuts:
     heuristic_score: float
     """What it reaches."""
     heuristic_p: float
-    """P-value of "the best prompt is above it": signs flipped of the examples' differences,
-    one-sided."""
+    """P-value of "the best prompt is above it": one-sided sign-flip of the examples'
+    differences."""
     heuristics: dict[HeuristicName, float]
     """What each of them reaches; first and last only where the prompt lists the choices."""
     choices_only: float | None = None
-    """What the best prompt reaches with blank inputs; None where it was not asked so."""
+    """What the best prompt reaches with blank inputs; None if it was not asked that way."""
     choices_only_p: float | None = None
     """P-value of "the best prompt is above that"."""
 
 
 @dataclass(slots=True)
 class NewQuestions:
-    """What the best prompt is worth on questions like these that were not used to select it."""
+    """What the best prompt is worth on similar questions that were not used to select it."""
 
     low: Share
-    """Its accuracy there is at least this, at 95 %: what it leaves possible as the best of t."""
+    """A lower bound of its accuracy there, at 95 %, which allows for its being the best of t."""
     estimate: Share | None
     """Its accuracy there, without the bias of the selection: selected on resampled examples, scored
-    on those that were not drawn. None where that leaves none."""
+    on those that were not drawn. None if all were drawn."""
     resamples: int
     """How often the examples were drawn for the estimate."""
     clusters: Count | None = None
-    """Clusters of the best prompt's examples, which were drawn whole; None where each example
-    stands by itself."""
+    """Clusters of the best prompt's examples, which were drawn whole; None if no clusters are
+    stated."""
 
 
 @dataclass(slots=True)
 class HeldOut:
-    """The best prompt on the test set, which is opened for a claim that passed only."""
+    """The best prompt on the test set, which is opened only for a claim that passed."""
 
     n: Count
     correct: Count
@@ -78,24 +78,25 @@ class HeldOut:
     openings: Count
     """(model, prompt) pairs for which this test set was ever opened, this one included."""
     seen: Count = 0
-    """Its examples that stand in a validation set of the ledger: no test for those who saw them."""
+    """Its examples that are in a validation set of the ledger, so that prompts may have been
+    selected on them."""
     clusters: int | None = None
     """Clusters that its examples belong to; None where none are stated."""
     effective_n: float | None = None
-    """n^2 / sum of squared cluster sizes; the interval is that of so many examples."""
+    """n^2 / sum of squared cluster sizes; the interval is that of this many examples."""
     majority_rate: Share | None = None
     """Accuracy of the best constant answer there; None where no two examples share an answer."""
     permutation_p: Share | None = None
     """P(the same answers have at least as many right) where right answers are shuffled."""
     p: Share | None = None
-    """The larger of both, times `tests`: what `test_p` is about."""
+    """The larger of both, times `tests`: the p-value of `test_p`."""
     tests: Count | None = None
-    """The openings, or the claims of the run that may open this test set where these are more."""
+    """The openings, or the claims of the run that may open this test set, if these are more."""
 
 
 @dataclass(slots=True)
 class Recorded:
-    """Where the results of a claim come from that ran no model."""
+    """The source of the results of a claim that ran no model."""
 
     path: str
     """File or folder, as the suite names it."""
@@ -119,7 +120,7 @@ class Published:
     p_max: float
     verdict: Standing
     changes: list[Remark] = field(default_factory=list)
-    """In what the results differ from what was published."""
+    """The differences between the results and the publication."""
 
 
 @dataclass(slots=True)
@@ -146,21 +147,21 @@ class Generated:
     """How answers were generated, and how many of them could not be read."""
 
     max_tokens: int
-    """Tokens of an answer at most."""
+    """Largest number of tokens in an answer."""
     stop: list[str] | None
-    """Texts at which an answer ended; None: at what begins the prompt's next question."""
+    """Texts at which an answer ended; None: at the text that begins the prompt's next question."""
     temperature: float
     """0: the likeliest token each time."""
     pattern: str | None
-    """Regular expression whose first group was read in place of the whole answer."""
+    """Regular expression whose first group was read instead of the whole answer."""
     answers: int = 0
     """Answers of all prompts."""
     unreadable: int = 0
-    """Those that ended by themselves and named no choice, or several."""
+    """Answers that ended by themselves and named no choice, or several."""
     cut: int = 0
-    """Those that were cut at `max_tokens` and named no choice, or several."""
+    """Answers that were cut at `max_tokens` and named no choice, or several."""
     refused: int = 0
-    """Those that the model, or its server, refused."""
+    """Answers that the model, or its server, refused."""
 
 
 @dataclass(slots=True)
@@ -168,9 +169,9 @@ class DecidedEarly:
     """What is known of a claim that was decided before all of its answers were computed."""
 
     at_least: Count
-    """The best prompt has at least so many right answers."""
+    """The best prompt has at least this many right answers."""
     at_most: Count
-    """It has at most so many."""
+    """It has at most this many."""
     answers: Count
     """Answers, one for each prompt and example, that were read or computed."""
     of_answers: Count
@@ -196,10 +197,10 @@ class ClaimRecord(ItemRecord):
     asserted: dict[str, Any]
     """`assert` of the suite, red flags aside: {"p_max": 0.05}."""
     levels: dict[str, float] = field(default_factory=dict)
-    """What each p-value was compared with: its share where claims share their levels, or what is
-    spent where looks do. {"p_max": 0.05}; empty in older reports, where it is as asserted."""
+    """The level of each p-value: its share if claims share their levels, or the part that a look
+    spends. {"p_max": 0.05}; empty in older reports, where it is as asserted."""
     severities: dict[RedFlagKind, Severity] = field(default_factory=dict)
-    """What the suite says of red flags, where that is not the default: {"majority": "fail"}."""
+    """What the suite says about red flags, if that is not the default: {"majority": "fail"}."""
     share: Literal["nothing", "texts"] = "nothing"
     """`share` of the suite: whether what is made in CI may hold texts of questions."""
     revision: str | None = None
@@ -210,7 +211,7 @@ class ClaimRecord(ItemRecord):
     generated: Generated | None = None
     """None where choices were scored."""
     metric: str = "accuracy"
-    """What the best prompt is best in, and the baselines are baselines of."""
+    """The measure that the best prompt maximizes, and that the baselines are about."""
     best_correct: Count | None = None
     best_accuracy: Share | None = None
     best_score: Difference | None = None
@@ -225,7 +226,7 @@ class ClaimRecord(ItemRecord):
     """Monte Carlo standard error; 0 where nothing was simulated."""
     log_p_max: float | None = None
     union_p: Share | None = None
-    """At least p_max however prompts depend on each other: t times the p-value of one guesser."""
+    """At least p_max for any dependence between prompts: t times the p-value of one guesser."""
     permutation_p: Share | None = None
     adjusted_p: Share | None = None
     """The p-value that the claim is about, adjusted for all the claims of the run."""
@@ -234,23 +235,23 @@ class ClaimRecord(ItemRecord):
     majority_p: Share | None = None
     """p_max of that constant answer."""
     shortcuts: Shortcuts | None = None
-    """The best prompt beside what needs no knowledge; None where no texts are at hand."""
+    """The best prompt compared with heuristics that need no knowledge; None without texts."""
     critical_count: Count | None = None
     """Fewest correct answers that would have passed the claim; None if no count can."""
     critical_score: Difference | None = None
-    """The same, where the metric is no accuracy."""
+    """The same, if the metric is not accuracy."""
     verdict: Standing | None = None
     holds: bool | None = None
     """Whether what is asserted holds, red flags aside."""
     red_flags: list[RedFlag] = field(default_factory=list)
-    """What makes the result look better than it is; those that fail the claim first."""
+    """Signs that the result looks better than it is; those that fail the claim first."""
     tries: Tries | None = None
     searched: Searched | None = None
     """None where no search has tried prompts on these examples."""
     new_questions: NewQuestions | None = None
-    """None where it is not known which prompt is right where."""
+    """None if it is not known which prompt is right on which example."""
     decided: DecidedEarly | None = None
-    """Where the verdict was known before all answers were; the best accuracy is then not known."""
+    """Present if the verdict was known before all answers; the best accuracy is then unknown."""
     test: HeldOut | None = None
     recorded: Recorded | None = None
     published: Published | None = None
@@ -271,7 +272,7 @@ class ClaimRecord(ItemRecord):
     clusters: int | None = None
     """Clusters that the n examples belong to; None where none are stated."""
     effective_n: float | None = None
-    """n^2 / sum of squared cluster sizes: what the n examples are worth at least."""
+    """n^2 / sum of squared cluster sizes: the least that the n examples are worth."""
 
     @property
     def guessers(self) -> int | None:

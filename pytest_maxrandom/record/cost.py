@@ -11,18 +11,19 @@ from pytest_maxrandom.stats.seeding import digest
 class Arithmetic:
     """What determines a number besides model, prompt and example.
 
-    Batch sizes, threads and free memory are no part of it: what they change is within the
-    tolerance by which engines are compared. Results that differ here are stored apart, so a backend
-    gives what its numbers depend on and no more: for a model behind an address the server's name
+    Batch sizes, threads and free memory are not part of it: their effects are within the tolerance
+    by which engines are compared. Results that differ here are stored separately, so a backend
+    gives what its numbers depend on, and no more: for a model behind an address the server's name
     and version, for one that is no network any names that stay the same.
     """
 
     processor: str
     """Kind of the GPU, or of the processor with the features by which libraries choose kernels."""
     kernels: str
-    """Of the layers that hold most weights: torch's, or bitsandbytes' on one of its paths."""
+    """Kernels of the layers that hold most weights: torch's, or bitsandbytes' on one of its
+    paths."""
     versions: dict[str, str]
-    """Of the libraries that compute."""
+    """Versions of the libraries that compute."""
 
     @property
     def digest(self) -> str:
@@ -48,34 +49,34 @@ class SweepCost:
     tokens_forwarded: int
     """Tokens put through the model in this run, padding included."""
     seconds: float
-    """That scoring took in this run, without loading the model."""
+    """Seconds of scoring in this run, without loading the model."""
     trie_nodes: int | None = None
     """Fewest tokens that could have been put through the model for that."""
     engine: str | None = None
     """How texts were put through the model: packed, rows or plain."""
     engine_reason: str | None = None
-    """Why it was no faster one."""
+    """Why the engine was not a faster one."""
     batch_tokens: int | None = None
-    """Tokens put through the model at once, at most; None where no model was needed."""
+    """Largest number of tokens put through the model at once; None if no model was needed."""
     peak_memory: int | None = None
-    """Bytes, at most at any one time: of the accelerator, else of the process."""
+    """Peak memory in bytes: of the accelerator, else of the process."""
     reused: int = 0
     """Prompts whose results were read from the store."""
     reused_seconds: float = 0.0
-    """That scoring those took when it was done."""
+    """Seconds that scoring them took at the time."""
     closest: float | None = None
     """Smallest difference between the best and the second-best score of an answer, in the unit of
-    the score; ties, which a lot decides, do not count."""
+    the score; ties, which are broken at random, do not count."""
     asked_dtype: str | None = None
-    """The type that the suite asks for, where the kernels compute in another, `dtype`."""
+    """The type that the suite asks for, if the kernels compute in another, `dtype`."""
     arithmetic: Arithmetic | None = None
-    """What computed the numbers, whenever that was."""
+    """What computed the numbers, in this run or earlier."""
     handshake: dict[str, str | int | float | None] | None = None
-    """Of a model behind a server: what that says that it serves, how many texts it tokenized as
-    the tokenizer at hand (`tokenized`), and by how many nats log-likelihoods differed when they
-    were asked for twice, in two orders (`repeated`), and from the same weights here (`local`); of
-    texts that it generated twice, how many were the same (`same_texts`)."""
+    """For a model behind a server: what the server says that it serves; how many texts it tokenized
+    like the local tokenizer (`tokenized`); by how many nats log-likelihoods differed when asked for
+    twice, in two orders (`repeated`), and from the same weights on this machine (`local`); and how
+    many texts that it generated twice were the same (`same_texts`)."""
     chat: list[str] | None = None
-    """What stood before and after each prompt, where prompts are messages to a model for chats."""
+    """The text before and after each prompt, if prompts are messages to a chat model."""
     quantized: str | None = None
-    """How the model's files were quantized already, where they were: "gptq, 4 bits"."""
+    """How the model's files were already quantized, if they were: "gptq, 4 bits"."""

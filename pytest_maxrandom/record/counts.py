@@ -17,8 +17,8 @@ class PromptCount:
     possible: int
     """Distinct draws (of demonstrations, instruction and format) that the pool offers."""
     regime: Literal["pool", "outside", "leave_out", "none"]
-    """Where demonstrations come from: the task's own pool; examples outside the validation set;
-    the validation set, less the prompt's own; no demonstrations (0 shots)."""
+    """Where demonstrations come from: the task's own pool; examples outside the validation set; the
+    validation set itself (each prompt is scored without its own); nowhere (0 shots)."""
     pool: int
     """Examples that demonstrations are drawn from."""
     instructions: int
@@ -28,7 +28,7 @@ class PromptCount:
     source: str | None = None
     """The file or the split that the task's own pool was read from."""
     proposed_by: str | None = None
-    """Who proposed them, where a search did and none was drawn."""
+    """Who proposed the prompts, if a search did and none was drawn."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class ValidationSet:
     available: int
     """Examples in the task, without those of the test set."""
     duplicates: int
-    """Examples of the task that repeat another one exactly."""
+    """Examples of the task that repeat another example exactly."""
     seed: int
     chances: dict[str, int]
     """Number of validation examples by the chance of one guess, as fractions: {"1/2": 50}."""
@@ -64,10 +64,10 @@ class Tries:
     look: int
     """Which look at this claim this is, from 1; the same prompts again are the same look."""
     level: float
-    """What a p-value of as many prompts as there are at the end of the doubling may be, so that all
+    """The largest p-value allowed for the number of prompts at the end of the doubling, so that all
     looks together keep the claim's level: see `pytest_maxrandom.stats.looks`."""
     holds: bool
-    """Whether the claim holds at that."""
+    """Whether the claim holds at that level."""
 
 
 Unpassable = Literal["answers", "too_many", "metric", "permutations", "no_formula"]

@@ -1,4 +1,4 @@
-"""What is recorded of replicates and of arms, beside the claims; in plain builtin types."""
+"""Records of replicates and of arms, besides the claims; in plain builtin types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class DesignRecord(ItemRecord):
     """What is recorded of every item that is no claim."""
 
     arithmetics: list[Arithmetic] = field(default_factory=list)
-    """What computed the numbers of all the sweeps that it is about, each once."""
+    """What computed the numbers of all its sweeps, each once."""
 
     def add_arithmetic(self, engine: SweepCost | None) -> None:
         """Note what computed a sweep, if that is known and new."""
@@ -37,7 +37,7 @@ class Replicate:
     p_max: Share
     verdict: Standing
     passed: bool
-    """Whether all parts of the claim hold of this replicate alone."""
+    """Whether all parts of the claim hold for this replicate alone."""
     best_prompt: str
     """Digest of the best prompt."""
     demonstration_ids: list[str]
@@ -63,7 +63,7 @@ class ReplicatesRecord(DesignRecord):
     seed: int
     runs: list[Replicate] = field(default_factory=list)
     share_passed: Share | None = None
-    """Share of the replicates of which the claim holds."""
+    """Share of the replicates in which the claim holds."""
     contradicting: Share | None = None
     """Share whose verdict contradicts that of the majority."""
 
@@ -109,9 +109,9 @@ class ComparisonRecord(DesignRecord):
     p_value: Share | None = None
     """Two-sided, sign-flip."""
     assertion_p: Share | None = None
-    """One-sided, of what is asserted; None where nothing is."""
+    """One-sided, of what is asserted; None if nothing is."""
     units: Literal["examples", "clusters", "prompts", "replicates"] | None = None
-    """What the signs are flipped of, where that tells least."""
+    """The units whose signs are flipped, of the kind with the largest p-value."""
     sampled: dict[str, int] = field(default_factory=dict)
     """Units of each kind of which signs are flipped: what the result generalizes to."""
     first_best: Share | None = None

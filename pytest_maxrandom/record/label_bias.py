@@ -23,9 +23,9 @@ class LabelRow:
     label: str
     """A, B, ... or a text that all examples share as a choice."""
     gold: Count
-    """Presentations whose right answer has the label; of several right answers each counts."""
+    """Presentations whose right answer has the label; with several right answers, each counts."""
     recall: Share | None
-    """Share of those that are answered with it; None where there are none."""
+    """Share of those that are answered with it; None if there are none."""
     predicted: Share
     """Share of all answers that are this label."""
     base_rate: Share | None = None
@@ -41,15 +41,16 @@ class Calibrated:
     """contextual: of content-free inputs (Zhao et al. 2021); pride: of a held-back share of the
     examples with their choices rotated (Zheng et al. 2023)."""
     n: Count
-    """Examples of the best prompt, those held back left out."""
+    """Examples of the best prompt, without those held back."""
     best_correct: Count
     best_accuracy: Share
     plain_accuracy: Share
-    """Highest accuracy of a prompt on the same examples, by whole probabilities as they are."""
+    """Highest accuracy of a prompt on the same examples, with uncalibrated probabilities."""
     max_random_baseline: Share
     p_max: Share
     prior: dict[str, Share] = field(default_factory=dict)
-    """By label, of the prompt that is best then, beside the most choices that it has one for."""
+    """By label, for the best prompt after calibration, at the largest number of choices that has a
+    prior."""
 
 
 @dataclass(slots=True)
@@ -72,9 +73,9 @@ class InteractionBias:
     score_prompt: str
     """Digest of the prompt that has it."""
     score_baseline: Share
-    """What the best of t random guessers is expected to reach in that score; where examples are
-    shown in several orders, of the kind of guessers that is harder to beat: those who guess each of
-    them anew, or those who keep to one choice of each example."""
+    """What the best of t random guessers is expected to reach in that score. If examples are shown
+    in several orders, the guessers are of the kind that is harder to beat: those who guess each
+    order anew, or those who keep to one choice of each example."""
     score_baseline_error: Share
     """Monte Carlo standard error; 0 where nothing was simulated."""
     p_value: Share
@@ -88,17 +89,17 @@ class InteractionBias:
     with as many choices), times t over the prompts at hand where these are fewer; None but for
     recall."""
     by_content: bool = False
-    """Whether these guessers keep to one choice of each example, wherever it stands."""
+    """Whether these guessers keep to one choice of each example, wherever it is listed."""
     base_rate_mass: Share | None = None
     """Probability of all labels together without a question, mean over the control texts."""
     r: Difference | None = None
     """Pearson correlation of base rate and recall over the labels; None below 4 labels."""
     r_low: Difference | None = None
     r_high: Difference | None = None
-    """Fisher's 95 % interval of it; None also where base rates or recalls have two values only."""
+    """Fisher's 95 % interval of it; None also if base rates or recalls have only two values."""
     calibrated: list[Calibrated] = field(default_factory=list)
     finding: LabelFinding | None = None
-    """What this way of asking tells; None in older reports."""
+    """The finding of this way of asking; None in older reports."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,20 +114,19 @@ class LabelBiasRecord(DesignRecord):
     shots: Count
     check: LabelCheck
     """recall: accuracy by gold label as the examples are; move: every right answer at every label;
-    redraw: right answers drawn anew among all labels but one."""
+    redraw: right answers redrawn among all labels but one."""
     base_rate: BaseRate
     seed: int
     asserted: dict[str, Any]
     """{"above_random": 0.05}: the level of the p-values; empty where nothing is asserted."""
     interactions: list[InteractionBias] = field(default_factory=list)
     claim_holds: bool | None = None
-    """Whether what the claim asserts holds, red flags aside; of one that asserts nothing, whether
-    its p_max is at most the level of the check."""
+    """Whether what the claim asserts holds, red flags aside; for a claim that asserts nothing,
+    whether its p_max is at most the level of the check."""
     finding: LabelFinding | None = None
     sentence: str | None = None
     """The finding, with the numbers behind it."""
     engine: SweepCost | None = None
-    """What the check cost beyond the claim's own sweep; None where that was nothing."""
+    """What the check cost beyond the claim's own sweep; None if that was nothing."""
     sweeps: Amount | None = None
-    """That cost in tokens, in units of the claim's own sweep, whenever both were run; None where it
-    was nothing."""
+    """That cost in tokens, in units of the claim's own sweep; None if it was nothing."""

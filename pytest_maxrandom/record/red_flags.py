@@ -59,8 +59,9 @@ class RedFlag:
 
     kind: RedFlagKind
     severity: Severity
-    """fail: the claim fails for it; warn: it is told. What is ignored is in no record."""
+    """fail: it fails the claim; warn: reports show it. Ignored flags are in no record."""
     text: str = ""
-    """One sentence, made by the reports of kind and parameters; older records have nothing else."""
+    """One sentence, which reports make from kind and parameters; older records have nothing
+    else."""
     parameters: dict[str, Any] = field(default_factory=dict)
     """What was found: numbers and names."""

@@ -45,17 +45,18 @@ class RunRecord:
     created: str
     """UTC, ISO 8601."""
     versions: dict[str, str]
-    """Of pytest-maxrandom and Python in the process that gathered the results, and of the libraries
-    that computed them, whenever that was; several of one library are joined."""
+    """Versions of pytest-maxrandom and Python in the process that gathered the results, and of the
+    libraries that computed them, in this run or earlier; several versions of one library are
+    joined."""
     interrupted: bool = False
     adjustment: Adjustment = "holm"
-    """How p-values are adjusted for the number of claims: Holm's method, or that of Benjamini
-    and Hochberg."""
+    """How p-values are adjusted for the number of claims: by Holm's method, or by Benjamini and
+    Hochberg's."""
     broken: list[str] = field(default_factory=list)
     """Mistakes of suites that could not be collected, and records that could not be read, one
     sentence each, with file and line."""
     not_run: Count = 0
-    """Tests that were selected and have no result, because the run ended before."""
+    """Tests that were selected and have no result, because the run ended early."""
     replicates: list[ReplicatesRecord] = field(default_factory=list)
     label_bias: list[LabelBiasRecord] = field(default_factory=list)
     comparisons: list[ComparisonRecord] = field(default_factory=list)

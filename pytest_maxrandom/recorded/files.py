@@ -25,7 +25,7 @@ def opened(path: Path, newline: str) -> Iterator[IO[str]]:
     Parameters
     ----------
     newline : str
-        Which line ends are told apart, as for :func:`open`; "" leaves each as it is.
+        Which line ends are distinguished, as for :func:`open`; "" leaves each as it is.
 
     Raises
     ------
@@ -85,9 +85,9 @@ def json_object(
         raise RecordedError(f"{where}: not valid JSON: {error.msg} ({at}); {way}") from None
     except RecursionError:
         deep = "it is nested too deeply"
-        raise RecordedError(f"{where}: not readable as JSON: {deep}; {way}") from None
+        raise RecordedError(f"{where}: cannot be read as JSON, because {deep}; {way}") from None
     except ValueError as error:
-        raise RecordedError(f"{where}: not readable as JSON: {error}") from None
+        raise RecordedError(f"{where}: cannot be read as JSON: {error}") from None
     if not isinstance(value, dict):
         raise RecordedError(f"{where}: found {described(value)}, expected an object; {way}")
     return value

@@ -25,7 +25,7 @@ STANDINGS: dict[Standing, tuple[str, str]] = {
     "at chance": ("◔", "at chance"),
     "below standard": ("○", "below"),
 }
-"""A sign and a word for each verdict, which can be told apart without colour."""
+"""A sign and a word for each verdict, distinguishable without colour."""
 
 MOST_COLUMNS = 12
 """Of one grid; more make further grids."""

@@ -93,8 +93,8 @@ def precision(claim: ClaimRecord) -> str:
         return ""
     asked = f" (the suite asks for {e.asked_dtype})" if e.asked_dtype else ""
     return (
-        f"{e.dtype}{asked}: answers can change when texts are put together in other batches; the "
-        f"closest of all was decided by {e.closest:.2g} in score"
+        f"{e.dtype}{asked}: answers can change with the batches; the closest of all was decided by "
+        f"{e.closest:.2g} in score"
     )
 
 
@@ -109,7 +109,7 @@ def computed(record: ClaimRecord | LabelBiasRecord) -> str:
     quantized = record.engine.quantized if record.engine else None
     return clauses(
         f"on {found.processor}, by {found.kernels} ({versions})",
-        quantized and f"the model's files are quantized already ({quantized})",
+        quantized and f"the model's files are already quantized ({quantized})",
     )
 
 
@@ -125,11 +125,11 @@ def served(record: ClaimRecord | LabelBiasRecord) -> str:
     return clauses(
         f"{said.get('model')} of {said.get('server')} {said.get('version')}".rstrip(),
         ", ".join(told),
-        f"{tokenized} texts have the tokens that the tokenizer at hand gives"
+        f"{tokenized} texts have the same tokens as the local tokenizer gives"
         if tokenized
-        else "its tokens were compared with no others",
+        else "its tokens were not compared with any others",
         repeated is not None
-        and f"asked twice, in two orders, log-likelihoods differ by {repeated:.2g} nats at most",
+        and f"asked twice, in two orders, log-likelihoods differ by at most {repeated:.2g} nats",
         same is not None
         and f"of two texts that were generated twice, in two orders, {same} "
         f"{'is' if same == 1 else 'are'} the same",

@@ -179,7 +179,7 @@ def _of_record(kind: Any, record: Any) -> dict[str, Any]:
 
 @cache
 def _attributes(kind: Any) -> dict[str, Any]:
-    """Return the attributes of a record that are told, with the class of those that are records."""
+    """Return the attributes of a record that are written, and the classes of nested records."""
     parts = {name: _record_in(hint) for name, hint in get_type_hints(kind).items()}
     return {name: part for name, part in parts.items() if part or name not in _LONG}
 

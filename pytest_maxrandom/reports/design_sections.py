@@ -1,4 +1,4 @@
-"""The tables of what a run has beside claims, stated once for all languages."""
+"""The tables of what a run has besides claims, stated once for all languages."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def label_bias_table(run: RunRecord) -> Table:
             "wherever it stands, where they are harder to beat"
         )
     if "recall" in checks:
-        recalled = "; of *recall*, knowledge must show beside shuffled right answers as well"
+        recalled = "; of *recall*, knowledge must also show against shuffled right answers"
     legend = (
         "Does the best prompt know answers, or prefer a label? "
         f"*Nvr-X score*: {'; '.join(score)} (0 for a constant answer; arXiv:2406.11634), of the "

@@ -1,4 +1,4 @@
-"""Two runs beside each other, for a person: what fell, rose, is new or gone, and why.
+"""Two runs compared, for a person: what fell, rose, is new or gone, and why.
 
 `changes` compares; here it is written: for a terminal, as Markdown, and for programs.
 """

@@ -40,106 +40,110 @@ MEASURES: dict[Measure, str] = {
     "accuracy": "an accuracy",
     "balanced_accuracy": "a balanced accuracy",
 }
-_LOOK = "look how many choices there are."
-_ONE_MODEL = "look whether the two are one model."
+_LOOK = "check how many choices there are."
+_ONE_MODEL = "check whether the two are the same model."
 _CLUSTERS = "`columns: {{cluster: ...}}`."
 _SHARED = (
     "The inputs of {n:,} examples hold {texts:,} different texts: those of {alike[0]!r} and "
-    "{alike[1]!r}, for instance, share {characters} characters in a row or more"
-    "{beyond_clusters:, more than the stated clusters tell/}"
+    "{alike[1]!r}, for instance, share {characters} characters in a row or "
+    "more{beyond_clusters:, which the stated clusters do not explain/}"
 )
 _SCORED = "{who} {told:was/were} scored on %s examples than {others}"
 _CUT_SHORT = "({prompt!r}{is_best:, the best,/} on {size:,}, not {usual:,})"
 _ANSWERS = "{told:,} of {answers:,} answers ({part:percent}){of_best}"
 _SAME = "{same:,} of {answers:,} answers ({part:percent}) to the same prompts"
-_BY_CHANCE = f"those of {{other}} (by chance {{by_chance:percent}} would be): {_ONE_MODEL}"
+_BY_CHANCE = f"those of {{other}} (by chance it would be {{by_chance:percent}}): {_ONE_MODEL}"
 _RULE = "Always choosing {heuristic:heuristic} has {measure:measure} of {score:accuracy}"
 _BLANK = "With blank inputs the best prompt has {measure:measure} of {score:accuracy}"
-_ALLOWED = (
-    "above that by no more than chance allows (sign-flip p {sign_flip}, above {level:level})."
-)
+_ALLOWED = "above that, but the lead may be chance (sign-flip p {sign_flip}, above {level:level})."
 
 _SENTENCES = {
-    "choices.chance": "By the results, whose examples have {choices:span} choices, chance is "
-    f"{{chance:mean}}, but chance is said to be {{stated:chance}}: {_LOOK}",
-    "choices.more": "In {told:,} of {examples:,} examples the answers and the right answer are of "
+    "choices.chance": "In the results, whose examples have {choices:span} choices, chance is "
+    f"{{chance:mean}}, but the stated chance is {{stated:chance}}: {_LOOK}",
+    "choices.more": "In {told:,} of {examples:,} examples the answers and the right answer name "
     f"up to {{labels}} different choices, but {{said}}: {_LOOK}",
     "choices.fewer": "Only {labels} different answers are ever given or right in {examples:,} "
     f"examples, but {{said}}: {_LOOK}",
-    "choices.fewer_given": "Only {labels} different answers are ever given, and one of them is "
-    "right in each of {examples:,} examples to which all that are ever right were given, but "
+    "choices.fewer_given": "Only {labels} different answers are ever given, and in each of "
+    "{examples:,} examples that got every one of the right ones, one of them is right, but "
     f"{{said}}: {_LOOK}",
     "complementary_prompts": "Prompts {prompts[0]!r} and {prompts[1]!r} are right on exactly "
     "complementary examples ({accuracies[0]:accuracy} and {accuracies[1]:accuracy}), as the two "
     f"constant answers to questions with two choices are, but chance is {{chance}}: {_LOOK}",
-    "colliding_ids": "The results hold {ids:,} example ids, but n is said to be {stated:,}: look "
-    "whether examples share ids, so that one took the place of another, or fewer were scored.",
+    "colliding_ids": "The results hold {ids:,} example ids, but the stated n is {stated:,}: check "
+    "whether examples share ids, so that one replaced another, or fewer were "
+    "scored.",
     "repeated_examples": "There are {n:,} examples, but only {different:,} different "
-    "{different:one/ones} by text and choices: a model answers copies alike, a guesser does not, "
-    "so p-values are too small; look which field is the input, or remove the copies.",
+    "{different:one/ones} by text and choices: a model gives copies the same "
+    "answer, and a guesser does not, so p-values are too small; check which "
+    "field is the input, or remove the copies.",
     "clustered_answers.choices": "{examples:,} of {n:,} examples offer the same choices as a few "
-    "others, and examples with the same choices have the same right answer, as have {alike[0]!r} "
-    "and {alike[1]!r}: to who prefers some choices to others the {n:,} are worth {worth:.0f}, so "
-    f"p-values are too small; name them as clusters with {_CLUSTERS}",
-    "clustered_answers.text": f"{_SHARED}, and right answers follow the text: to who answers each "
-    "text alike they are worth {worth:.0f} examples, so p-values are too small; say which belong "
-    f"together with {_CLUSTERS}",
-    "shared_text": f"{_SHARED}. Right answers do not follow the text, but who knows one text and "
-    "not another is as uncertain as on {worth:.0f} examples; say which belong together with "
+    "others, and examples with the same choices have the same right answer, such as "
+    "{alike[0]!r} and {alike[1]!r}: for a model that prefers certain choices the {n:,} are worth "
+    f"{{worth:.0f}}, so p-values are too small; name them as clusters with {_CLUSTERS}",
+    "clustered_answers.text": f"{_SHARED}, and right answers follow the text: for a model that "
+    "gives each text one answer they are worth {worth:.0f} examples, so p-values are too small; "
+    f"group them with {_CLUSTERS}",
+    "shared_text": f"{_SHARED}. Right answers do not follow the text, but for a model that knows "
+    "only some texts the result is as uncertain as on {worth:.0f} examples; group them with "
     f"{_CLUSTERS}",
     "other_examples.other": f"{_SCORED % 'other'}: "
     "{prompt!r}{is_best:, the best,/} shares {shared:,} of its {size:,}.",
     "other_examples.fewer": f"{_SCORED % 'fewer'} {_CUT_SHORT}, which their demonstrations do not "
-    "explain: look whether runs were cut short.",
-    "other_examples.more": f"{_SCORED % 'more'} {_CUT_SHORT}, which the demonstrations of those "
-    "do not explain: look whether runs were cut short.",
+    "explain: check whether runs were interrupted.",
+    "other_examples.more": f"{_SCORED % 'more'} {_CUT_SHORT}, which the others' demonstrations do "
+    "not explain: check whether runs were interrupted.",
     "cut_text.input": "The inputs of {examples:,} examples are the longest with exactly "
-    "{lengths:span} {unit} each, and most of them end in the middle of a sentence: look whether "
-    "their text was cut.",
+    "{lengths:span} {unit} each, and most of them end in the middle of a "
+    "sentence: check whether their text was cut.",
     "cut_text.context": "The texts of {texts:,} of {pairs:,} (prompt, example) pairs are exactly "
-    "as long as the model's context: look whether they were cut to fit it.",
+    "as long as the model's context: check whether they were cut to fit.",
     "constant_scores": "{who} {told:gives/give} different examples the same scores (as few as "
-    "{different:,} different ones for {examples:,} examples): look whether the text was cut before "
-    "the question.",
-    "tied_scores.no_numbers": f"{_ANSWERS} have scores that are no numbers (NaN): look for "
-    "overflow in the run.",
-    "tied_scores.equal": f"In {_ANSWERS} the highest score is exactly that of another choice: look "
-    "whether the scored text tells the choices apart, and how scores are rounded.",
+    "{different:,} different ones for {examples:,} examples): check whether the "
+    "text was cut before the question.",
+    "tied_scores.no_numbers": f"{_ANSWERS} have scores that are not numbers (NaN): check the run "
+    "for overflow.",
+    "tied_scores.equal": f"In {_ANSWERS} two choices share the highest score exactly: check "
+    "whether the scored text distinguishes the choices, and how scores are "
+    "rounded.",
     "never_right": "{who} {told:is/are} right on no example; {guesser} with probability "
-    "{log_p:log_p} at most: look whether texts were cut, answers were not understood, or right and "
-    "wrong were exchanged.",
+    "{log_p:log_p} at most: check whether texts were cut, answers were misread, or "
+    "right and wrong were swapped.",
     "unread_answers": f"In {_ANSWERS} no choice could be read, and they count as wrong: "
-    "{unreadable:,} name none, or several, {cut:,} were cut, {refused:,} refused: look at what the "
-    "model writes (--maxrandom-predictions), and at max_tokens, stop and pattern of `generation`.",
+    "{unreadable:,} name none, or several, {cut:,} were cut, {refused:,} refused: check what "
+    "the model writes (--maxrandom-predictions), and check max_tokens, stop and pattern of "
+    "`generation`.",
     "unsteady_prompts": "{repeating:,} of {prompts:,} prompts {repeating:repeats/repeat} the ids "
     "of an earlier one, but not its results: ids collide, or results cannot be reproduced; t may "
     "be larger.",
     "identical_models.scores": f"{_SAME} have exactly the scores of {{other}}: {_ONE_MODEL}",
     "identical_models.labels": f"{_SAME} are the same as {_BY_CHANCE}",
-    "identical_models.right": f"{_SAME} are right or wrong alike as {_BY_CHANCE}",
+    "identical_models.right": f"{_SAME} are right or wrong together with {_BY_CHANCE}",
     "near_identical_prompts": "{who} {told:is/are} right on the same examples as the best one, or "
-    "on exactly the others ({differing:percent} of the answers differ), and its accuracy is "
-    "{reached:accuracy}: one label for every example looks like that, and without labels nothing "
-    "tells it from knowledge; give answers and right answers.",
+    "on exactly the others ({differing:percent} of the answers differ), "
+    "and its accuracy is {reached:accuracy}: one label for every example "
+    "looks like that, and only labels could distinguish it from "
+    "knowledge; give answers and right answers.",
     "label_mass": "{who} {told:gives/give} all labels together a probability below {below:percent} "
-    "(the least is {least:percent}, mean over the examples): the model would say something else; "
-    "look at the text before the answer.",
+    "(the least is {least:percent}, mean over the examples): the model would say "
+    "something else; check the text before the answer.",
     "constant_answers": "{who} {told:gives/give} nearly every example the same answer, though "
-    "others are right as well ({which_prompt} says {which_label} to {share:percent}): look whether "
-    "the model reads the questions.",
+    "others are also right ({which_prompt} says {which_label} to "
+    "{share:percent}): check whether the model reads the questions.",
     "majority.accuracy": "{always} is right on {correct} of {n} examples; the best prompt is not "
     "above that.",
     "majority.score": "{always} has a {score} of {value:accuracy}; the best prompt's is not above "
     "that.",
     "max_t": "p_max {p_max:p} is below {level:level}, but the permutation p is {shuffled}: with "
-    "the right answers shuffled the same answers are as good; look which labels the model prefers.",
+    "the right answers shuffled, the same answers are as good; check which labels the "
+    "model prefers.",
     "heuristic": f"{_RULE}; the best prompt's is not above that.",
     "near_heuristic": f"{_RULE}; the best prompt's is {_ALLOWED}",
-    "choices_only": f"{_BLANK}, and with the questions none above that: look what else tells right "
-    "choices from wrong ones.",
+    "choices_only": f"{_BLANK}, and with the questions it is no better: check what else gives the "
+    "right choices away.",
     "near_choices_only": f"{_BLANK}; with the questions it is {_ALLOWED}",
     "repeated_prompts": "Only {distinct:,} of {asked:,} prompts {distinct:is/are} distinct; "
-    "{counted}: look how prompts are drawn, and from how many examples.",
+    "{counted}: check how prompts are drawn, and from how many examples.",
     "unpassable": "The claim can never pass: even if all answers are right, {reasons:unmet} with "
     "t = {t}; use more examples or fewer prompts.",
 }
@@ -162,14 +166,14 @@ _BRIEF: dict[RedFlagKind, str] = {
     "repeated_examples": "examples are repeated",
     "clustered_answers": "examples come in clusters",
     "shared_text": "examples share text",
-    "other_examples": "prompts were scored on other examples",
+    "other_examples": "prompts were scored on different examples",
     "cut_text": "texts look cut",
     "constant_scores": "scores do not depend on the example",
     "tied_scores": "scores tie",
     "never_right": "right on no example",
     "unread_answers": "answers could not be read",
     "unsteady_prompts": "prompts do not repeat their results",
-    "identical_models": "two models answer as one",
+    "identical_models": "two models give the same answers",
     "near_identical_prompts": "prompts look like one constant answer",
     "label_mass": "the labels have hardly any probability",
     "constant_answers": "nearly every example gets the same answer",
@@ -251,7 +255,7 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     ),
     "part": lambda of: of["told" if "told" in of else "same"] / of["answers"],
     "said": lambda of: (
-        f"chance is said to be {_chance(of.get('stated') or '')}"
+        f"the stated chance is {_chance(of.get('stated') or '')}"
         if of.get("choices") is None
         else f"the results say {span(of['choices'])} choices"
     ),

@@ -49,8 +49,8 @@ def find(named: str, like: Path | None = None, folder: Path | None = None) -> Ru
     except GitError as error:
         raise ReportError(
             f"{named}: no such file, and no report at a git revision of this name ({error}); "
-            "expected a file of pytest --maxrandom-json, a revision at which the other report is "
-            "kept, or REVISION:PATH"
+            "expected a file written by pytest --maxrandom-json, a revision that has the other "
+            "report, or REVISION:PATH"
         ) from error
     return parse(data, f"{revision}:{below}")
 
@@ -69,7 +69,7 @@ def path_of(named: str, folder: Path | None = None) -> Path | None:
 
 def _from_root(root: Path, folder: Path, like: Path | None, named: str) -> str:
     if like is None:
-        raise GitError(f"and which file it is there is not said; write {named}:PATH")
+        raise GitError(f"but a revision needs a file; write {named}:PATH")
     try:
         inside = (folder / like).resolve().relative_to(root.resolve())
     except ValueError:

@@ -107,7 +107,7 @@ def _found(bias: InteractionBias, record: LabelBiasRecord) -> str:
             f"({explained})."
         )
     if beyond:
-        more += f", beside which the last p shows knowledge from {level(compared[-1][1])} on"
+        more += f", for which the last p shows knowledge from {level(compared[-1][1])} on"
     unheld = record.claim_holds is False and "the claim itself fails"
     return f"Cannot tell: {numbers}; but {clauses(unheld, uneven and more, sep=', and ')}."
 
@@ -161,7 +161,7 @@ def correlation(bias: InteractionBias) -> str:
     if bias.r is None:
         return ""
     interval = r_interval(bias)
-    known = f"95 % interval {interval}" if interval else "two values only, so without an interval"
+    known = f"95 % interval {interval}" if interval else "only two values, so no interval"
     return f"r = {signed(bias.r, 2)} ({known})"
 
 
@@ -205,11 +205,11 @@ def bias_facts(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str
         mass is not None and f"all labels together have {percent(mass)} of the probability",
         mass is not None
         and mass < LITTLE_MASS
-        and "that is under 1 %, so their shares in it say little",
+        and "that is below 1 %, so their shares of it mean little",
         correlation(bias),
         with_base_rates(bias.labels)
         and len(bias.labels) < FEWEST_LABELS
-        and f"no correlation is told of fewer than {FEWEST_LABELS} labels",
+        and f"fewer than {FEWEST_LABELS} labels give no correlation",
     )
     score = f"{accuracy(bias.score)} of {_tried(bias)}"
     if bias.score_prompt != bias.best_prompt:

@@ -168,7 +168,7 @@ def held_out(claim: ClaimRecord) -> str:
         adjusted = f"adjusted for {count(test.tests)}, p {equals(shown)}"
     return clauses(
         f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
-        f"interval {accuracy(test.low)} to {accuracy(test.high)}{worth}), beside a standard "
+        f"interval {accuracy(test.low)} to {accuracy(test.high)}{worth}), compared with a standard "
         f"baseline of {accuracy(test.standard_baseline)}{constant}: p "
         f"{equals(p_value(test.p_standard))}{shuffled}",
         f"{count(test.openings)} {'opening' if test.openings == 1 else 'openings'} of this test "

@@ -89,12 +89,12 @@ def decided(claim: ClaimRecord) -> str:
         f"{count(found.answers)} of {count(found.of_answers)} answers were enough to know that "
         f"({saved:.1%} saved): {count(found.begun)} of {count(found.of_prompts)} prompts were "
         f"begun, {count(found.whole)} scored on all examples",
-        f"the best prompt has {bounded(found, claim.n)}, its accuracy is not known",
+        f"the best prompt has {bounded(found, claim.n)}, so its exact accuracy is unknown",
     )
 
 
 def decisive(claim: ClaimRecord) -> str:
-    """Return which p-value decides: the one that is largest beside its level, else ``p_max``."""
+    """Return which p-value decides: the largest relative to its level, else ``p_max``."""
     levels = levels_of(claim)
     return multiplicity.decisive({key: getattr(claim, key) for key in levels}, levels) or "p_max"
 
@@ -207,12 +207,12 @@ def guessing(claim: ClaimRecord) -> str:
     error = _monte_carlo(claim.p_max_error)
     besides = {
         "p_max": f"best of {count(claim.guessers)} independent guessers{error}",
-        "union_p": "however the prompts depend on each other, if each is right with chance 1/m",
+        "union_p": "for any dependence between prompts, if each is right with chance 1/m",
         "permutation_p": "right answers shuffled",
     }
     alone = ""
     if claim.p_standard is not None:
-        alone = f"p of one guesser {equals(p_value(claim.p_standard))} (leaves t out of account)"
+        alone = f"p of one guesser {equals(p_value(claim.p_standard))} (ignores t)"
     known = [key for key in besides if getattr(claim, key) is not None]
     return clauses(*(f"{p_is(claim, key)} ({besides[key]})" for key in known), alone)
 

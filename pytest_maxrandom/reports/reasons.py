@@ -41,10 +41,10 @@ _CLAIMS, _EXAMPLES, _REVISION = "claims", "validation examples", "revision"
 _BEST_PROMPT, _PATTERN, _SERVER = "best prompt", "pattern of answers", "server"
 _SAID = {
     _EXAMPLES: "the validation examples are not the same",
-    _REVISION: "the model's revision is another one",
+    _REVISION: "the model has another revision",
     _BEST_PROMPT: "another prompt is the best",
-    _PATTERN: "the pattern that reads answers is another one",
-    _SERVER: "the server says that it serves something else",
+    _PATTERN: "another pattern reads the answers",
+    _SERVER: "the server reports another model",
 }
 """How a difference is said where it is not ``t from 50 to 200``, by what is compared."""
 _MEASURED = ("tokenized", "repeated", "local", "same_texts")

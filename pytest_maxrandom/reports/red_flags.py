@@ -108,7 +108,7 @@ def set_by_suite(claim: ClaimRecord) -> str:
 
 
 def ignores_all(claim: ClaimRecord) -> bool:
-    """Tell whether the suite lets no red flag of a claim be told."""
+    """Return whether the suite ignores every red flag of a claim."""
     return _of_all(claim) == "ignore"
 
 
@@ -135,9 +135,9 @@ def raised(
     Parameters
     ----------
     claims : iterable of ClaimRecord
-        The claims, in the order in which they are told.
+        The claims, in the order in which they are shown.
     flags_of : callable
-        Which red flags of a claim are told.
+        Which red flags of a claim are shown.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """The statistical methods behind a run's numbers, in words and with their sources.
 
-``references.bib`` beside this module has the sources.
+``references.bib`` next to this module has the sources.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Method:
 
 
 _ADJUSTMENTS = {
-    "holm": ("Holm's method, which holds the family-wise error", "holm-1979"),
-    "bh": ("the method that holds the false discovery rate", "benjamini-hochberg-1995"),
+    "holm": ("Holm's method, which controls the family-wise error", "holm-1979"),
+    "bh": ("the method that controls the false discovery rate", "benjamini-hochberg-1995"),
 }
 _QUANTIZATIONS = {
     "nf4": ("4-bit NormalFloat", "dettmers-2023"),
@@ -92,7 +92,7 @@ def _of_claims(run: RunRecord) -> list[_Told]:
         (
             any(claim.permutation_p is not None for claim in claims),
             "The permutation p is the probability that the best of these prompts has as high "
-            f"{article} {scores} on shuffled right answers; shuffling ends early where enough of "
+            f"{article} {scores} on shuffled right answers; shuffling ends early when enough of "
             "them do as well",
             "westfall-young-1993",
             "besag-clifford-1991",
@@ -100,19 +100,19 @@ def _of_claims(run: RunRecord) -> list[_Told]:
         (
             new,
             "The bound on new questions is the accuracy that the best of t prompts just does not "
-            "reject, at a t-th of 5 %, however the prompts depend on each other",
+            "reject, at a t-th of 5 %, for any dependence between prompts",
             "clopper-pearson-1934",
         ),
         (
             any(one.clusters is not None for one in new),
-            "Where examples stand in clusters, that bound is of as many examples as these are "
-            "worth, with the tail of the binomial times e",
+            "Where examples form clusters, that bound uses the effective n, with the tail of the "
+            "binomial times e",
             "bentkus-2004",
         ),
         (
             any(one.estimate is not None for one in new),
-            "The accuracy that is estimated for them is of the prompts that are best on resampled "
-            "examples, on the examples that were not drawn",
+            "The accuracy estimated for new questions is that of the prompts that are best on "
+            "resampled examples, measured on the examples that were not drawn",
             "efron-tibshirani-1997",
         ),
         (
@@ -123,7 +123,7 @@ def _of_claims(run: RunRecord) -> list[_Told]:
         (
             any(claim.clusters is not None for claim in claims),
             "Where examples belong to clusters, the effective n is n^2 over the sum of squared "
-            "cluster sizes: what n is worth where clusters are answered alike",
+            "cluster sizes: what n is worth if each cluster gets one answer",
             "kish-1965",
         ),
         (tests, "Intervals on the test set are Wilson's score intervals", "wilson-1927"),
@@ -152,8 +152,8 @@ def _of_label_bias(run: RunRecord) -> list[_Told]:
         ),
     }
     held = (
-        "; where right answers stand at other labels, also with guessers who keep to one choice of "
-        "each example wherever it stands; those that are harder to beat count"
+        "; where right answers move to other labels, also with guessers who keep to one choice of "
+        "each example wherever it moves; the guessers that are harder to beat count"
     )
     asked = [bias for record in records for bias in record.interactions]
     sources = {
@@ -166,8 +166,8 @@ def _of_label_bias(run: RunRecord) -> list[_Told]:
         (
             True,
             f"The Nvr-X score is {' or '.join(score for score, by in scores.items() if by)}, "
-            "compared with that of the best of t random guessers whose answers are put through "
-            f"the same{held if checks & {'move', 'redraw'} else ''}",
+            "compared with that of the best of t random guessers under the same "
+            f"check{held if checks & {'move', 'redraw'} else ''}",
             "moore-2024",
         ),
         (True, "RStd is the standard deviation of the recalls", "zheng-2024"),
@@ -179,18 +179,18 @@ def _of_label_bias(run: RunRecord) -> list[_Told]:
         ),
         (
             "content_free" in sources,
-            "Base rates are the labels' probabilities for inputs that say nothing",
+            "Base rates are the labels' probabilities for meaningless inputs",
             "zhao-2021",
         ),
         (
             "contextual" in used,
-            "Contextual calibration takes the labels' log-probabilities for inputs that say "
-            "nothing from the scores",
+            "Contextual calibration subtracts the labels' log-probabilities for meaningless inputs "
+            "from the scores",
             "zhao-2021",
         ),
         (
             "pride" in used,
-            "PriDe takes a prior from the scores that is estimated on held-back examples with "
+            "PriDe removes from the scores a prior that is estimated on held-back examples with "
             "rotated choices",
             "zheng-2024",
         ),
@@ -210,15 +210,16 @@ def _of_designs(run: RunRecord) -> list[_Told]:
         (
             [*kinds, *over_tasks],
             "Arms differ by the mean paired difference of accuracy, tested by flipping the signs "
-            f"of the differences of {' or '.join([*kinds, *over_tasks])}"
-            f"{several if len(kinds) > 1 else ''}; a second test allows for losses too rare to be "
-            "seen; the interval holds all differences that they do not reject",
+            "of the differences of "
+            f"{' or '.join([*kinds, *over_tasks])}{several if len(kinds) > 1 else ''}; a second "
+            "test allows for losses too rare to be seen; the interval covers all differences that "
+            "they do not reject",
             "fisher-1935",
         ),
         (
             any(record.adjusted_bh is not None for record in comparisons),
-            "Each comparison is adjusted for the number of its tasks, q by the method that holds "
-            "the false discovery rate, and by Holm's method",
+            "Each comparison is adjusted for the number of its tasks, q by the method that "
+            "controls the false discovery rate, and by Holm's method",
             "benjamini-hochberg-1995",
             "holm-1979",
         ),

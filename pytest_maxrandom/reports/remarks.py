@@ -1,4 +1,4 @@
-"""Remarks in words: what a reader must know of a record beside its numbers."""
+"""Remarks in words: what a reader must know about a record besides its numbers."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def _offer(of: Mapping[str, int]) -> str:
 
 UNDECIDED = {
     "no_budget": "t is not declared (`prompts: {budget: N}`)",
-    "metric": "the metric is no accuracy",
-    "all_answers": "what is claimed, or what stands beside it, depends on all answers",
-    "red_flags": "the claim is expected to fail, and red flags may fail it in another way "
-    "(`assert: {red_flags: warn}` lets them warn)",
+    "metric": "the metric is not accuracy",
+    "all_answers": "the claim, or a check that goes with it, depends on all answers",
+    "red_flags": "the claim is expected to fail, but red flags may fail it in another way "
+    "(`assert: {red_flags: warn}` makes them warn)",
     "unpassable": "no result can pass the claim",
     "search": "a search has tried prompts on these examples",
 }

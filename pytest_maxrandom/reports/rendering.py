@@ -128,7 +128,7 @@ def render(
     name : str, optional
         The template, where it is not that of the whole report.
     **told
-        What the templates are told beside the run.
+        What the templates get besides the run.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """The JSON report: a run's records, unrounded, to be read by programs.
 
-``results.schema.json`` beside this module describes the file.
+``results.schema.json`` next to this module describes the file.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ def parse(data: bytes, path: Path | str) -> RunRecord:
     version = content.get("schema_version") if isinstance(content, dict) else None
     if not isinstance(version, int) or not isinstance(content.get("claims"), list):
         raise ReportError(
-            f"{path}: not a report of pytest-maxrandom, which has 'schema_version' and 'claims'; "
-            "give a file that --maxrandom-json wrote"
+            f"{path}: not a report of pytest-maxrandom, because 'schema_version' or 'claims' is "
+            "missing; give a file that --maxrandom-json wrote"
         )
     if version > SCHEMA_VERSION:
         raise ReportError(
-            f"{path}: schema version {version} is newer than the {SCHEMA_VERSION} known here; "
-            "upgrade pytest-maxrandom"
+            f"{path}: schema version {version} is newer than {SCHEMA_VERSION}, the newest known "
+            "here; upgrade pytest-maxrandom"
         )
     attributes = {key: attribute for attribute, key in KEYS.items()}
     lists = {
@@ -116,7 +116,7 @@ def _read(data: bytes, path: Path | str) -> Any:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _renamed(record: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

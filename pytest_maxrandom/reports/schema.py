@@ -1,7 +1,7 @@
 """The published JSON Schemas of the JSON report and of `maxrandom tasks`, made from the records.
 
 ``python -m pytest_maxrandom.reports.schema`` writes ``results.schema.json`` and
-``tasks.schema.json`` beside this module.
+``tasks.schema.json`` next to this module.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TASKS_PATH = Path(__file__).with_name("tasks.schema.json")
 def schema() -> dict[str, Any]:
     """Describe what :func:`pytest_maxrandom.reports.results.dump` writes (draft 2020-12).
 
-    Every key that is written is required; later versions may write more beside them.
+    Every key that is written is required; later versions may write more keys.
     """
     made = _schema(record.RunRecord, "JSON report of pytest-maxrandom")
     made["properties"]["schema_version"] |= {"const": record.SCHEMA_VERSION}

@@ -69,12 +69,12 @@ _NOUNS = {
 
 
 def records(run: RunRecord) -> list[Record]:
-    """List all that was tested: the claims, and what was tested beside them."""
+    """List all that was tested: the claims, and the checks that go with them."""
     return [*run.claims, *designs(run)]
 
 
 def designs(run: RunRecord) -> list[Design]:
-    """List what was tested beside the claims."""
+    """List what was tested besides the claims."""
     return [*run.replicates, *run.label_bias, *run.comparisons, *run.contamination]
 
 

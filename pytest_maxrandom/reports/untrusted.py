@@ -50,7 +50,7 @@ def load_untrusted(path: Path) -> RunRecord:
     except OSError as error:
         raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
     if path.is_symlink() or not path.is_file():
-        raise ReportError(f"{path}: not a plain file, and nothing else is read where --untrusted")
+        raise ReportError(f"{path}: not a plain file, and --untrusted reads nothing else")
     if size > MOST_BYTES:
         raise ReportError(f"{path}: {size:,} bytes, more than {MOST_BYTES:,}")
     try:
@@ -60,7 +60,9 @@ def load_untrusted(path: Path) -> RunRecord:
     for place, claim in enumerate(run.claims):
         if claim.metric not in METRIC_NAMES:
             found = shorten(visible(repr(claim.metric)), 80)
-            raise ReportError(f"{path}: 'claims[{place}].metric': found {found}, which no run has")
+            raise ReportError(
+                f"{path}: 'claims[{place}].metric': found {found}, which no run writes"
+            )
     lists: dict[str, Any] = {
         name: list(map(_without_sentences, getattr(run, name))) for name in LISTS
     }

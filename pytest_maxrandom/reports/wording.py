@@ -239,7 +239,7 @@ def _missed(claim: ClaimRecord) -> str:
     if test is None and claim.holds is None:
         why = "--maxrandom-no-test keeps the test set closed"
         if any(note.kind == "test_not_opened" for note in claim.notes):
-            why = "the opening of the test set could not be written into the ledger"
+            why = "the opening of the test set could not be written to the ledger"
         elif claim.message is not None:  # of an older report, whose notes have no kinds
             return claim.message
         return f"test_p {level(bound)} could not be tested, because {why}"
@@ -296,8 +296,8 @@ def _of_contamination(record: ContaminationRecord) -> str | None:
     if record.finding == "inconclusive":
         return (
             f"inconclusive: {known}, so tuning on text of this kind shows no effect {at}, and "
-            f"nothing can be said of {record.test!r}; use more examples or replicates, or write "
-            "`allow_inconclusive: true`"
+            f"there is no conclusion about {record.test!r}; use more examples or replicates, or "
+            "write `allow_inconclusive: true`"
         )
     if record.finding == "tuned on the text":
         return f"tuned on the text: {known}, and {beyond}, {at}"

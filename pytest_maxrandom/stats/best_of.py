@@ -102,8 +102,8 @@ class BestOf:
     def _in_counts(self, value: Number) -> Number:
         if self.shared_n is None:
             raise ValueError(
-                "the prompts differ in their number of examples: give n beside correct, and ask "
-                "for critical_accuracy in place of counts"
+                "the prompts differ in their number of examples: give n together with correct, and "
+                "use critical_accuracy instead of counts"
             )
         return value
 

@@ -1,4 +1,4 @@
-"""P-values beside their levels, and adjusted for many claims at once."""
+"""P-values compared with their levels, and adjusted for many claims at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def above(p: float, level: float) -> bool:
 
 
 def decisive(p_values: Mapping[str, float | None], levels: Mapping[str, float]) -> str | None:
-    """Name the p-value that is largest beside its level, an unknown one first; None of none.
+    """Name the p-value that is largest relative to its level, an unknown one first; None of none.
 
     Claims of several p-values hold where this one is at most its level.
     """

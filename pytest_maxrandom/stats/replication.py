@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.paired import Pairs
 
 Conclusion: TypeAlias = Literal["better", "worse", "not shown"]
-"""Of arm a, beside arm b."""
+"""Arm a compared with arm b."""
 CONCLUSIONS: tuple[Conclusion, ...] = ("better", "worse", "not shown")
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 DIFFERENCE = "average difference"
-"""Beside the parameters this is checked, since it is what conclusions are about."""
+"""Besides the parameters this is checked, since conclusions are about it."""
 _PARAMETERS = {
     "method": "method",
     "Intercept": "intercept",

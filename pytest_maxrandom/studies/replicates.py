@@ -186,7 +186,7 @@ def conclude(
     """Write down what the replicates say together; their order does not matter.
 
     Where the claim asserts nothing, each replicate's verdict is where its best accuracy stands
-    beside the baselines, else whether the claim holds.
+    compared with the baselines, else whether the claim holds.
     """
     held, total = sum(run.passed for run in runs), len(runs)
     claims = record.asserted.keys() - {"in_replicates"}

@@ -49,7 +49,7 @@ class ArmSpec(Spec):
 
     @property
     def of_model(self) -> dict[str, Any]:
-        """What it changes of the model beside its name."""
+        """What it changes in the model besides its name."""
         return {
             key: value
             for key, value in self

@@ -206,7 +206,7 @@ class NamedModel(Spec):
 
     @property
     def variant(self) -> str:
-        """What test ids and reports say beside the name, such as "nf4"; empty if nothing."""
+        """What test ids and reports say besides the name, such as "nf4"; empty if nothing."""
         return ""
 
     @property

@@ -126,7 +126,7 @@ class BoundsSpec(Spec):
         return {key: bounds[key] for key in keys if bounds[key] is not None}
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield the old name of a key that stands beside it."""
+        """Yield the old name of a key if both are given."""
         if {"union_p", "guaranteed_p"} <= self.model_fields_set:
             yield (
                 ("guaranteed_p",),

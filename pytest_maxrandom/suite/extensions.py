@@ -168,7 +168,7 @@ class SpecUnion(Generic[S]):
                 return spec.model_validate(value)
             except ValidationError as error:
                 failed.append(error)
-        # Where it does not say which it is, only what is wrong in all of them is told.
+        # If it does not say which it is, only mistakes common to all of them are reported.
         raise placed(failed[0], "union", (self, self._name(value)), failed) from None
 
 

@@ -26,7 +26,7 @@ def task_of_keys(keys: dict[str, Any], path: Path) -> TaskSpec:
     keys : dict
         As they would stand in a suite below `tasks`.
     path : Path
-        What mistakes are told of.
+        The file that mistakes are reported for.
 
     Raises
     ------

@@ -130,7 +130,7 @@ def mistakes_of(
 ) -> dict[Location, str]:
     """Return one sentence for each part of the document that is wrong.
 
-    Unknown keys are left out of which it was told why they are.
+    Unknown keys whose reason was reported already are left out.
     """
     if document.data is None:
         return {(): "the file is empty; a suite needs `models` and `tasks`"}

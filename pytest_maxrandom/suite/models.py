@@ -117,7 +117,7 @@ class TransformersSpec(ModelSpec):
         return notes
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield one device beside all of them, and a permission for what is not loaded."""
+        """Yield one device together with all of them, and a permission for what is not loaded."""
         if self.device_map is not None and self.device != "auto":
             yield (
                 ("device_map",),

@@ -1,6 +1,6 @@
 """The JSON Schema of suite files, for editors, made from the specs.
 
-``python -m pytest_maxrandom.suite.schema`` writes ``schema.json`` beside this module.
+``python -m pytest_maxrandom.suite.schema`` writes ``schema.json`` next to this module.
 """
 
 from __future__ import annotations

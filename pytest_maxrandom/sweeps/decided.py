@@ -167,7 +167,7 @@ class _Deciding:
     def prompts(self) -> Iterator[BegunPrompt]:
         """Yield each prompt when it has been scored as far as it takes.
 
-        As many as the executor computes at once are scored beside each other.
+        As many as the executor computes at once are scored in parallel.
         """
         size = self._executor.at_once
         for start in range(0, len(self._jobs), size):

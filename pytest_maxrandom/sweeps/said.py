@@ -47,7 +47,7 @@ def choices_said(
     Returns
     -------
     frozenset of int
-        One place, or none; several where choices cannot be told apart by their texts.
+        One place, or none; several if choices have the same text.
     """
     found = _said(text, tuple(labels), tuple(texts))
     if cut and _goes_on(text, found, tuple(labels), tuple(texts)):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _APPLICATION = 0x4D785264
-"""``application_id`` of the file's header ("MxRd"), by which it is told from others' databases."""
+"""``application_id`` of the file's header ("MxRd"), which distinguishes it from other databases."""
 
 _PATIENCE = 60.0  # seconds; a writer holds the file for milliseconds
 _COMPANIONS = ("", "-wal", "-shm", "-journal")

@@ -148,7 +148,7 @@ def _findings(spec: TaskSpec, place: Where) -> Findings:
 
 
 def _by_source(spec: TaskSpec, findings: Findings, ask: Callable[[Source[Any]], T]) -> T:
-    """Ask the source of a task; what the code of a package raises is told in a sentence."""
+    """Ask the source of a task; an error in a package's code becomes a sentence."""
     try:
         return ask(BUILT_IN.get(spec.format) or load(SOURCES, spec.format))
     except MaxRandomError:

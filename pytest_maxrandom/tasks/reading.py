@@ -1,4 +1,4 @@
-"""Reading data: files and JSON, mistakes collected to be told at once, and what tasks must hold."""
+"""Reading data: files and JSON, all mistakes collected, and what tasks must hold."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Findings:
         Raises
         ------
         SuiteError
-            If there is any problem; the first 20 are told, and how many more there are.
+            If there is any problem; the message has the first 20, and how many more there are.
         """
         if self._problems:
             raise self._error()

@@ -56,7 +56,7 @@ class Example:
 
     @property
     def text(self) -> str:
-        """All that is asked beside the choices: what stands before them, and what follows."""
+        """All that is asked besides the choices: the text before them, and the text after."""
         return self.input + (self.continuation or "")
 
     @property
@@ -170,7 +170,7 @@ class Source(Protocol[S]):
     ----------
     spec : type of TaskSpec
         A subclass of :class:`pytest_maxrandom.suite.tasks.TaskSpec` with the keys that a task of
-        this format has in a suite beside the common ones, typed and with docstrings.
+        this format has in a suite besides the common ones, typed and with docstrings.
     """
 
     @property

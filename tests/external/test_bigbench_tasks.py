@@ -32,8 +32,8 @@ TASKS: dict[str, tuple[dict[tuple[int, int], int], int]] = {
 # Two questions of it stand there twice, once with Yes as the right answer and once with No.
 CONTRADICTIONS = {
     "causal_judgement": (
-        "4 examples ask what another one asks with the same choices, and call another choice "
-        "right: no answer can be right in both, so look which of them is.",
+        "4 examples have the question and the choices of another example, but a different right "
+        "answer: no answer can be right in both, so check which of them is.",
     ),
 }
 

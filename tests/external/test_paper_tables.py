@@ -154,7 +154,7 @@ def test_verdicts_change_for_these_reasons_only(
         if key not in changed or key[1] == "conceptual_combinations":
             assert as_counted(record.verdict) == VERDICTS[experiments[key]["verdict_exact_n"]], key
     above, between = "above maximum", "between baselines"
-    distinct = "of 200 prompts so many are distinct"
+    distinct = "that many of 200 prompts are distinct"
     ids = "the results hold 40 example ids, so ids collide or fewer were scored"
     binary = "chance is 1/2, not 1/5"
     assert changed == {

@@ -108,7 +108,7 @@ def test_colliding_ids_are_found_in_five_tasks(
         for key, text in told.items():
             n = experiments[key]["n_nominal"]
             assert text.startswith(
-                f"The results hold {ids[key.task]} example ids, but n is said to be {n}: look"
+                f"The results hold {ids[key.task]} example ids, but the stated n is {n}: look"
             )
 
 
@@ -239,7 +239,7 @@ def sample(path: Path) -> FlagInput:
             "OLMo-7B_symbol_interpretation_4-shot.csv.gz",
             [
                 "200 of 200 prompts give different examples the same scores (as few as 16 "
-                "different ones for 136 examples): look whether the text was cut before the "
+                "different ones for 136 examples): check whether the text was cut before the "
                 "question."
             ],
         ),

@@ -114,7 +114,7 @@ def test_a_file_that_no_gate_wrote_is_not_overwritten(
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"maxrandom gate: report: {name} , in the folder of claims.md, would be overwritten, but "
+        f"maxrandom gate: report: {name}, in the folder of claims.md, would be overwritten, but "
         "no gate wrote it; give --report another name, or move that file\n"
     )
     assert (tmp_path / "claims.md").read_text() == "an earlier report"

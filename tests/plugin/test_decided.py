@@ -123,7 +123,7 @@ def test_p_max_alone_stops_at_a_pass_and_says_so(pytester: pytest.Pytester, suit
     assert knows["tries"]["claim"] == 1
     assert knows["tries"]["counted"] == "budget"
     report = (pytester.path / "r.md").read_text()
-    assert "Labels were not tested" in report
+    assert "There is no check for preferred labels" in report
     assert f"at least {knows['decided']['at_least']} of {N} correct" in report
     assert len(_lines(pytester, "guesses")) == T
     assert all(line["n"] < N for line in _lines(pytester, "guesses"))

@@ -130,7 +130,7 @@ def test_base_rates_and_calibration_of_a_model_that_prefers_a_letter(
         tail = binom.sf(each["best_correct"] - 1, each["n"], 0.25)
         assert each["p_max"] == pytest.approx(1 - (1 - tail) ** 2)
     (note,) = (note["text"] for note in bias["notes"] if "PriDe" in note["text"])
-    assert note.startswith("Cloze: PriDe's prior is that of held-back examples, 1 with 4 choices; ")
+    assert note.startswith("Cloze: PriDe's prior comes from held-back examples, 1 with 4 choices; ")
     assert not any(" has no " in note["text"] for note in bias["notes"])
 
 

@@ -319,7 +319,7 @@ def test_a_model_is_compared_with_those_whose_answers_are_stored(
     (text,) = identical(pytester.path / "r.json")[of_copy]
     assert text.startswith("180 of 180 answers (100 %) to the same prompts have exactly the ")
     assert "the scores of one:" in text
-    result.stdout.fnmatch_lines(["identical_models: * look whether the two are one model."])
+    result.stdout.fnmatch_lines(["identical_models: * check whether the two are the same model."])
     pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(failed=3)
     again = identical(pytester.path / "r.json")
     assert {name: len(texts) for name, texts in again.items()} == dict.fromkeys(first, 1)
@@ -396,7 +396,9 @@ def test_recorded_results_have_red_flags_as_well(pytester: pytest.Pytester, reco
         "red flag: complementary_prompts",
     )
     assert (sound["outcome"], sound["red_flags"]) == ("passed", [])
-    result.stdout.fnmatch_lines(["complementary_prompts: * chance is 1/4: look how many choices *"])
+    result.stdout.fnmatch_lines(
+        ["complementary_prompts: * chance is 1/4: check how many choices *"]
+    )
 
 
 def test_red_flags_of_recorded_results_can_be_told_only(

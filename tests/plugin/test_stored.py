@@ -67,7 +67,7 @@ def test_method_and_bits_are_in_every_report(pytester: pytest.Pytester, stored: 
     assert (claim["n"], claim["t"]) == (8, 3)
     report = (pytester.path / "r.md").read_text()
     assert f"stored ({TEXT})" in report
-    assert f"the model's files are quantized already ({TEXT})" in report
+    assert f"the model's files are already quantized ({TEXT})" in report
     assert "unverified" not in report
     assert TEXT in _again(pytester, "markdown")
     (shown,) = claims(_again(pytester, "html"))

@@ -122,7 +122,7 @@ def test_prompts_of_another_claim_of_the_run_are_named_with_what_they_share(
     assert session.shown(capsys) == {"known": 3, "other": 3}
     notes = [note["text"] for claim in claims.values() for note in claim["notes"]]
     assert any(
-        "2 of the prompts that t counts are those of known[" in note
+        "2 of the prompts that t counts belong to known[" in note
         and f"shares 18 of {N} examples" in note
         for note in notes
     )

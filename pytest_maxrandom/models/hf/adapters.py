@@ -104,7 +104,7 @@ def _files(spec: TransformersSpec, location: str) -> tuple[Path, Path]:
 
 
 def _check_kind(spec: TransformersSpec, file: Path) -> None:
-    """Refuse adapters that do not consist in weights beside those of the model's layers."""
+    """Refuse adapters that do not consist of weights added to those of the model's layers."""
     try:
         said = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -146,7 +146,7 @@ class Generator:
         return self._takes_padding
 
     def _probe(self) -> bool:
-        """Compare what follows a short text beside a longer one with what follows it alone."""
+        """Compare what follows a short text beside a longer row with what follows it alone."""
         texts = [tuple(range(1, 1 + length)) for length in _PROBE]
         try:
             beside = self._logits(texts)[1:]
@@ -245,7 +245,7 @@ class _Stops(StoppingCriteria):  # type: ignore[misc]
 
 
 class _Drawn(LogitsProcessor):  # type: ignore[misc]
-    """Draws each text's next token from its own seed, whatever stands beside it."""
+    """Draws each text's next token from its own seed, whatever else is in the batch."""
 
     def __init__(self, seeds: Sequence[int], temperature: float, start: int) -> None:
         self._seeds = seeds

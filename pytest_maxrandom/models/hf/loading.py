@@ -238,7 +238,7 @@ def check_causal(spec: TransformersSpec, model: Any, device: str) -> None:
     before = logits[:, :3]
     if not torch.isfinite(logits).all():
         raise ModelError(
-            f"{spec.name} computes numbers that are not finite; try another dtype or quantization"
+            f"{spec.name} returns numbers that are not finite; try another dtype or quantization"
         )
     if (before[0] - before[1]).abs().max() > _NOISE * before.std():
         raise ModelError(
@@ -255,13 +255,13 @@ def _reason(error: Exception, spec: TransformersSpec, auto: str) -> str | None:
     if is_out_of_memory(error):
         where = "all GPUs together" if spec.device_map else f"`device: {spec.device}`"
         return (
-            f"the memory of {where} does not hold it; use a stronger quantization, a smaller "
-            "model, or with several GPUs `device_map: auto`"
+            f"the memory of {where} cannot hold it; use a stronger quantization, a smaller model, "
+            "or with several GPUs `device_map: auto`"
         )
     if "trust_remote_code" in text and not spec.trust_remote_code:
         return (
-            "it comes with code of its own; write `trust_remote_code: true` in the suite if that "
-            "code may run on this machine"
+            "it needs its own code; write `trust_remote_code: true` in the suite if that code may "
+            "run on this machine"
         )
     if "for this kind of AutoModel" in text:
         return f"it is no {_KINDS[auto]}; expected one that {auto} knows"

@@ -134,7 +134,7 @@ def meet_writer(
 ) -> Checked:
     """Check that a server generates texts, as far as these tell anything.
 
-    Texts that are not the same when asked for again are told and refuse nothing: the likeliest
+    Texts that differ when asked for again are reported but not refused: the likeliest
     token is another one where two are nearly as likely.
 
     Parameters

@@ -52,7 +52,7 @@ def identity_of(serving: Serving, *, chat: bool = False) -> Identity:
     """
     told = [part for key, value in sorted(serving.told.items()) for part in (key, _last(value))]
     model = digest("served", _last(serving.model), *told, *(["chat"] if chat else []))
-    # Its processors are not told.
+    # The server does not say what its processors are.
     arithmetic = Arithmetic(
         f"a server of {serving.server}", "its own kernels", {serving.server: serving.version}
     )
@@ -350,7 +350,7 @@ def _estimate(requests: Sequence[Request]) -> Estimate:
 
 
 def _forward_of(folder: str | None) -> Callable[[Sequence[Question]], list[float] | None] | None:
-    """Return what asks the weights beside a tokenizer; None if there are none, or too many.
+    """Return what asks the weights in a tokenizer's folder; None if there are none, or too many.
 
     It returns None where they cannot be loaded as they are, such as those that are quantized.
     """

@@ -53,7 +53,7 @@ def tokens_of(at: Endpoint, body: Mapping[str, Any]) -> list[int]:
 
 
 def tokens_read(at: Endpoint, reply: Any, sent: int) -> int:
-    """Return how many tokens of a prompt were read; all, where that is not told."""
+    """Return how many tokens of a prompt were read; all, if the server does not say."""
     usage = reply.get("usage") if isinstance(reply, dict) else None
     if not isinstance(usage, dict):
         return sent

@@ -164,7 +164,7 @@ def _same_accuracy(header: Fields, scorer: str, samples: Samples) -> None:
 def _answers(answers: list[LoggedAnswer]) -> tuple[tuple[LoggedAnswer, ...], list[Remark]]:
     """Return the answers, and what a reader must know of their chances.
 
-    Which choices were answered is told only if that agrees with the scores.
+    The answered choices are returned only if they agree with the scores.
     """
     listed = all(answer.choices for answer in answers)
     if not listed or any(answer.right and len(answer.right) > 1 for answer in answers):

@@ -63,7 +63,7 @@ class LoggedAnswer:
 
     @property
     def chance(self) -> Fraction | None:
-        """Chance of one guess; one choice is right where it is not told which."""
+        """Chance of one guess; one choice counts as right if the log does not say which."""
         right = 1 if self.right is None else len(self.right)
         return Fraction(right, len(self.choices)) if self.choices else None
 

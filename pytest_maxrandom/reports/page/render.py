@@ -1,6 +1,6 @@
 """The page: one HTML file that needs nothing from elsewhere, and reads a claim when it is opened.
 
-The table of claims, and what was tested beside them, is HTML that needs no script. What a claim
+The table of claims, and of the checks that go with them, is HTML that needs no script. What a claim
 opens to stands in a block for each, deflated, which the browser inflates when it is asked for.
 """
 

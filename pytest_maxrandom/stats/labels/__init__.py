@@ -19,7 +19,7 @@ LabelFinding = Literal["knowledge", "label preference", "cannot tell"]
 LITTLE_MASS = 0.01
 """Probability of all labels together, below which a model does not mean them."""
 FEWEST_LABELS = 4
-"""Labels of which a correlation is told; of 3 it has no interval."""
+"""Fewest labels for which a correlation is reported; with 3 it has no interval."""
 _PREFERRING = 10
 """How much more a score must show where a label preference is established."""
 

@@ -1,7 +1,7 @@
 """What a model thinks of the labels before there is a question, and scores without that.
 
 Base-rate probabilities ("The Base-Rate Effect on LLM Benchmark Performance", arXiv 2406.11634) are
-those of each label after texts that only list the labels, set beside the accuracy by gold label.
+those of each label after texts that only list the labels, compared with the accuracy by gold label.
 
 Contextual calibration (Zhao et al. 2021, "Calibrate Before Use", section 5) estimates the same from
 inputs that say nothing; PriDe (Zheng et al. 2023, "Large Language Models Are Not Robust Multiple

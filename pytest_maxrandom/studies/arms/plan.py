@@ -330,7 +330,7 @@ def _results(arm: str, claim: PlannedClaim | RecordedClaim) -> Answers | None:
     Raises
     ------
     Unpaired
-        If they are not told one by one.
+        If they are not given one by one.
     """
     if not isinstance(claim, RecordedClaim) or claim.evidence is None:
         return None

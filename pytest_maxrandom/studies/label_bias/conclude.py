@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 _SMALLEST = 0.1
-"""Share of the level that a p-value is compared with beside a preferred label."""
+"""Share of the level for a p-value if a label is preferred."""
 
 
 _OF_LABELS: frozenset[RedFlagKind] = frozenset({"max_t", "majority"})
@@ -60,7 +60,7 @@ def reduce(
     *,
     claim_holds: bool = True,
 ) -> InteractionBias:
-    """Compute the score of the best prompt beside that of the best of t guessers.
+    """Compute the score of the best prompt, and that of the best of t guessers.
 
     Parameters
     ----------
@@ -142,10 +142,10 @@ def _permuted(asked: LabelAnswers, spec: LabelBiasSpec, t: int) -> float:
 
 
 def add_base_rates(bias: InteractionBias, found: BaseRates) -> None:
-    """Put the labels' probabilities without a question beside their recalls.
+    """Compare the labels' probabilities without a question with their recalls.
 
     What follows after each label of a counterfactual is one continuation, and its probabilities
-    make no whole: their mass is not told.
+    make no whole: their mass is not reported.
     """
     for row, rate in zip(bias.labels, found.rates, strict=True):
         row.base_rate = float(rate)
@@ -174,7 +174,7 @@ def conclude(record: LabelBiasRecord, found: Sequence[InteractionBias]) -> None:
     """Write down what all ways of asking say together.
 
     What is asserted must hold in each of them. The finding is knowledge where all say so, a label
-    preference where one does, and else cannot be told.
+    preference where one does, and else is unknown.
     """
     record.interactions = list(found)
     kinds = {bias.finding for bias in found}

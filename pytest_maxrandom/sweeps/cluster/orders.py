@@ -158,7 +158,7 @@ class Order:
             yield [self._again.popleft()]
 
     def checked(self, chunk: Chunk, found: Sequence[Refused | None]) -> None:
-        """Take what the model says of jobs; of all refusals the first prompt's is told."""
+        """Take what the model says of jobs; of all refusals the first prompt's is reported."""
         self._checking -= 1
         for job, refused in zip(chunk.jobs, found, strict=True):
             if refused is not None:
@@ -210,8 +210,8 @@ class Order:
             self._again.append(job)
             return
         self.error = self.error or SweepError(
-            f"prompt {job.number + 1} ({job.prompt.digest[:8]}) failed {_TRIES} times, each "
-            f"time on another actor of the cluster, at last so: {reason}"
+            f"prompt {job.number + 1} ({job.prompt.digest[:8]}) failed {_TRIES} times, each time "
+            f"on another actor of the cluster, the last time because: {reason}"
         )
 
     def _take(self, size: int) -> list[Job]:

@@ -51,7 +51,7 @@ class PromptSet:
         The validation set. In the regime "leave_out" each prompt is scored without its own
         demonstrations: n is smaller by the number of shots.
     regime : str
-        Where demonstrations come from: "pool" is the task's own, beside the validation set, so
+        Where demonstrations come from: "pool" is the task's own, outside the validation set, so
         that n is all of it; "none" at 0 shots.
     pool : int
         Number of examples that demonstrations are drawn from.

@@ -160,7 +160,7 @@ def _json_rows(files: Iterable[Path], field: str | None) -> Rows:
 def _of_one_type(values: list[Any]) -> list[Any]:
     """Return values as a column of the package `datasets` holds them, so that texts are the same.
 
-    Whole numbers beside fractions are fractions, also within lists, and within objects that all
+    Whole numbers among fractions are fractions, also within lists, and within objects that all
     have the same keys.
     """
     given = [value for value in values if value is not None]

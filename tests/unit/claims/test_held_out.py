@@ -217,7 +217,7 @@ def test_a_claim_whose_test_set_could_not_be_noted_says_so() -> None:
     word(record)
     assert record.message == (
         "test_p .05 could not be tested, because the opening of the test set could not be written "
-        "into the ledger"
+        "to the ledger"
     )
 
 

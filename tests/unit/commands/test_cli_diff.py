@@ -127,7 +127,7 @@ def test_what_is_no_report_is_told_in_one_sentence(
         find(named, None if like is None else here / like, here)
     assert said in str(told.value)
     assert "\n" not in str(told.value)
-    assert "expected a file of pytest --maxrandom-json" in str(told.value)
+    assert "expected a file written by pytest --maxrandom-json" in str(told.value)
 
 
 def test_outside_of_a_repository_only_files_are_found(here: Path) -> None:

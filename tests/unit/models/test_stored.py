@@ -262,7 +262,7 @@ def test_a_method_that_was_never_verified(base: Path, tmp_path: Path) -> None:
         f"bits); use files of {_VERIFIED}, or write `unverified: true`, which every report shows"
     )
     assert _refusal(folder, quantization="nf4") == (
-        "the files of fp are quantized already (fp8, 8 bits), and the suite says `quantization: "
+        "the files of fp are already quantized (fp8, 8 bits), but the suite says `quantization: "
         "nf4`; write `quantization: stored`, or name files that are not quantized"
     )
 

@@ -92,7 +92,7 @@ def test_lines_without_labels_are_read_as_places_in_the_file(path: Path) -> None
     [sweep] = read(write(path, line()))
     assert sweep.unshown
     assert any(
-        "who prefers a text cannot be told from who knows" in note
+        "a preferred text cannot be distinguished from knowledge" in note
         for note in sentences(sweep.notes)
     )
     told = [answer("a", 0, [0]) | {"labels": [1, 0]}, answer("b", 2, [0, 2], 4)]
@@ -133,7 +133,7 @@ def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"schema_version": 2}, "schema version 2 is newer than the 1 known here; upgrade"),
+        ({"schema_version": 2}, "schema version 2 is newer than 1, the newest known here; upgrade"),
         ({"shots": "1"}, "'shots': found '1', but input should be a valid integer"),
         ({"shots": True}, "'shots': found True, but input should be a valid integer"),
         ({"prompt": None}, "'prompt': found None, but input should be a valid string"),

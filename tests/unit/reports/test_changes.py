@@ -86,7 +86,7 @@ def test_a_claim_is_told_by_what_became_of_it(
         ({"asserted": {}}, {}, "claims: nothing, before: p_max is at most .05"),
         ({}, {"asserted": {}}, "claims: p_max is at most .05, before: nothing"),
         ({"task_digest": "b"}, {"task_digest": "a"}, "the validation examples are not the same"),
-        ({"revision": "b"}, {"revision": "a"}, "the model's revision is another one"),
+        ({"revision": "b"}, {"revision": "a"}, "the model has another revision"),
         ({"metric": "macro_f1"}, {}, "metric from accuracy to macro-F1"),
     ],
 )
@@ -187,7 +187,7 @@ OTHER_TORCH = Arithmetic("H100", "bitsandbytes", {"torch": "2.13.0"})
         ({"engine": "rows"}, "arithmetic", "engine from packed to rows"),
         ({"dtype": "float32"}, "arithmetic", "dtype from bfloat16 to float32"),
         ({"quantized": "gptq, 4 bits"}, "model", "files quantized by from nothing to gptq, 4 bits"),
-        ({"handshake": {"server": "x"}}, "model", "the server says that it serves something else"),
+        ({"handshake": {"server": "x"}}, "model", "the server reports another model"),
     ],
 )
 def test_what_computed_the_numbers_is_a_reason(

@@ -134,8 +134,8 @@ def test_contamination_says_what_tuning_brings() -> None:
     )
     assert failure(contamination("inconclusive", passed=False)) == (
         "inconclusive: extra is +.004 above base (p .383), so tuning on text of this kind shows no "
-        "effect at level .05, and nothing can be said of 'test'; use more examples or replicates, "
-        "or write `allow_inconclusive: true`"
+        "effect at level .05, and there is no conclusion about 'test'; use more examples or "
+        "replicates, or write `allow_inconclusive: true`"
     )
 
 

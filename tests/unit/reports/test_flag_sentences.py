@@ -14,38 +14,38 @@ SHARED = {"n": 100, "texts": 25, "alike": ["e0", "e1"], "characters": 200}
 OTHERS = {"told": 6, "prompts": 9, "agreeing": 3, "prompt": "8", "is_best": True}
 MOST = {"told": 1, "prompts": 40, "agreeing": 39, "prompt": "3", "is_best": False}
 NEAR = {"p": 0.0503, "level": 0.05}
-LOOK = "look how many choices there are."
+LOOK = "check how many choices there are."
 
 SENTENCES: list[tuple[RedFlagKind, dict[str, Any], str]] = [
     (
         "choices",
         {"case": "chance", "choices": [2, 2], "chance": "1/2", "stated": "1/5"},
-        "By the results, whose examples have 2 choices, chance is 1/2, but chance is said to be "
+        "In the results, whose examples have 2 choices, chance is 1/2, but the stated chance is "
         f"1/5: {LOOK}",
     ),
     (
         "choices",
         {"case": "chance", "choices": [3, 5], "chance": 0.2566, "stated": {"1/2": 50, "1/6": 9}},
-        "By the results, whose examples have 3 to 5 choices, chance is .257 on average, but chance "
-        f"is said to be 1/6 for 9 examples, 1/2 for 50 examples: {LOOK}",
+        "In the results, whose examples have 3 to 5 choices, chance is .257 on average, but the "
+        f"stated chance is 1/6 for 9 examples, 1/2 for 50 examples: {LOOK}",
     ),
     (
         "choices",
         {"case": "more", "told": 50, "examples": 100, "labels": 4, "choices": [2, 4]},
-        "In 50 of 100 examples the answers and the right answer are of up to 4 different choices, "
+        "In 50 of 100 examples the answers and the right answer name up to 4 different choices, "
         f"but the results say 2 to 4 choices: {LOOK}",
     ),
     (
         "choices",
         {"case": "fewer", "labels": 2, "examples": 100, "stated": "1/5"},
-        "Only 2 different answers are ever given or right in 100 examples, but chance is said to "
-        f"be 1/5: {LOOK}",
+        "Only 2 different answers are ever given or right in 100 examples, but the stated chance "
+        f"is 1/5: {LOOK}",
     ),
     (
         "choices",
         {"case": "fewer_given", "labels": 2, "examples": 100, "choices": [5, 5]},
-        "Only 2 different answers are ever given, and one of them is right in each of 100 examples "
-        f"to which all that are ever right were given, but the results say 5 choices: {LOOK}",
+        "Only 2 different answers are ever given, and in each of 100 examples that got every one "
+        f"of the right ones, one of them is right, but the results say 5 choices: {LOOK}",
     ),
     (
         "complementary_prompts",
@@ -56,108 +56,107 @@ SENTENCES: list[tuple[RedFlagKind, dict[str, Any], str]] = [
     (
         "colliding_ids",
         {"ids": 1000, "stated": 1020},
-        "The results hold 1,000 example ids, but n is said to be 1,020: look whether examples "
-        "share ids, so that one took the place of another, or fewer were scored.",
+        "The results hold 1,000 example ids, but the stated n is 1,020: check whether examples "
+        "share ids, so that one replaced another, or fewer were scored.",
     ),
     (
         "repeated_examples",
         {"n": 100, "different": 1},
-        "There are 100 examples, but only 1 different one by text and choices: a model answers "
-        "copies alike, a guesser does not, so p-values are too small; look which field is the "
-        "input, or remove the copies.",
+        "There are 100 examples, but only 1 different one by text and choices: a model gives "
+        "copies the same answer, and a guesser does not, so p-values are too small; check which "
+        "field is the input, or remove the copies.",
     ),
     (
         "clustered_answers",
         {"case": "choices", "examples": 90, "n": 100, "alike": ["e0", "e1"], "worth": 25.2},
         "90 of 100 examples offer the same choices as a few others, and examples with the same "
-        "choices have the same right answer, as have 'e0' and 'e1': to who prefers some choices to "
-        "others the 100 are worth 25, so p-values are too small; name them as clusters with "
-        "`columns: {cluster: ...}`.",
+        "choices have the same right answer, such as 'e0' and 'e1': for a model that prefers "
+        "certain choices the 100 are worth 25, so p-values are too small; name them as clusters "
+        "with `columns: {cluster: ...}`.",
     ),
     (
         "clustered_answers",
         {"case": "text", **SHARED, "beyond_clusters": True, "worth": 25.0},
         "The inputs of 100 examples hold 25 different texts: those of 'e0' and 'e1', for instance, "
-        "share 200 characters in a row or more, more than the stated clusters tell, and right "
-        "answers follow the text: to who answers each text alike they are worth 25 examples, so "
-        "p-values are too small; say which belong together with `columns: {cluster: ...}`.",
+        "share 200 characters in a row or more, which the stated clusters do not explain, and "
+        "right answers follow the text: for a model that gives each text one answer they are worth "
+        "25 examples, so p-values are too small; group them with `columns: {cluster: ...}`.",
     ),
     (
         "shared_text",
         {**SHARED, "beyond_clusters": False, "worth": 25.0},
         "The inputs of 100 examples hold 25 different texts: those of 'e0' and 'e1', for instance, "
-        "share 200 characters in a row or more. Right answers do not follow the text, but who "
-        "knows one text and not another is as uncertain as on 25 examples; say which belong "
-        "together with `columns: {cluster: ...}`.",
+        "share 200 characters in a row or more. Right answers do not follow the text, but for a "
+        "model that knows only some texts the result is as uncertain as on 25 examples; group them "
+        "with `columns: {cluster: ...}`.",
     ),
     (
         "other_examples",
         {"case": "other", **OTHERS, "size": 33, "shared": 0, "usual": 33},
-        "6 of 9 prompts were scored on other examples than the largest group that agrees "
-        "(3 prompts): '8', the best, shares 0 of its 33.",
+        "6 of 9 prompts were scored on other examples than the largest group that agrees (3 "
+        "prompts): '8', the best, shares 0 of its 33.",
     ),
     (
         "other_examples",
         {"case": "fewer", **MOST, "size": 98, "shared": 98, "usual": 100},
         "1 of 40 prompts was scored on fewer examples than most ('3' on 98, not 100), which their "
-        "demonstrations do not explain: look whether runs were cut short.",
+        "demonstrations do not explain: check whether runs were interrupted.",
     ),
     (
         "other_examples",
         {"case": "more", **MOST, "size": 100, "shared": 60, "usual": 60},
         "1 of 40 prompts was scored on more examples than most ('3' on 100, not 60), which the "
-        "demonstrations of those do not explain: look whether runs were cut short.",
+        "others' demonstrations do not explain: check whether runs were interrupted.",
     ),
     (
         "cut_text",
         {"case": "input", "examples": 60, "lengths": [499, 500], "unit": "characters"},
         "The inputs of 60 examples are the longest with exactly 499 to 500 characters each, and "
-        "most of them end in the middle of a sentence: look whether their text was cut.",
+        "most of them end in the middle of a sentence: check whether their text was cut.",
     ),
     (
         "cut_text",
         {"case": "context", "texts": 30, "pairs": 6000},
         "The texts of 30 of 6,000 (prompt, example) pairs are exactly as long as the model's "
-        "context: look whether they were cut to fit it.",
+        "context: check whether they were cut to fit.",
     ),
     (
         "constant_scores",
         {"told": 2, "prompts": 20, "different": 1, "examples": 100},
         "2 of 20 prompts give different examples the same scores (as few as 1 different ones for "
-        "100 examples): look whether the text was cut before the question.",
+        "100 examples): check whether the text was cut before the question.",
     ),
     (
         "tied_scores",
         {"case": "no_numbers", "told": 15, "answers": 100, "best": "7"},
-        "15 of 100 answers (15 %) of prompt '7', the best, have scores that are no numbers (NaN): "
-        "look for overflow in the run.",
+        "15 of 100 answers (15 %) of prompt '7', the best, have scores that are not numbers (NaN): "
+        "check the run for overflow.",
     ),
     (
         "tied_scores",
         {"case": "equal", "told": 600, "answers": 2000, "best": None},
-        "In 600 of 2,000 answers (30 %) the highest score is exactly that of another choice: look "
-        "whether the scored text tells the choices apart, and how scores are rounded.",
+        "In 600 of 2,000 answers (30 %) two choices share the highest score exactly: check whether "
+        "the scored text distinguishes the choices, and how scores are rounded.",
     ),
     (
         "unread_answers",
         {"told": 6, "answers": 100, "best": "7", "unreadable": 3, "cut": 2, "refused": 1},
         "In 6 of 100 answers (6 %) of prompt '7', the best, no choice could be read, and they "
-        "count as wrong: 3 name none, or several, 2 were cut, 1 refused: look at what the model "
-        "writes (--maxrandom-predictions), and at max_tokens, stop and pattern of `generation`.",
+        "count as wrong: 3 name none, or several, 2 were cut, 1 refused: check what the model "
+        "writes (--maxrandom-predictions), and check max_tokens, stop and pattern of `generation`.",
     ),
     (
         "never_right",
         {"told": 2, "prompts": 20, "guessers": 2, "log_p": math.log(2.5e-7)},
         "2 of 20 prompts are right on no example; of 20 guessers 2 or more are with probability "
-        "2.5e-07 at most: look whether texts were cut, answers were not understood, or right and "
-        "wrong were exchanged.",
+        "2.5e-07 at most: check whether texts were cut, answers were misread, or right and wrong "
+        "were swapped.",
     ),
     (
         "never_right",
         {"told": 1, "prompts": 1, "guessers": 1, "log_p": -1000.0},
         "The only prompt is right on no example; a guesser is with probability < 1e-300 at most: "
-        "look whether texts were cut, answers were not understood, or right and wrong were "
-        "exchanged.",
+        "check whether texts were cut, answers were misread, or right and wrong were swapped.",
     ),
     (
         "unsteady_prompts",
@@ -168,47 +167,47 @@ SENTENCES: list[tuple[RedFlagKind, dict[str, Any], str]] = [
     (
         "identical_models",
         {"case": "scores", "same": 3996, "answers": 4000, "other": "b"},
-        "3,996 of 4,000 answers (99.9 %) to the same prompts have exactly the scores of b: look "
-        "whether the two are one model.",
+        "3,996 of 4,000 answers (99.9 %) to the same prompts have exactly the scores of b: check "
+        "whether the two are the same model.",
     ),
     (
         "identical_models",
         {"case": "labels", "same": 3996, "answers": 4000, "other": "b", "by_chance": 0.317},
         "3,996 of 4,000 answers (99.9 %) to the same prompts are the same as those of b (by chance "
-        "31.7 % would be): look whether the two are one model.",
+        "it would be 31.7 %): check whether the two are the same model.",
     ),
     (
         "identical_models",
         {"case": "right", "same": 4000, "answers": 4000, "other": "b", "by_chance": 0.5},
-        "4,000 of 4,000 answers (100 %) to the same prompts are right or wrong alike as those of b "
-        "(by chance 50 % would be): look whether the two are one model.",
+        "4,000 of 4,000 answers (100 %) to the same prompts are right or wrong together with those "
+        "of b (by chance it would be 50 %): check whether the two are the same model.",
     ),
     (
         "near_identical_prompts",
         {"told": 29, "prompts": 30, "differing": 0.0, "reached": 0.7},
         "29 of 30 prompts are right on the same examples as the best one, or on exactly the others "
         "(0 % of the answers differ), and its accuracy is .700: one label for every example looks "
-        "like that, and without labels nothing tells it from knowledge; give answers and right "
+        "like that, and only labels could distinguish it from knowledge; give answers and right "
         "answers.",
     ),
     (
         "label_mass",
         {"told": 1, "prompts": 20, "below": 0.01, "least": 0.004},
         "1 of 20 prompts gives all labels together a probability below 1 % (the least is 0.4 %, "
-        "mean over the examples): the model would say something else; look at the text before the "
+        "mean over the examples): the model would say something else; check the text before the "
         "answer.",
     ),
     (
         "constant_answers",
         {"told": 10, "prompts": 10, "prompt": None, "label": "A", "place": 1, "share": 1.0},
-        "10 of 10 prompts give nearly every example the same answer, though others are right as "
-        "well (the best prompt says 'A' to 100 %): look whether the model reads the questions.",
+        "10 of 10 prompts give nearly every example the same answer, though others are also right "
+        "(the best prompt says 'A' to 100 %): check whether the model reads the questions.",
     ),
     (
         "constant_answers",
         {"told": 6, "prompts": 10, "prompt": "3", "label": None, "place": 2, "share": 0.97},
-        "6 of 10 prompts give nearly every example the same answer, though others are right as "
-        "well ('3' says choice 2 to 97 %): look whether the model reads the questions.",
+        "6 of 10 prompts give nearly every example the same answer, though others are also right "
+        "('3' says choice 2 to 97 %): check whether the model reads the questions.",
     ),
     (
         "majority",
@@ -225,7 +224,7 @@ SENTENCES: list[tuple[RedFlagKind, dict[str, Any], str]] = [
         "max_t",
         {"p_max": 1.2e-4, "permutation_p": 0.0501, "level": 0.05},
         "p_max 1.2e-04 is below .05, but the permutation p is .0501: with the right answers "
-        "shuffled the same answers are as good; look which labels the model prefers.",
+        "shuffled, the same answers are as good; check which labels the model prefers.",
     ),
     (
         "heuristic",
@@ -237,30 +236,30 @@ SENTENCES: list[tuple[RedFlagKind, dict[str, Any], str]] = [
         "near_heuristic",
         {"heuristic": "first", "measure": "balanced_accuracy", "score": 0.59, **NEAR, "p": 1.0},
         "Always choosing the first choice as shown has a balanced accuracy of .590; the best "
-        "prompt's is above that by no more than chance allows (sign-flip p > .999, above .05).",
+        "prompt's is above that, but the lead may be chance (sign-flip p > .999, above .05).",
     ),
     (
         "choices_only",
         {"measure": "accuracy", "score": 0.6},
-        "With blank inputs the best prompt has an accuracy of .600, and with the questions none "
-        "above that: look what else tells right choices from wrong ones.",
+        "With blank inputs the best prompt has an accuracy of .600, and with the questions it is "
+        "no better: check what else gives the right choices away.",
     ),
     (
         "near_choices_only",
         {"measure": "accuracy", "score": 0.59, **NEAR},
         "With blank inputs the best prompt has an accuracy of .590; with the questions it is above "
-        "that by no more than chance allows (sign-flip p = .0503, above .05).",
+        "that, but the lead may be chance (sign-flip p = .0503, above .05).",
     ),
     (
         "repeated_prompts",
         {"distinct": 40, "asked": 200, "t": 40},
-        "Only 40 of 200 prompts are distinct; t = 40 counts those: look how prompts are drawn, and "
-        "from how many examples.",
+        "Only 40 of 200 prompts are distinct; t = 40 counts those: check how prompts are drawn, "
+        "and from how many examples.",
     ),
     (
         "repeated_prompts",
         {"distinct": 1, "asked": 200, "t": 200},
-        "Only 1 of 200 prompts is distinct; the claim counts t = 200: look how prompts are drawn, "
+        "Only 1 of 200 prompts is distinct; the claim counts t = 200: check how prompts are drawn, "
         "and from how many examples.",
     ),
     (

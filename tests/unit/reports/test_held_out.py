@@ -50,9 +50,9 @@ def unconfirmed(**changed: Any) -> ClaimRecord:
 
 def test_the_majority_rate_stands_beside_the_accuracy() -> None:
     assert held_out(unconfirmed()) == (
-        "35 of 50 correct (.700, 95 % interval .560 to .810), beside a standard baseline of .500 "
-        "and .700 for always the same answer: p = .0033 of one guesser, > .999 with right answers "
-        "shuffled; 3 openings of this test set so far; adjusted for 3, p > .999"
+        "35 of 50 correct (.700, 95 % interval .560 to .810), compared with a standard "
+        "baseline of .500 and .700 for always the same answer: p = .0033 of one guesser, > .999 "
+        "with right answers shuffled; 3 openings of this test set so far; adjusted for 3, p > .999"
     )
 
 
@@ -64,7 +64,7 @@ def test_the_first_opening_needs_no_adjustment() -> None:
 def test_a_report_of_an_earlier_version_says_what_it_knows() -> None:
     earlier = HeldOut(40, 30, 0.75, 0.6, 0.86, 0.5, 0.0011, openings=2)
     assert held_out(claim(test=earlier)).endswith(
-        "beside a standard baseline of .500: p = .0011; 2 openings of this test set so far"
+        "compared with a standard baseline of .500: p = .0011; 2 openings of this test set so far"
     )
 
 

@@ -215,7 +215,7 @@ def test_a_label_is_shown_as_it_is(text: str) -> None:
 def test_base_rates_of_next_to_no_mass_are_said_to_say_little(mass: float) -> None:
     asked = interaction(0.64, 0.56, 0.66, 0.46, base_rate_mass=mass)
     for text in (markdown(run(label_bias=[label_bias(asked)])),):
-        assert ("under 1 %" in text) == (mass < LITTLE_MASS)
+        assert ("below 1 %" in text) == (mass < LITTLE_MASS)
     (told,) = (said for title, said in bias_facts(asked, label_bias(asked)) if title[0] == "B")
     assert told.startswith(f"all labels together have {percent(mass)} of the probability")
 
@@ -224,10 +224,10 @@ def test_a_correlation_is_told_of_four_labels_or_more() -> None:
     assert correlation(KNOWS) == "r = +.97 (95 % interval -.13 to +1.00)"
     assert correlation(TWO) == ""
     assert correlation(replace(KNOWS, r=1.0, r_low=None, r_high=None)) == (
-        "r = +1.00 (two values only, so without an interval)"
+        "r = +1.00 (only two values, so no interval)"
     )
     assert (
-        "no correlation is told of fewer than 4 labels"
+        "fewer than 4 labels give no correlation"
         in dict(bias_facts(TWO, label_bias(TWO)))["Base rates"]
     )
     assert "no correlation" not in dict(bias_facts(KNOWS, label_bias()))["Base rates"]
@@ -390,7 +390,7 @@ def test_the_disclosure_says_what_a_paper_must_say() -> None:
         "without it, by the labels' probabilities, "
         ".579, maximum random baseline .321, p_max = 1.1e-04).",
         "This was expected to fail (small).",
-        "PriDe takes a prior from the scores",
+        "PriDe removes from the scores a prior",
     ):
         assert fact in told
 

@@ -504,8 +504,8 @@ def test_the_disclosure_names_corrections_and_the_test_set_with_their_sources() 
     text = disclosed(run(first, claim(best=41, adjusted_p=0.06))).text
     for fact in (
         "permutation p = .012, adjusted .0042; accuracy of always",
-        "On the test set: 30 of 40 correct (.750, 95 % interval .600 to .860), beside a standard",
-        "adjusted for 2 claims by Holm's method, which holds the family-wise error (Holm, 1979,",
+        "On the test set: 30 of 40 correct (.750, 95 % interval .600 to .860), compared",
+        "adjusted for 2 claims by Holm's method, which controls the family-wise error (Holm, 1979,",
         "Westfall and Young, 1993; Besag and Clifford, 1991, doi:10.1093/biomet/78.2.301",
         "Wilson's score intervals (Wilson, 1927,",
         "nf4 is quantization to 4-bit NormalFloat (Dettmers et al., 2023, arXiv:2305.14314)",

@@ -136,14 +136,12 @@ def test_what_was_not_tested_was_decided_by_nothing() -> None:
 def test_every_p_value_is_named_with_what_it_means() -> None:
     record = claim(p_max=0.03, union_p=0.031, permutation_p=0.2, p_standard=0.0015)
     assert phrases.guessing(record) == (
-        "p_max = .030 (best of 20 independent guessers); "
-        "union p = .031 (however the prompts depend on each other, if each is right with chance "
-        "1/m); "
-        "permutation p = .200 (right answers shuffled); "
-        "p of one guesser = .0015 (leaves t out of account)"
+        "p_max = .030 (best of 20 independent guessers); union p = .031 (for any dependence "
+        "between prompts, if each is right with chance 1/m); permutation p = .200 (right answers "
+        "shuffled); p of one guesser = .0015 (ignores t)"
     )
     worst = claim(p_max=1.0, union_p=None, p_standard=0.9999)
-    assert phrases.guessing(worst).endswith("p of one guesser > .999 (leaves t out of account)")
+    assert phrases.guessing(worst).endswith("p of one guesser > .999 (ignores t)")
 
 
 def test_the_permutation_p_is_of_whatever_metric_is_judged() -> None:

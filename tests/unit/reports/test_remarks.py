@@ -26,7 +26,7 @@ EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
     (
         "tries_of_another_claim",
         {"prompts": 1200, "claim": "weather[b-4shot]", "examples": 40},
-        "1,200 of the prompts that t counts are those of weather[b-4shot] in this run, whose "
+        "1,200 of the prompts that t counts belong to weather[b-4shot] in this run, whose "
         "validation set shares 40 examples with this one.",
     ),
     (
@@ -38,20 +38,19 @@ EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
         "budget_raised",
         {"budget": 20, "t": 10},
         "The budget of 20 prompts was not declared in advance: an earlier look at this claim "
-        "counted t = 10, and the budget is more since then.",
+        "counted t = 10, and the budget has been raised since.",
     ),
     (
         "signs_flipped",
         {"units": ["examples", "prompts", "replicates"], "largest": "prompts"},
         "Signs were flipped of the examples, of the prompts and of the replicates (each with its "
-        "mean difference); p-values are the largest ones, here of the prompts, and the interval "
-        "holds all.",
+        "mean difference); the p-values are the largest of these, here those of the prompts, and "
+        "the interval covers all.",
     ),
     (
         "several_differences",
         {"first": "a", "second": "b"},
-        "'a' and 'b' differ in more than one thing, so it cannot be told which of them makes the "
-        "difference.",
+        "'a' and 'b' differ in more than one thing, so no single one explains the difference.",
     ),
     ("no_difference", {"first": "a", "second": "b"}, "Nothing differs between 'a' and 'b'."),
     (
@@ -67,14 +66,14 @@ EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
     (
         "held_back",
         {"interaction": "cloze", "examples": {"2": 3, "4": 1}},
-        "Cloze: PriDe's prior is that of held-back examples, 3 with 2 choices, 1 with 4 choices; "
-        "prompts are compared on those of the others that it is known for: of as many choices as a "
-        "held-back example that the prompt does not show.",
+        "Cloze: PriDe's prior comes from held-back examples, 3 with 2 choices, 1 with 4 choices; "
+        "prompts are compared on the other examples for which it is known: those with as many "
+        "choices as a held-back example that the prompt does not show.",
     ),
     (
         "tries_without_answers",
         {"prompts": 1},
-        "t counts 1 more prompt than this run has answers of; each adds the best prompt's own "
+        "t counts 1 more prompt than this run has answers for; each adds the best prompt's own "
         "permutation p.",
     ),
     (
@@ -86,19 +85,19 @@ EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
     (
         "counted_otherwise",
         {"sizes": [20, 2000], "t": 1500},
-        "By the results n is 20 to 2,000 and t is 1,500.",
+        "According to the results, n is 20 to 2,000 and t is 1,500.",
     ),
     (
         "left_behind",
         {"file": "a.jsonl", "prompts": {"b 4-shot": 1200, "a 0-shot": 1}, "folder": "new"},
-        "a.jsonl, committed beside another suite, counts 1 prompt of a 0-shot; 1,200 prompts of b "
-        "4-shot on these examples, which this t leaves out; copy that file into new",
+        "a.jsonl, committed in another suite's folder, counts 1 prompt of a 0-shot; 1,200 prompts "
+        "of b 4-shot on these examples, which this t leaves out; copy that file into new",
     ),
     (
         "not_decided_early",
         {"why": "no_budget"},
-        "All answers were computed, as nothing is decided early: t is not declared (`prompts: "
-        "{budget: N}`).",
+        "All answers were computed, because nothing was decided early: t is not declared "
+        "(`prompts: {budget: N}`).",
     ),
     (
         "no_base_rate",

@@ -71,7 +71,7 @@ def test_an_old_report_is_worded_anew_where_its_numbers_tell(tmp_path: Path) -> 
     numbers, error = reread(run(old, errors), tmp_path).claims
     assert str(numbers.message).endswith(", needs .700 (p_max = .060; t = 20, n = 60)")
     first, second = (flag.text for flag in numbers.red_flags)
-    assert first.startswith("The results hold 5 example ids, but n is said to be 6: look ")
+    assert first.startswith("The results hold 5 example ids, but the stated n is 6: check ")
     assert second == "Some texts were cut."
     assert error.message == "the model is not there"
 
@@ -154,7 +154,7 @@ def test_a_report_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     content = strictly(dump(run(claim()))) | {"schema_version": 2}
     assert failure(path, content) == (
-        f"{path}: schema version 2 is newer than the 1 known here; upgrade pytest-maxrandom"
+        f"{path}: schema version 2 is newer than 1, the newest known here; upgrade pytest-maxrandom"
     )
 
 
@@ -162,8 +162,8 @@ def test_a_report_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
 def test_another_json_file_is_refused(tmp_path: Path, content: object) -> None:
     path = tmp_path / "report.json"
     assert failure(path, content) == (
-        f"{path}: not a report of pytest-maxrandom, which has 'schema_version' and 'claims'; "
-        "give a file that --maxrandom-json wrote"
+        f"{path}: not a report of pytest-maxrandom, because 'schema_version' or 'claims' is "
+        "missing; give a file that --maxrandom-json wrote"
     )
 
 
@@ -180,7 +180,7 @@ def test_a_wrong_value_is_named_with_its_place(tmp_path: Path) -> None:
 def test_a_file_that_is_no_json_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     assert failure(path, '{\n"claims": [,]}').startswith(f"{path}:2: not JSON: ")
-    assert failure(path, '{"claims": NaN}') == f"{path}: not JSON: NaN is not a number of JSON"
+    assert failure(path, '{"claims": NaN}') == f"{path}: not JSON: NaN is not a JSON number"
     path.write_bytes(b"\xff")
     with pytest.raises(ReportError, match="not UTF-8"):
         load(path)

@@ -88,7 +88,7 @@ def test_a_part_with_a_wrong_key_tells_which_file_is_missing_too(folder: Path) -
     ]  # fmt: skip
     assert [line for line in found if "there is no" in line] == [
         "s.yaml:2: models[0].name: there is no folder ./our-modle (relative to the suite file), "
-        "and it is no hub id such as allenai/OLMo-7B-hf",
+        "and it is not a hub id such as allenai/OLMo-7B-hf",
         "s.yaml:4: there is no file 'nothere.jsonl' (paths are relative to the suite file)",
         "s.yaml:6: there is no file 'e.json' (paths are relative to the suite file)",
     ]
@@ -157,12 +157,9 @@ def test_more_examples_than_there_are_and_a_test_set_that_takes_most_are_said(
     (folder / "d.jsonl").write_text(rows(200))
     task = "- {{name: a, format: jsonl, path: d.jsonl, {}}}"
     asked = notes(suite(task.format("validation: {max_examples: 5000}")))
-    assert any("asks for 5,000, and the task has 200" in note for note in asked)
+    assert any("asks for 5,000 examples, but the task has 200" in note for note in asked)
     taken = notes(suite(task.format("test: {fraction: 0.8}")))
-    assert (
-        "The test set takes 160 examples and leaves 40: what is claimed is claimed of these."
-        in (taken)
-    )
+    assert "The test set takes 160 examples and leaves 40: claims are about these." in (taken)
     for quiet in ("validation: {max_examples: 50}", "test: {fraction: 0.25}"):
         assert not any(
             "5,000" in note or "leaves" in note for note in notes(suite(task.format(quiet)))
@@ -178,7 +175,7 @@ def test_one_question_with_two_right_answers_is_said(folder: Path) -> None:
     task = "- {name: a, format: jsonl, path: d.jsonl}"
     said = notes(suite(task))
     # q0 is asked twice, and the second time the other choice is right; q1 is a copy.
-    assert any(note.startswith("2 examples ask what another one asks") for note in said)
+    assert any(note.startswith("2 examples have the question") for note in said)
 
 
 def test_nul_is_no_text(folder: Path) -> None:
@@ -205,7 +202,7 @@ def test_a_pool_of_another_format_is_told_as_that(folder: Path, form: str, endin
         suite(f"- {{name: a, format: {form}, path: {path}, pool: {{path: pool{ending}}}}}")
     )
     assert len(found) == 1
-    assert f"found a file that ends in '{ending}'" in found[0]
+    assert f"this file ends in '{ending}'" in found[0]
 
 
 def test_a_file_of_lm_eval_with_functions_is_told_as_what_it_is(folder: Path) -> None:

@@ -187,7 +187,7 @@ def test_a_damaged_file_is_moved_aside_and_said_to_be(
     assert found == {}
     assert len(messages) == 1
     assert "results.db is damaged (" in messages[0]
-    assert messages[0].endswith("it was moved to results.db.damaged-2, and a new one was begun")
+    assert messages[0].endswith("it was moved to results.db.damaged-2, and a new one was created")
     assert (path.parent / "results.db.damaged-2").read_bytes() == content
     assert (path.parent / "results.db.damaged-1").read_text() == "an older one"
     works(path)

@@ -143,7 +143,8 @@ EXAMPLE_MISTAKES = [
     (scored({"a": None, "b": 1}), "the score of 'a' must be a finite number, found null"),
     (
         scored({"a\ud800": 1, "b": 0}),
-        r"no tokenizer can read 'a\ud800': it holds half of a surrogate pair",
+        r"no tokenizer can read 'a\ud800', because it holds half of a surrogate pair; repair the "
+        r"text",
     ),
     (
         ONE | {"_id": 1.5},
@@ -241,8 +242,8 @@ def test_lines_are_right_whatever_stands_before_the_examples(folder: Folder) -> 
         ),
         (
             document(ONE, task_prefix="\ud800"),
-            r""": no tokenizer can read the "task_prefix" '\ud800': it holds half of a """
-            "surrogate pair",
+            r""": no tokenizer can read the "task_prefix" '\ud800', because it holds half of a """
+            "surrogate pair; repair the text",
         ),
         (
             b'{"examples":\n["\xe9"]}',

@@ -180,6 +180,5 @@ def test_a_test_file_takes_its_clusters_out_of_the_task(tmp_path: Path) -> None:
     assert [example.id for example in kept.examples] == ["e2"]
     assert len(test) == 3
     assert sentences(kept.notes)[-1] == (
-        "Examples left out because they, or others of their cluster, stand in the test set as "
-        "well: 2."
+        "Examples left out because they, or others of their cluster, are also in the test set: 2."
     )

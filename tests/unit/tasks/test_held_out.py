@@ -91,7 +91,7 @@ def test_a_test_file_takes_its_examples_out_of_the_task(tmp_path: Path) -> None:
     assert len(found.test) == 8
     assert {example.input for example in found.test}.isdisjoint(shown(found))
     assert len(found.task.examples) == 37
-    assert any("stand in the test set as well: 3" in note for note in sentences(found.task.notes))
+    assert any("are also in the test set: 3" in note for note in sentences(found.task.notes))
 
 
 def test_a_wrong_test_set_is_a_mistake_in_the_suite(tmp_path: Path) -> None:

@@ -172,7 +172,8 @@ ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [
     (
         row(input="\udc00"),
         {},
-        r"no tokenizer can read '\udc00': it holds half of a surrogate pair",
+        r"no tokenizer can read '\udc00', because it holds half of a surrogate pair; repair the "
+        r"text",
     ),
 ]
 

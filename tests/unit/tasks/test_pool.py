@@ -161,7 +161,7 @@ def test_n_is_the_whole_validation_set_and_the_regime_is_named(tmp_path: Path) -
     assert noted(record) == [
         "Examples of the pool never used as demonstrations, because they repeat a validation "
         "example: 3.",
-        "Examples of the pool never used as demonstrations, because they repeat another one of "
+        "Examples of the pool never used as demonstrations, because they repeat another example of "
         "it: 2.",
     ]
     # Without the pool the same file leaves nothing outside the validation set.
@@ -234,7 +234,7 @@ def test_what_stands_in_the_test_set_leaves_the_pool_and_is_counted(
     gone = 2 if "path" in test else len(closed)  # one by its cluster, one by its text
     assert (
         "Examples of the pool never used as demonstrations, because they, or others of their "
-        f"cluster, stand in the test set as well: {gone}."
+        f"cluster, are also in the test set: {gone}."
     ) in sentences(cell.task.notes)
 
 
@@ -295,7 +295,7 @@ CONTRADICTIONS = [
      "s.yaml:6: tasks[0].pool: demonstrations come from here, and `prompts: {demonstrations: "
      "leave_out}` takes them from the validation set; remove one of the two"),
     ("  pool: {split: train}", "",
-     "s.yaml:6: t: `format: jsonl` reads no other split; give `path`"),
+     "s.yaml:6: t: `format: jsonl` cannot read another split; give `path`"),
     ("  pool: {path: trian.jsonl}", "",
      "s.yaml:6: there is no file 'trian.jsonl' (paths are relative to the suite file); did you "
      "mean 'train.jsonl'?"),

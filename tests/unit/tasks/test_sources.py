@@ -153,10 +153,11 @@ def test_what_it_does_wrong_is_a_sentence_at_the_format(claims: Claims) -> None:
         "authors"
     ]
     assert told(claims, "  highest: 3\n  broken: nothing") == [
-        "s.yaml:4: t: the source 'sums' gave NoneType, expected Task"
+        "s.yaml:4: t: the source 'sums' returned NoneType, expected Task; report this to its "
+        "authors"
     ]
     assert told(claims, "  highest: 3\n  broken: repeats") == [
-        "s.yaml:4: t, example 10: the id '1+1' is already that of example 1; ids must differ"
+        "s.yaml:4: t, example 10: example 1 already has the id '1+1'; ids must differ"
     ]
     assert told(claims, "  highest: 3\n  broken: outside") == [
         "s.yaml:4: t, example 1: `right` holds different numbers of choices, from 0 to 1, found 2"
@@ -186,7 +187,7 @@ def test_a_test_file_needs_a_format_of_files(claims: Claims) -> None:
                                            ("{path: x, split: y}", "path or split")])  # fmt: skip
 def test_a_pool_needs_a_format_of_files_or_splits(claims: Claims, pool: str, key: str) -> None:
     assert told(claims, f"  highest: 3\n  pool: {pool}") == [
-        f"s.yaml:6: t: `format: sums` reads no other {key}; remove `pool`"
+        f"s.yaml:6: t: `format: sums` cannot read another {key}; remove `pool`"
     ]
 
 

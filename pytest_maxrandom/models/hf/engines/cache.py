@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Mask = Callable[[torch.Tensor, torch.Tensor], Any]
 
 _LEAST = 16
-"""Tokens of a prefix; where not even these fit beside those before them, none will."""
+"""Tokens of a prefix; if not even these fit with those before them, none will."""
 Pair = tuple[torch.Tensor, torch.Tensor]
 """Keys and values of a layer, each of shape (rows, heads, tokens, size)."""
 

@@ -24,7 +24,7 @@ class Plain:
     Parameters
     ----------
     alone_beyond : int, optional
-        Texts of more tokens are no row beside others: with some position encodings, the longest
+        Texts of more tokens do not share a batch: with some position encodings, the longest
         text of a batch changes what the others mean.
     """
 

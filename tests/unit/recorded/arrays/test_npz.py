@@ -165,7 +165,7 @@ def test_choices_are_one_number_or_a_table(archive: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("choices", [None, {("small-model", "snarks", 2): 4}])
 def test_choices_that_nobody_tells_are_asked_for(archive: Path, choices: Any) -> None:
     np.savez(archive, **arrays())
-    with pytest.raises(RecordedError, match="does not tell the number of choices, and --choices"):
+    with pytest.raises(RecordedError, match="does not give the number of choices, and --choices"):
         with_choices(read(archive)[0], choices)
 
 

@@ -100,11 +100,11 @@ def test_choices_alone_tell_the_chances(archive: Path) -> None:
         ),
         (
             {"correct": ~CORRECT & EVALUATED},
-            "t__0__correct: found False for prompt 'p' and example 'a', where the answer says",
+            "t__0__correct: found False for prompt 'p' and example 'a', but the answer says",
         ),
         (
             {"evaluated": np.ones_like(EVALUATED)},
-            "t__0__evaluated: found True for prompt 'p' and example 'c', where the answer says",
+            "t__0__evaluated: found True for prompt 'p' and example 'c', but the answer says",
         ),
         ({"answers": ANSWERS.astype(float)}, "answers: found values of the type float64, expected"),
         ({"answers": ANSWERS.T}, r"answers: found the shape \(3, 2\), expected \(2, 3\)"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LATER = "2026-01-02T12:00:00+00:00"
 UPPER_BOUND = (
-    "Answers were written by the model, and one that could not be read is wrong: the chance of a "
+    "The model wrote its answers, and an answer that could not be read is wrong: the chance of a "
     "guess is an upper bound."
 )
 
@@ -162,7 +162,7 @@ def test_shots_are_taken_from_the_arguments_of_the_task(
     [sweep] = read_inspect(write_json(tmp_path / "a.json", Log(task_args=arguments)), shots=asked)
     assert sweep.shots == shots
     assert (
-        any("does not tell the number of demonstrations" in n for n in sentences(sweep.notes))
+        any("does not give the number of demonstrations" in n for n in sentences(sweep.notes))
         == said
     )
 

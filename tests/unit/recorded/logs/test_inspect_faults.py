@@ -46,7 +46,7 @@ def score(log: Any, value: object) -> None:
         (lambda log: log["eval"]["config"].update(epochs=2), "holds 4 of the 8 samples"),
         (
             lambda log: log["samples"].append(log["samples"][0]),
-            "samples[4]: sample 'q0' stands there twice",
+            "samples[4]: sample 'q0' appears twice",
         ),
         (lambda log: log["samples"][1].pop("scores"), "samples[1]: sample 'q1' has no score"),
         (

@@ -36,7 +36,7 @@ def test_a_run_is_one_prompt_of_the_sweep_of_its_model_task_and_shots(tmp_path: 
     assert sweep.evaluated.all()
     assert sweep.chances == (Fraction(1, 2),) * 3
     assert len(set(sweep.identities)) == 2
-    assert any("other demonstrations for every document" in note for note in sentences(sweep.notes))
+    assert any("demonstrations anew for every document" in note for note in sentences(sweep.notes))
 
 
 def test_answers_are_labels_that_all_documents_share_whatever_their_order(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_old_logs_are_told_apart_by_the_prompts_of_their_documents(tmp_path: Pat
         write_run(tmp_path, run)
     [sweep] = read_lm_eval(tmp_path)
     assert sweep.identities[0] == sweep.identities[2] != sweep.identities[1]
-    assert any("does not tell how many documents" in note for note in sentences(sweep.notes))
+    assert any("does not say how many documents" in note for note in sentences(sweep.notes))
 
 
 def test_the_first_of_equally_likely_choices_is_the_answer(tmp_path: Path) -> None:

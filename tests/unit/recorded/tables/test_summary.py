@@ -134,7 +134,7 @@ def test_parquet_has_rows_and_no_lines(tmp_path: Path) -> None:
         ),
         (
             "a,x,0,9,1,,1,,.333\n",
-            ":2: chance is '.333', which may be 1/3 rounded; write 1/3, or 333/1000 where that is "
+            ":2: chance is '.333', which may be 1/3 rounded; write 1/3, or 333/1000 if that is "
             "meant",
         ),
         (

@@ -159,11 +159,11 @@ WAY = "give one JSON object in each line, and remove a line that an interrupted 
         ),
         (
             LINE + '{"prompt_id": "p", "example_id": "b", "correct": 1, "correct": 0}',
-            "2: not readable as JSON: the key 'correct' appears twice; keep one",
+            "2: cannot be read as JSON: the key 'correct' appears twice; keep one",
         ),
         (
             LINE.replace("1}", "NaN}"),
-            "1: not readable as JSON: NaN is not valid JSON; write null where there is no value",
+            "1: cannot be read as JSON: NaN is not valid JSON; write null where there is no value",
         ),
         (
             LINE + LINE.replace("1}", "[" * 100_000),

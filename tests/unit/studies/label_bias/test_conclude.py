@@ -316,7 +316,7 @@ def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:
     assert said.startswith("Cannot tell: ")
     assert said.endswith(
         "; but 40 % of the answers of the most accurate prompt are 'A', more than guessing and "
-        "knowing explain (p = 5.0e-05), beside which the last p shows knowledge from .005 on."
+        "knowing explain (p = 5.0e-05), for which the last p shows knowledge from .005 on."
     )
     told = record()
     concluded(told, [bias])

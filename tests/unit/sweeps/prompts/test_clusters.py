@@ -90,8 +90,7 @@ def test_examples_that_would_tell_are_counted() -> None:
 def test_demonstrations_from_the_validation_set_may_tell_and_that_is_said() -> None:
     found = draw(clustered(40, 4), 2, count=20, demonstrations="leave_out")
     assert sentences(found.notes)[0] == (
-        "Demonstrations may belong to the cluster of an example that they are shown before, "
-        "because they come from the validation set: 40 of its 40 examples share their cluster "
-        "with another one."
+        "Demonstrations may belong to the cluster of the example that follows them, because they "
+        "come from the validation set: 40 of its 40 examples share their cluster with another one."
     )
     assert not draw(clustered(40, 1), 2, count=20, demonstrations="leave_out").notes

@@ -57,14 +57,14 @@ def refusal(folder: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("output_type: loglikelihood\n", "it is `output_type: loglikelihood`, and only"),
+        ("output_type: loglikelihood\n", "it is `output_type: loglikelihood`, but only"),
         ("output_type: loglikelihood_rolling\n", "it is `output_type: loglikelihood_rolling`"),
         ("", "it is `output_type: generate_until` without `doc_to_choice`"),
         ("metric_list: [{metric: bleu}]\n", "judged by bleu, so no answer is simply right"),
         ("output_type: multiple_choice\n", "the key `doc_to_choice` is missing"),
         (CHOICES + "doc_to_image: q\n", "it has `doc_to_image`, but only text is supported"),
         (CHOICES + "use_prompt: 'promptsource:*'\n", "`use_prompt` names a promptsource template"),
-        (CHOICES + "process_results: !function u.f\n", "`process_results: u.f` judges its answers"),
+        (CHOICES + "process_results: !function u.f\n", "`process_results: u.f` judges answers"),
         (CHOICES + "test_split:\n", "there is no `test_split` and no `validation_split`"),
         (CHOICES + "test_split: dev\n", "`dataset_kwargs: data_files` has no split 'dev', found"),
         (CHOICES + "description: '{{q}}'\n", "`description` differs between documents"),
@@ -94,7 +94,7 @@ def test_answers_that_are_generated_need_choices_that_the_suite_gives(tmp_path: 
     assert task.pool is not None
     assert Format(task.layout).demonstration(task.pool[1]) == "1 is o"
     (note,) = map(worded, (each for each in task.notes if isinstance(each, Remark)))
-    assert "is read by the rule of `scoring: generate`" in note.text
+    assert "and `scoring: generate` reads the answers" in note.text
 
 
 def test_a_generated_number_is_an_answer_and_no_place(tmp_path: Path) -> None:
