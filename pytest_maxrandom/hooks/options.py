@@ -159,8 +159,8 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--maxrandom-trained-gb",
         metavar="N",
-        help="largest size, in GB, of the folder beside the store that keeps trained weights; the "
-        f"least recently used are removed (default: {TRAINED_GB})",
+        help="largest size, in GB, of the folder, next to the store, that keeps trained weights; "
+        f"the least recently used are removed (default: {TRAINED_GB})",
     )
     group.addoption(
         "--maxrandom-fresh",

@@ -114,7 +114,7 @@ def count_window(sure: int, odds: Sequence[tuple[float, int]]) -> Window:
     return functools.reduce(convolve, windows, Window(sure, _ONE))
 
 
-_MOST_ODDS = 1e300  # a failure at these odds weighs nothing beside the sum
+_MOST_ODDS = 1e300  # a failure at these odds weighs nothing against the sum
 _CONTEXT = Context(prec=50, Emin=-(10**17), Emax=10**17)
 
 

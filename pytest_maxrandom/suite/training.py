@@ -1,4 +1,4 @@
-"""What a suite may say of arms that are trained: on which texts, how, and for which answers."""
+"""What a suite may say about trained arms: on which texts, how, and for which answers."""
 
 from __future__ import annotations
 
@@ -29,24 +29,25 @@ class TrainSpec(Spec):
     """Further pretraining of an arm's model on texts, before it is asked anything."""
 
     text: Text
-    """scored: the texts of the examples that are scored, without their answers (never those of the
-    test set). extra: as many other texts of the task, which are neither scored nor shown nor
-    labelled. Else a file (relative to the suite file): JSONL with `text` in each row, or plain text
-    with a text per line; it is read as it stands."""
+    """scored: the texts of the scored examples, without their answers (never those of the test
+    set). extra: as many other texts of the task, which are neither scored nor shown nor labelled.
+    Otherwise a file (relative to the suite file): JSONL with `text` in each row, or plain text with
+    one text per line; it is used unchanged."""
     examples: Examples | None = None
-    """How many texts; as many as are scored if not given."""
+    """Number of texts; as many as are scored if not given."""
     form: Literal["text", "prompt"] = "text"
-    """text: the example's input alone. prompt: what a sweep would ask, the instruction, the text
-    and the choices where these are listed, up to where the answer would stand."""
+    """text: the example's input alone. prompt: what a sweep would ask: the instruction, the text,
+    and the choices if they are listed, up to the place of the answer."""
     objective: Objective = "causal"
-    """causal: the next token. masked: masked tokens, of a model that reads both ways (BERT)."""
+    """causal: the next token. masked: masked tokens, for a model that reads in both directions
+    (BERT)."""
     method: Method = "full"
-    """full: all weights. lora: an adapter on every linear layer. qlora: the same on weights of 4
-    bits, for a model with `quantization: nf4` or `fp4`."""
+    """full: all weights. lora: an adapter on every linear layer. qlora: the same on 4-bit weights,
+    for a model with `quantization: nf4` or `fp4`."""
     rank: Annotated[int, Field(gt=0, le=4096)] = 16
     """Rank of the adapter."""
     alpha: Annotated[float, Field(gt=0, le=65536)] = 32
-    """The adapter counts alpha / rank times."""
+    """The adapter's weight is alpha / rank."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
     """Share of the adapter's inputs that are left out at each step."""
     modules: Annotated[list[Text], Field(min_length=1), Distinct, OneOrMore()] | None = None
@@ -56,11 +57,12 @@ class TrainSpec(Spec):
     learning_rate: Rate | None = None
     """Step size of AdamW; 5e-5 for `method: full`, else 2e-4, if not given."""
     batch_size: BatchSize = 16
-    """Texts of a step."""
+    """Texts per step."""
     max_length: MaxLength = 256
-    """Tokens of a text at most; what is longer is cut."""
+    """Largest number of tokens in a text; longer texts are cut."""
     seed: Seed = 0
-    """Another seed shuffles, masks and begins otherwise. It is mixed with the replicate's."""
+    """Another seed shuffles, masks and starts differently. It is combined with the replicate's
+    seed."""
 
     @property
     def path(self) -> str | None:
@@ -81,14 +83,14 @@ class TrainSpec(Spec):
                 if key in self.model_fields_set:
                     yield (
                         (key,),
-                        "this is about an adapter, and `method: full` trains all weights; remove "
+                        "this is about an adapter, but `method: full` trains all weights; remove "
                         "it, or use `method: lora`",
                     )
         if self.path is not None and self.form == "prompt":
             yield (
                 ("form",),
-                "a file of texts is read as it stands; remove this, or use `text: extra` or "
-                "`text: scored`",
+                "a file of texts is used unchanged; remove this, or use `text: extra` or `text: "
+                "scored`",
             )
 
 
@@ -96,16 +98,17 @@ class ClassifySpec(Spec):
     """A classification head, fine-tuned with all weights on labelled examples of the task."""
 
     examples: Examples = 50
-    """Labelled examples that it is trained on; they are never scored."""
+    """Number of labelled examples to train on; they are never scored."""
     stratified: bool = True
-    """Whether each class has its share of them, as in the task."""
+    """Whether classes have the same shares as in the task."""
     epochs: Epochs = 3
     """How often each labelled example is read."""
     learning_rate: Rate = 5e-5
     """Step size of AdamW."""
     batch_size: BatchSize = 16
-    """Labelled examples of a step."""
+    """Labelled examples per step."""
     max_length: MaxLength = 256
-    """Tokens of a text at most, in training and when it is asked; what is longer is cut."""
+    """Largest number of tokens in a text, in training and in questions; longer texts are cut."""
     seed: Seed = 0
-    """Another seed draws other examples, and begins otherwise. It is mixed with the replicate's."""
+    """Another seed draws other examples and starts differently. It is combined with the
+    replicate's."""

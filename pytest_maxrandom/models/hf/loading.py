@@ -264,7 +264,7 @@ def _reason(error: Exception, spec: TransformersSpec, auto: str) -> str | None:
             "run on this machine"
         )
     if "for this kind of AutoModel" in text:
-        return f"it is no {_KINDS[auto]}; expected one that {auto} knows"
+        return f"it is not a {_KINDS[auto]}; expected one that {auto} can load"
     return None
 
 

@@ -21,7 +21,7 @@ A model without knowledge or preference is thus called one of the first two in a
 knowledge that prefers a label, as nearly all with random weights do, is said to know in at most
 level / 10 of them: with so much against it, one score in twenty that luck lifts proves little. It
 is the shuffled right answers that must tell, because a preference pulls the score below that of
-guessers, whatever else is known (Mistral-7B on MMLU: .256 beside .247, p .02; shuffled 1e-4).
+guessers, whatever else is known (Mistral-7B on MMLU: .256 against .247, p .02; shuffled 1e-4).
 """
 
 from __future__ import annotations

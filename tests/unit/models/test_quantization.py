@@ -214,7 +214,7 @@ def test_files_that_are_quantized_otherwise_are_refused(
     with pytest.raises(ModelError) as caught:
         _load(stored_in_fp4, quantization=quantization)
     assert str(caught.value) == (
-        "the files of stored are quantized already (bitsandbytes fp4, 4 bits), and the suite says "
+        "the files of stored are already quantized (bitsandbytes fp4, 4 bits), but the suite says "
         f"`quantization: {quantization}`; write `quantization: stored`, or name files that are not "
         "quantized"
     )

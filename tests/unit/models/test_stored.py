@@ -312,7 +312,7 @@ def test_a_package_that_is_not_installed(
     files.configure(folder, **said)
     monkeypatch.setattr(importlib.util, "find_spec", installed)
     assert _refusal(folder) == (
-        f"the files of m are quantized already ({method}), which needs {without}, not installed "
+        f"the files of m are already quantized ({method}), which needs {without}, not installed "
         f'here; pip install "pytest-maxrandom[{extra}]"'
     )
 

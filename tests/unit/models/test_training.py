@@ -220,7 +220,7 @@ def test_what_a_head_was_trained_on_it_knows(bases: Path, cache: Path) -> None:
         answers = model.ask([Question(each.text, ("no", "yes")) for each in LABELLED]).answers
         said = [each.log_likelihoods.index(max(each.log_likelihoods)) for each in answers]
         assert said == [each.label for each in LABELLED]
-        with pytest.raises(QuestionError, match=r"offers 'maybe', and the classification head"):
+        with pytest.raises(QuestionError, match=r"offers 'maybe', but the classification head"):
             model.check([Question("yes", ("maybe", "no"))])
 
 

@@ -35,16 +35,16 @@ def _settings(**said: Any) -> Training:
 @pytest.mark.parametrize(
     ("model", "training", "sentence"),
     [
-        ({"quantization": "stored"}, FULL, "its files are quantized already"),
+        ({"quantization": "stored"}, FULL, "its files are already quantized"),
         ({"quantization": "nf4"}, FULL, "use `quantization: none`, or `method: qlora`"),
         ({"quantization": "int8"}, _settings(method="lora"), "or `quantization: nf4` and `method"),
-        ({}, _settings(method="qlora"), "trains an adapter on weights of 4 bits"),
+        ({}, _settings(method="qlora"), "trains an adapter on 4-bit weights"),
         ({"adapter": "lora"}, FULL, "with the adapter lora in it; name a base"),
-        ({}, _settings(objective="masked"), "asked nothing after `objective: masked` alone"),
+        ({}, _settings(objective="masked"), "answer questions after `objective: masked` alone"),
         ({}, replace(FULL, texts=()), "there is no text to train m on"),
         ({}, replace(FULL, texts=(" ", "")), "there is no text to train m on"),
         ({"quantization": "nf4"}, HEAD, "`classify` trains all weights, which must not be"),
-        ({"chat": True}, HEAD, "a classification head reads no messages"),
+        ({"chat": True}, HEAD, "a classification head cannot read chat messages"),
         ({}, replace(HEAD, labelled=LABELLED[:1]), "are of 1 of 2 classes"),
         ({}, replace(HEAD, labels=("no", "yes", "maybe")), "are of 2 of 3 classes"),
     ],
@@ -83,7 +83,7 @@ def test_a_loss_that_is_no_number_stops_training(tiny_llama: Path, tmp_path: Pat
     save_file(weights, broken / "model.safetensors", {"format": "pt"})
     said = _refusal(broken, FULL, tmp_path / "cache")
     assert said == (
-        "training broken stopped at step 1, because its loss is no number (nan); use a smaller "
+        "training broken stopped at step 1, because its loss is not a number (nan); use a smaller "
         "`learning_rate` (it is 5e-05), or `dtype: float32`"
     )
 
@@ -96,9 +96,11 @@ def test_a_step_that_spoils_the_weights_is_found_at_once(tiny_llama: Path, tmp_p
     how = fitting.How("m", "cpu", 1, 0.1, 1, 0)
     fitting._check_weights(network, how)
     network.weight.data[0, 0] = float("nan")
-    with pytest.raises(ModelError, match=r"left the weight weight with what is no number"):
+    with pytest.raises(
+        ModelError, match=r"left the weight weight with values that are not numbers"
+    ):
         fitting._check_weights(network, how)
-    with pytest.raises(ModelError, match=r"stopped at step 3, because its loss is no number"):
+    with pytest.raises(ModelError, match=r"stopped at step 3, because its loss is not a number"):
         fitting._check_loss(float("nan"), 3, how)
 
 
@@ -135,7 +137,10 @@ def test_memory_that_does_not_suffice_is_told_before_it_runs_out(
 ) -> None:
     monkeypatch.setattr(budget, "free_bytes", lambda _: 1000)
     said = _refusal(tiny_llama, FULL, tmp_path)
-    assert "beside its weights, and 0.0 GB of memory are left on cpu; use a smaller model" in said
+    assert (
+        "in addition to its weights, but 0.0 GB of memory are left on cpu; use a smaller model"
+        in said
+    )
 
 
 def test_memory_that_runs_out_is_told(
@@ -151,7 +156,7 @@ def test_memory_that_runs_out_is_told(
 
     monkeypatch.setattr(transformers.Trainer, "train", full)
     said = _refusal(tiny_llama, FULL, tmp_path)
-    assert said.startswith("the memory of cpu does not hold training")
+    assert said.startswith("the memory of cpu is too small for training")
 
 
 def test_a_disk_that_is_too_small_is_told_before_training(

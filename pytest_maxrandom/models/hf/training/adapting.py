@@ -174,7 +174,7 @@ def merged(spec: TransformersSpec, model: Any, adapter: Path) -> Any:
 
 
 def _with_adapter(spec: TransformersSpec, settings: TrainSpec, model: Any) -> Any:
-    """Put adapters beside the layers of a network; nothing else of it is trained."""
+    """Add adapters to the layers of a network; nothing else of it is trained."""
     import peft
 
     modules = getattr(settings, "modules", None)

@@ -36,7 +36,7 @@ def check(spec: TransformersSpec, training: Training) -> None:
     settings, name, found = training.settings, spec.name, spec.quantization
     if found == "stored":
         raise ModelError(
-            f"{name} cannot be trained: its files are quantized already (`quantization: stored`); "
+            f"{name} cannot be trained: its files are already quantized (`quantization: stored`); "
             "name files that are not quantized"
         )
     if spec.adapter is not None:
@@ -47,23 +47,23 @@ def check(spec: TransformersSpec, training: Training) -> None:
     if settings is not None and settings.method == "qlora":
         if found not in _FOUR_BITS:
             raise ModelError(
-                f"`method: qlora` trains an adapter on weights of 4 bits, and the suite says "
-                f"`quantization: {found}` of {name}; use `nf4` or `fp4`, or `method: lora`"
+                "`method: qlora` trains an adapter on 4-bit weights, but the suite says "
+                f"`quantization: {found}` for {name}; use `nf4` or `fp4`, or `method: lora`"
             )
     elif settings is not None and found != "none":
         way = (
             "`method: qlora`" if found in _FOUR_BITS else "`quantization: nf4` and `method: qlora`"
         )
         raise ModelError(
-            f"`method: {settings.method}` trains weights that are not quantized, and the suite "
-            f"says `quantization: {found}` of {name}; use `quantization: none`, or {way}"
+            f"`method: {settings.method}` trains weights that are not quantized, but the suite "
+            f"says `quantization: {found}` for {name}; use `quantization: none`, or {way}"
         )
     if training.classify is not None:
         _check_classes(spec, training)
     elif settings is not None and settings.objective == "masked":
         raise ModelError(
-            f"{name} can be asked nothing after `objective: masked` alone; add `classify`, or use "
-            "`objective: causal`"
+            f"{name} cannot answer questions after `objective: masked` alone; add `classify`, or "
+            "use `objective: causal`"
         )
     if settings is not None and not any(text.strip() for text in training.texts):
         raise ModelError(f"there is no text to train {name} on; expected at least one")
@@ -72,19 +72,19 @@ def check(spec: TransformersSpec, training: Training) -> None:
 def _check_classes(spec: TransformersSpec, training: Training) -> None:
     if spec.quantization != "none":
         raise ModelError(
-            "`classify` trains all weights, which must not be quantized, and the suite says "
-            f"`quantization: {spec.quantization}` of {spec.name}; use `quantization: none`"
+            "`classify` trains all weights, which must not be quantized, but the suite says "
+            f"`quantization: {spec.quantization}` for {spec.name}; use `quantization: none`"
         )
     if spec.chat:
         raise ModelError(
-            f"a classification head reads no messages, and the suite says `chat: true` of "
+            "a classification head cannot read chat messages, but the suite says `chat: true` for "
             f"{spec.name}; remove it"
         )
     known = {each.label for each in training.labelled}
     if len(known) < 2 or known != set(range(len(training.labels))):
         raise ModelError(
-            f"the labelled texts of {spec.name} are of {len(known)} of {len(training.labels)} "
-            "classes; expected some of each class, of which there are at least two"
+            f"the labelled texts of {spec.name} have only {len(known)} of {len(training.labels)} "
+            "classes; expected texts of each class, and at least two classes"
         )
 
 
@@ -136,8 +136,8 @@ def trained(
         found = _train(spec, location, training, folder, resources)
         if model_digest(spec, location) != base:
             raise ModelError(
-                f"the files of {spec.name} changed while it was trained; run it again, and let "
-                "nobody write to them meanwhile"
+                f"the files of {spec.name} changed while it was trained; run it again, and let no "
+                "other program write to them meanwhile"
             )
         computed = foretold(spec, training=training)
         return found, {"base": base, "training": _said(training), "arithmetic": asdict(computed)}
@@ -198,7 +198,7 @@ def _told(spec: TransformersSpec, found: Trained, resources: Resources) -> Train
     if not found.falls:
         resources.tell(
             f"the loss of training {spec.name} did not fall (from {found.losses[0]:.3g} to "
-            f"{found.losses[-1]:.3g}), so it may have learned nothing; look at `learning_rate` and "
+            f"{found.losses[-1]:.3g}), so it may have learned nothing; check `learning_rate` and "
             "`epochs`"
         )
     return found

@@ -86,7 +86,9 @@ def train_head(
             for ids, each in zip(encoded.ids, training.labelled, strict=True)
         ]
         if not any(encoded.ids):
-            raise ModelError(f"there is no labelled text to train {spec.name} on; expected some")
+            raise ModelError(
+                f"there is no labelled text to train {spec.name} on; expected at least one"
+            )
         how = how_of(
             spec, opened, settings.epochs, settings.learning_rate, settings.batch_size, seed
         )
@@ -247,7 +249,7 @@ class Classifier:
             about = f"example {question.example.id}" if question.example else "a question"
             other = next((text for text in wanted if text not in self._places), wanted[0])
             raise QuestionError(
-                f"{about} offers {quoted(other)}, and the classification head knows "
+                f"{about} offers {quoted(other)}, but the classification head knows "
                 f"{listed(list(self._places))}; expected these classes, scored and not generated"
             )
         return [self._places[text] for text in wanted]
@@ -290,7 +292,7 @@ class Classifier:
                 raise
             if len(rows) == 1:
                 raise ScoreError(
-                    f"the memory of {self.device} does not hold one text of {len(rows[0])} tokens; "
+                    f"the memory of {self.device} cannot hold one text of {len(rows[0])} tokens; "
                     "use a smaller `max_length`"
                 ) from error
             logits = None
@@ -301,7 +303,7 @@ class Classifier:
         found = logits.double().log_softmax(-1)
         if not torch.isfinite(found).all():
             raise ScoreError(
-                "the classification head returns what is no number; train it again "
-                "with a smaller `learning_rate`"
+                "the classification head returns values that are not numbers; train it again with "
+                "a smaller `learning_rate`"
             )
         return found.tolist()  # type: ignore[no-any-return]

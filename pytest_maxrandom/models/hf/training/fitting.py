@@ -29,7 +29,7 @@ _LOGGED = 100
 """Logging steps of a training, about."""
 _DEVICE = "ACCELERATE_TORCH_DEVICE"
 _STATE = 12
-"""Bytes that training takes beside a weight: its gradient, and the two moments of AdamW."""
+"""Bytes that training takes in addition to a weight: its gradient, and the two moments of AdamW."""
 _LESS = "a smaller `batch_size` or `max_length`, or `method: qlora`"
 
 
@@ -225,8 +225,8 @@ def _on(device: str) -> Iterator[None]:
 def _check_loss(loss: float, step: int, how: How) -> None:
     if not math.isfinite(loss):
         raise ModelError(
-            f"training {how.name} stopped at step {step}, because its loss is no number ({loss}); "
-            f"use a smaller `learning_rate` (it is {how.rate:g}), or `dtype: float32`"
+            f"training {how.name} stopped at step {step}, because its loss is not a number "
+            f"({loss}); use a smaller `learning_rate` (it is {how.rate:g}), or `dtype: float32`"
         )
 
 
@@ -235,8 +235,8 @@ def _check_weights(model: Any, how: How) -> None:
     for name, weight in model.named_parameters():
         if weight.requires_grad and not weight.isfinite().all():
             raise ModelError(
-                f"training {how.name} left the weight {name} with what is no number; use a smaller "
-                f"`learning_rate` (it is {how.rate:g})"
+                f"training {how.name} left the weight {name} with values that are not numbers; use "
+                f"a smaller `learning_rate` (it is {how.rate:g})"
             )
 
 
@@ -250,7 +250,7 @@ def _check_memory(model: Any, how: How) -> None:
     left = sum(needed if each is None else each for each in known)
     if needed > left:
         raise ModelError(
-            f"training {how.name} takes {needed / 1e9:.1f} GB beside its weights, and "
+            f"training {how.name} takes {needed / 1e9:.1f} GB in addition to its weights, but "
             f"{left / 1e9:.1f} GB of memory are left on {how.device}; use a smaller model, or "
             "`method: qlora`, which trains few weights"
         )
@@ -260,5 +260,5 @@ def _reason(error: Exception, how: How) -> str:
     from pytest_maxrandom.models.hf.engines.budget import is_out_of_memory
 
     if is_out_of_memory(error):
-        return f"the memory of {how.device} does not hold training {how.name}; use {_LESS}"
+        return f"the memory of {how.device} is too small for training {how.name}; use {_LESS}"
     return f"training {how.name} failed: {brief(error)}"
