@@ -45,8 +45,8 @@ def _settings(**said: Any) -> Training:
         ({}, replace(FULL, texts=(" ", "")), "there is no text to train m on"),
         ({"quantization": "nf4"}, HEAD, "`classify` trains all weights, which must not be"),
         ({"chat": True}, HEAD, "a classification head cannot read chat messages"),
-        ({}, replace(HEAD, labelled=LABELLED[:1]), "are of 1 of 2 classes"),
-        ({}, replace(HEAD, labels=("no", "yes", "maybe")), "are of 2 of 3 classes"),
+        ({}, replace(HEAD, labelled=LABELLED[:1]), "have only 1 of 2 classes"),
+        ({}, replace(HEAD, labels=("no", "yes", "maybe")), "have only 2 of 3 classes"),
     ],
 )
 def test_what_a_suite_shows_is_refused_before_anything_is_loaded(
@@ -116,7 +116,9 @@ def test_names_of_layers_that_there_are_not_are_told(tiny_llama: Path, tmp_path:
 def test_masked_words_need_a_network_that_reads_both_ways(tiny_llama: Path, tmp_path: Path) -> None:
     masked = replace(HEAD, settings=TrainSpec(text="extra", objective="masked"), texts=TEXTS)
     said = _refusal(tiny_llama, masked, tmp_path)
-    assert "it is no masked language model; expected one that AutoModelForMaskedLM knows" in said
+    assert (
+        "it is not a masked language model; expected one that AutoModelForMaskedLM can load" in said
+    )
 
 
 def test_a_network_that_looks_ahead_learns_nothing_from_the_next_word(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_mistakes_are_told_in_the_suite_with_the_row(folder: Folder) -> None:
     assert folder.mistakes("hub", None, path="numbers", split="test", columns=columns) == [
         "suite.yaml:7: 'numbers', row 3: an index must be a whole number from 0 to 1, found 5",
         "suite.yaml:7: 'numbers', row 4: choices must differ, found 'a' 2 times",
-        "suite.yaml:7: 'numbers', row 4: the id '1 + 1?' is already that of row 1; ids must differ",
+        "suite.yaml:7: 'numbers', row 4: row 1 already has the id '1 + 1?'; ids must differ",
     ]
 
 
