@@ -187,8 +187,7 @@ def test_many_mistakes_are_cut_to_twenty_and_the_rest_counted(folder: Folder) ->
 def test_colliding_ids_name_both_examples_even_in_a_file_of_one_line(folder: Folder) -> None:
     content = document({"_id": 5} | ONE, ONE, {"id": "5"} | ONE).replace("\n", " ")
     assert folder.mistakes("bigbench", content) == [
-        "task.bigbench:1: example 3: example 1 (line 1) already has the id '5'; "
-        "ids must differ"
+        "task.bigbench:1: example 3: example 1 (line 1) already has the id '5'; ids must differ"
     ]
 
 
