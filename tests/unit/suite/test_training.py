@@ -69,12 +69,12 @@ def test_the_learning_rate_is_that_of_the_method(
         ),
         (
             {"arms": arms(extra={"train": {"text": "extra", "rank": 8}})},
-            "arms.extra.train.rank: this is about an adapter, and `method: full` trains all "
+            "arms.extra.train.rank: this is about an adapter, but `method: full` trains all "
             "weights; remove it, or use `method: lora`",
         ),
         (
             {"arms": arms(extra={"train": {"text": "a.txt", "form": "prompt"}})},
-            "arms.extra.train.form: a file of texts is read as it stands; remove this, or use "
+            "arms.extra.train.form: a file of texts is used unchanged; remove this, or use "
             "`text: extra` or `text: scored`",
         ),
         (
