@@ -12,6 +12,8 @@ import json
 from typing import TYPE_CHECKING, Literal
 
 import pytest
+import torch  # noqa: F401  (compiled: a process that forgot it cannot load it again)
+import transformers  # noqa: F401
 
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from tests import trained_arms as world
