@@ -51,7 +51,7 @@ class Control:
             f"  {arm}: {{train: {{text: {text}, {world.SETTINGS}}}}}" for arm, text in texts.items()
         )
         (folder / "s.yaml").write_text(world.suite(arms, seed=seed))
-        self.pytester.runpytest(str(folder / "s.yaml"), "--maxrandom-json=r.json")
+        self.pytester.runpytest_subprocess(str(folder / "s.yaml"), "--maxrandom-json=r.json")
         report = json.loads((self.pytester.path / "r.json").read_text())
         (record,) = report["contamination"]
         assert record["finding"] is not None, record["message"]
