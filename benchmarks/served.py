@@ -37,7 +37,8 @@ from pytest_maxrandom.suite.models import MODELS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.models.base import Model, Question
+    from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.models.questions import Question
 
 _TOLERANCE = 0.02
 _READ = re.compile(

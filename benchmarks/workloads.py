@@ -18,7 +18,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from pytest_maxrandom.models.base import Question
+from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.tasks import BigBenchSpec, JsonlSpec, ValidationSpec

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.decided import undecidable
 from pytest_maxrandom.errors import MaxRandomError
-from pytest_maxrandom.models.base import Estimate
+from pytest_maxrandom.models.questions import Estimate
 from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.sweeps.estimate import MOST_TEXTS, estimate, left, probe, seconds_of
 from pytest_maxrandom.sweeps.executor import LocalExecutor

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.models.base import Question
+    from pytest_maxrandom.models.questions import Question
     from pytest_maxrandom.sweeps.executor import Job
 
 _ADDED = 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -14,10 +13,10 @@ from pytest_maxrandom.host import TRAINED, TRAINED_GB
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from pytest_maxrandom.models.questions import Question, Reply
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
-    from pytest_maxrandom.tasks.task import Example
 
 EngineName = Literal["auto", "packed", "rows", "plain"]
 
@@ -212,159 +211,6 @@ class Backend(Protocol):
         """
 
 
-Span = Literal["boundary", "paper"]
-Finish = Literal["stop", "length", "refused"]
-"""Why a generated text ends: the model or a stop text ended it, it was cut at its greatest length,
-or the model refuses to answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generation:
-    """How an answer is generated.
-
-    Attributes
-    ----------
-    max_tokens : int
-        Its length at most.
-    stop : tuple of str
-        Texts at which it ends, which are not a part of it.
-    temperature : float
-        0 takes the likeliest token each time. Above 0 tokens are drawn, and the same question is
-        answered alike each time as far as the model allows that.
-    """
-
-    max_tokens: int
-    stop: tuple[str, ...] = ()
-    temperature: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A text, and the continuations whose likelihoods after it are compared.
-
-    Attributes
-    ----------
-    context : str
-    answers : tuple of str
-        At least one. Where an answer is generated, what it may be; only simulated models read that.
-    example : Example, optional
-        What is asked about. Errors name it, and questions about one example stay together; by what
-        it holds only simulated models answer, which need no text.
-    span : {"boundary", "paper"}
-        What of a text is scored: all that depends on the continuation, or as many of its last
-        tokens as the code of arXiv 2404.13020 takes.
-    generation : Generation or None
-        How an answer is generated, where no likelihood is asked for.
-    """
-
-    context: str
-    answers: tuple[str, ...]
-    example: Example | None = None
-    span: Span = "boundary"
-    generation: Generation | None = None
-
-    @property
-    def seed(self) -> int:
-        """From which tokens of a generated answer are drawn: the same for the same text."""
-        raw = hashlib.sha256(self.context.encode("utf-8", "surrogatepass")).digest()
-        return int.from_bytes(raw[:4]) >> 1
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a model says of one question.
-
-    Attributes
-    ----------
-    log_likelihoods : tuple of float
-        Of each continuation: the sum over its tokens, in nats.
-    tokens : tuple of int
-        Of each continuation: how many tokens that are.
-    fills_context : bool
-        Whether a text is exactly as long as the model's context.
-    text : str or None
-        What was generated; there are no likelihoods and tokens then.
-    finish : str or None
-        Why that ends.
-    """
-
-    log_likelihoods: tuple[float, ...]
-    tokens: tuple[int, ...]
-    fills_context: bool = False
-    text: str | None = None
-    finish: Finish | None = None
-
-    def __reduce__(self) -> tuple[type[Answer], tuple[object, ...]]:
-        """Travel as a call: thousands come from other machines every second."""
-        return Answer, (
-            self.log_likelihoods,
-            self.tokens,
-            self.fills_context,
-            self.text,
-            self.finish,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """Answers to questions, in their order, and what they cost.
-
-    Attributes
-    ----------
-    answers : tuple of Answer
-    tokens_forwarded : int
-        Tokens that went through the model, with all padding and repetition; the probes by which an
-        engine is chosen are not counted.
-    trie_nodes : int
-        The least that any way of scoring forwards: distinct tokens in their distinct contexts, the
-        last token of each text left out.
-    """
-
-    answers: tuple[Answer, ...]
-    tokens_forwarded: int
-    trie_nodes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What asking questions takes, before they are asked.
-
-    Attributes
-    ----------
-    requests : int
-        Continuations that are scored, or texts that are written.
-    tokens : int or None
-        Tokens that go through the model, as :class:`Reply` counts them; None where that is not
-        known.
-    apart : int or None
-        Tokens of all texts if each were read by itself, without its last token.
-    forwards : int or None
-        Passes through the network; None where it is not at hand.
-    at_most : bool
-        Whether it may be less, because nobody knows how long an answer is that is not written yet.
-    """
-
-    requests: int
-    tokens: int | None = None
-    apart: int | None = None
-    forwards: int | None = None
-    at_most: bool = False
-
-    def __add__(self, other: Estimate) -> Estimate:
-        """Return what both take."""
-
-        def both(one: int | None, two: int | None) -> int | None:
-            return None if one is None or two is None else one + two
-
-        return Estimate(
-            self.requests + other.requests,
-            both(self.tokens, other.tokens),
-            both(self.apart, other.apart),
-            both(self.forwards, other.forwards),
-            self.at_most or other.at_most,
-        )
-
-
 class Model(Protocol):
     """A loaded language model.
 
@@ -385,15 +231,16 @@ class Model(Protocol):
     engine_reason : str or None
         Why that is not "packed".
 
-    Besides, as far as there is something to say:
+    Questions and answers are those of :mod:`pytest_maxrandom.models.questions`. Besides, as far as
+    there is something to say:
 
     generates : bool
-        Whether it answers questions with a `generation` by an :class:`Answer` with a text. One that
+        Whether it answers questions with a `generation` by an `Answer` with a text. One that
         does not say so is asked for likelihoods only.
     chat : tuple of two str
         What stands before and after a prompt where it is a message to the model.
     estimate : callable
-        Returns the :class:`Estimate` of questions that `ask` would take, and computes nothing.
+        Returns the `Estimate` of questions that `ask` would take, and computes nothing.
     trained : Trained
         What its training found. A model with a classification head answers questions whose
         `context` is a text and whose `answers` are the classes, by the head's log-probabilities;

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import ModelError, ModelNotFound, ScoreError, listed
 from pytest_maxrandom.host.machine import cores, peak_memory, resting_threads
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Answer, Backend, Estimate, Identity, Located, Reply
+from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
 from pytest_maxrandom.models.llamacpp import BATCH, PACKAGE, Reader
+from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import Request, encode, encode_prompts, fit, in_parts, uniform
 from pytest_maxrandom.models.served.tokens import LocalTokens
 from pytest_maxrandom.record import Arithmetic
@@ -28,8 +29,9 @@ from pytest_maxrandom.suite.models import GgufSpec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.models.base import Finish, Generation, Question, Resources
+    from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.llamacpp import OwnTokens, Row
+    from pytest_maxrandom.models.questions import Finish, Generation, Question
 
 _PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
 

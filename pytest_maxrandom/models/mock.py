@@ -13,7 +13,8 @@ from bisect import bisect
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Reply
+from pytest_maxrandom.models.base import Backend, Identity, Located
+from pytest_maxrandom.models.questions import Answer, Reply
 from pytest_maxrandom.models.requests import common_length
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.models.base import Question, Resources
+    from pytest_maxrandom.models.base import Resources
+    from pytest_maxrandom.models.questions import Question
     from pytest_maxrandom.tasks.task import Example
 
 _ARITHMETIC = Arithmetic("", "simulated", {})

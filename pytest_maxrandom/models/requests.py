@@ -12,8 +12,8 @@ from pytest_maxrandom.errors import PromptTooLong, QuestionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.models.base import Question
     from pytest_maxrandom.models.chat import ChatTemplate
+    from pytest_maxrandom.models.questions import Question
 
 _AT_ONCE = 1000
 """Examples whose texts are put through a model together, so that memory does not grow with n."""
@@ -73,7 +73,7 @@ class Likelihoods:
     log_likelihoods : list of float
         Of each request: the sum over the tokens of its span, in nats.
     tokens_forwarded, trie_nodes : int
-        As in :class:`pytest_maxrandom.models.base.Reply`; forward passes that failed are not
+        As in :class:`pytest_maxrandom.models.questions.Reply`; forward passes that failed are not
         counted.
     """
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_maxrandom.models.base import Estimate
+from pytest_maxrandom.models.questions import Estimate
 from pytest_maxrandom.sweeps.executor import LocalExecutor, questions_of
 from pytest_maxrandom.sweeps.parts import Parts
 

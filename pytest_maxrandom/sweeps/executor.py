@@ -17,7 +17,8 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.models.base import Answer, Model, Question
+    from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.models.questions import Answer, Question
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
     from pytest_maxrandom.tasks.task import Example

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.models.base import Answer, Finish
+    from pytest_maxrandom.models.questions import Answer, Finish
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.prompts.formats import Prompt

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.executor import Cost, Scored
 from pytest_maxrandom.sweeps.scorers import joined

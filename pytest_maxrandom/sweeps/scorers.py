@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from pytest_maxrandom.errors import ScoreError
-from pytest_maxrandom.models.base import Generation, Question
+from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.sweeps.said import choices_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_maxrandom.models.base import Answer, Span
+    from pytest_maxrandom.models.questions import Answer, Span
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example

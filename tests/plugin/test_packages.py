@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 CODE = '''
 from pytest_maxrandom.errors import ModelNotFound
-from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Reply
+from pytest_maxrandom.models.base import Backend, Identity, Located
+from pytest_maxrandom.models.questions import Answer, Reply
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import ModelSpec

@@ -11,7 +11,7 @@ from scipy import stats
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.decided import DecidedSweep, run_decided
 from pytest_maxrandom.sweeps.executor import Cost, Scored, jobs_of

@@ -20,7 +20,7 @@ import pytest
 import servers
 import yaml
 
-from pytest_maxrandom.models.base import Generation, Question
+from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import MODELS
 from tests.gguf_files import write_gguf

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.host.machine import peak_memory
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Answer, Estimate, Reply
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf import arithmetic
+from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import (
     Likelihoods,
     Request,
@@ -24,9 +24,9 @@ from pytest_maxrandom.models.requests import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.models.base import Question
     from pytest_maxrandom.models.hf.engines.choice import Engine
     from pytest_maxrandom.models.hf.generating import Generator
+    from pytest_maxrandom.models.questions import Question
     from pytest_maxrandom.models.training import Trained
 
 _ADDED = 8

@@ -21,8 +21,8 @@ from pytest_maxrandom.models.requests import uniform
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.models.base import Finish, Generation
     from pytest_maxrandom.models.hf.engines.budget import Budget
+    from pytest_maxrandom.models.questions import Finish, Generation
 
 _NOISE = 0.05
 """Of the logits' standard deviation: what padding may change. A model that reads it as text is

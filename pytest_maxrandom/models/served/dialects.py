@@ -33,7 +33,7 @@ from pytest_maxrandom.models.served.writing import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
 
-    from pytest_maxrandom.models.base import Finish, Generation
+    from pytest_maxrandom.models.questions import Finish, Generation
     from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.models.served.endpoint import Endpoint
 

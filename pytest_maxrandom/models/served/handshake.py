@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, listed
-from pytest_maxrandom.models.base import Generation, Question
+from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.requests import encode
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Answer, Estimate, Identity, Reply, Resources
+from pytest_maxrandom.models.base import Identity, Resources
+from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import (
     Request,
     encode,
@@ -33,7 +34,7 @@ from pytest_maxrandom.suite.models import ServedSpec, TransformersSpec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.models.base import Question
+    from pytest_maxrandom.models.questions import Question
     from pytest_maxrandom.models.served.dialects import Dialect, Read, Serving
     from pytest_maxrandom.models.served.endpoint import Endpoint
     from pytest_maxrandom.models.served.handshake import Checked

@@ -12,7 +12,7 @@ from pytest_maxrandom.models.served.replies import part_of, tokens_read
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_maxrandom.models.base import Finish, Generation
+    from pytest_maxrandom.models.questions import Finish, Generation
     from pytest_maxrandom.models.served.endpoint import Endpoint
 
 

@@ -18,7 +18,7 @@ from pytest_maxrandom.claims.nulls import guessers, score_guessers
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.hooks.run import adjust
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import ClaimRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.metrics import METRICS

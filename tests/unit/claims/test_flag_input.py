@@ -21,7 +21,7 @@ from pytest_maxrandom.claims.plan import draw_condition, plan
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.flags import FlagInput, find, majority
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.record import SweepCost
 from pytest_maxrandom.suite.loader import Suite, load_any_suite

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom, binomtest, hypergeom
 
 from pytest_maxrandom.claims.held_out import confirm, held_out, out_of_reach
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.sweeps.predictions import predict

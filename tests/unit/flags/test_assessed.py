@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.flags.compare import beside_shortcuts
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order

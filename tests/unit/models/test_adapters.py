@@ -13,9 +13,10 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import ModelError, SuiteError
-from pytest_maxrandom.models.base import Question, Resources
+from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.arithmetic import foretold
+from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.registry import ModelPool, identify, locate
 from pytest_maxrandom.suite.models import TransformersSpec
 from tests.suites import load_suite

@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings, strategies as st
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import QuestionError
-from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.causal import CausalModel
+from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.requests import Request, encode
 
 if TYPE_CHECKING:

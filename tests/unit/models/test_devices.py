@@ -212,7 +212,7 @@ def test_a_model_that_spills_over_from_its_gpus_is_refused() -> None:
 
 
 def test_a_model_with_a_device_map_gives_the_same_scores(tiny_llama: Path) -> None:
-    from pytest_maxrandom.models.base import Question
+    from pytest_maxrandom.models.questions import Question
 
     question = Question("Which of these is a fruit?", (" apple", " stone", " river"))
     found = []

@@ -14,9 +14,9 @@ import torch
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError, ScoreError
-from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.engines import choice
+from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.requests import Request
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import ModelError, PromptTooLong
-from pytest_maxrandom.models.base import Generation, Question
 from pytest_maxrandom.models.hf import generating
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.hub import model_digest
 from pytest_maxrandom.models.hf.transformers import load
+from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.suite.models import TransformersSpec
 from tests import tiny
 

@@ -14,9 +14,10 @@ import pytest
 
 import tests.stored_files as files
 from pytest_maxrandom.errors import ModelError, PromptTooLong
-from pytest_maxrandom.models.base import Generation, Question, Resources
+from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.gguf import _chosen
 from pytest_maxrandom.models.hf.transformers import load
+from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import ModelPool, backend_of, identify, locate
 from pytest_maxrandom.suite.models import GgufSpec, TransformersSpec
 from tests import tiny

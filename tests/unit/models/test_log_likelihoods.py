@@ -11,9 +11,9 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ScoreError
-from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf import loading
 from pytest_maxrandom.models.hf.causal import CausalModel
+from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.suite.models import TransformersSpec
 

@@ -11,9 +11,9 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.loading import _precision, quiet
 from pytest_maxrandom.models.hf.transformers import load
+from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:

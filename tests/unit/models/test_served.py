@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import MaxRandomError, ModelError, PromptTooLong, ScoreError
-from pytest_maxrandom.models.base import Generation, Question, Resources
+from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import ModelPool, backend_of, identify
 from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.models.served import dialects, endpoint, threads, walk
@@ -25,7 +26,8 @@ from tests.served import FakeServer, continuation, encoded, likelihood, serving
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
 
-    from pytest_maxrandom.models.base import Model, Reply
+    from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.models.questions import Reply
 
 DIALECTS = ("vllm", "llama_cpp", "openai")
 QUESTIONS = [

@@ -13,10 +13,10 @@ import pytest
 
 import tests.stored_files as files
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.hf.stored import of_files, read
 from pytest_maxrandom.models.hf.transformers import load
+from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.suite.models import TransformersSpec
 from tests.tiny import save_llama
 

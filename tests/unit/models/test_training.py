@@ -13,9 +13,10 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import QuestionError
-from pytest_maxrandom.models.base import Question, Resources
+from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.hf import devices
 from pytest_maxrandom.models.hf.hub import file_digest
+from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.registry import ModelPool, identify
 from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.suite.models import TransformersSpec

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pytest
 
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.reports.predictions import lines
 from pytest_maxrandom.sweeps.predictions import predict

@@ -15,7 +15,7 @@ from scipy import stats
 from pytest_maxrandom.claims.assessment import assess
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Replicate, ReplicatesRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.seeding import digest

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
 from pytest_maxrandom.errors import ScoreError
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.base import Scoring
 from pytest_maxrandom.sweeps.answers import NO_CHOICE
 from pytest_maxrandom.sweeps.labels import label

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_maxrandom.errors import ScoreError
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.prompts import GenerationSpec
 from pytest_maxrandom.sweeps.predictions import Unread, predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt

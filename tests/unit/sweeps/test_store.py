@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.errors import StoreError
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.executor import Cost, Scored
 from pytest_maxrandom.sweeps.rows import Key

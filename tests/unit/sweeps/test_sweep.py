@@ -9,8 +9,8 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import PromptTooLong, SweepError
-from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.models.hf.causal import CausalModel
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.predictions import predict

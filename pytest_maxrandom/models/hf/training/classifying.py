@@ -6,7 +6,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, QuestionError, ScoreError, listed, quoted
-from pytest_maxrandom.models.base import Answer, Estimate, Reply
 from pytest_maxrandom.models.hf import arithmetic
 from pytest_maxrandom.models.hf.loading import CAUSAL, CLASSIFIER, MASKED, open_model
 from pytest_maxrandom.models.hf.training import texts
@@ -19,15 +18,16 @@ from pytest_maxrandom.models.hf.training.adapting import (
     widened,
 )
 from pytest_maxrandom.models.hf.training.fitting import fit, seed_of, seeded
+from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.training import Trained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.models.base import Question
     from pytest_maxrandom.models.hf.devices import Processors
     from pytest_maxrandom.models.hf.loading import Opened
+    from pytest_maxrandom.models.questions import Question
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.suite.models import TransformersSpec
 

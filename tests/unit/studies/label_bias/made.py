@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict

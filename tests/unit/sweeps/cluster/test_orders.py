@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_maxrandom.errors import LedgerError, PromptTooLong, ScoreError, SweepError
-from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.sweeps.cluster.actor import Refused, Wanted
