@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.served.dialects import LlamaCpp, OpenAI, OpenAIChat, Vllm
 from pytest_maxrandom.models.served.endpoint import Endpoint
-from pytest_maxrandom.models.served.model import ServedModel, identity_of, same_server
+from pytest_maxrandom.models.served.model import ServedModel
+from pytest_maxrandom.models.served.serving import identity_of, same_server
 from pytest_maxrandom.models.served.tokens import found, told_of
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import LlamaCppSpec, OpenAISpec, ServedSpec, VllmSpec
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Resources
-    from pytest_maxrandom.models.served.dialects import Dialect, Serving
+    from pytest_maxrandom.models.served.dialects import Dialect
+    from pytest_maxrandom.models.served.serving import Serving
 
 
 class Served(Backend):

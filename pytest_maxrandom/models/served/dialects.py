@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_maxrandom.errors import ScoreError, listed
@@ -20,6 +20,7 @@ from pytest_maxrandom.models.served.replies import (
     tokens_of,
     tokens_read,
 )
+from pytest_maxrandom.models.served.serving import Serving
 from pytest_maxrandom.models.served.walk import AT_MOST, walk
 from pytest_maxrandom.models.served.writing import (
     REFUSED,
@@ -36,30 +37,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.questions import Finish, Generation
     from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.models.served.endpoint import Endpoint
-
-
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """What a server says of itself and of the model.
-
-    Attributes
-    ----------
-    server, version : str
-        Its software.
-    model : str
-        The name under which it serves the model.
-    told : mapping of str to str
-        What it tells of the model besides: its file, its size, its parameters. Two servers that
-        tell the same of a name serve the same model, as far as they tell.
-    context_length : int or None
-        The longest text in tokens.
-    """
-
-    server: str
-    version: str
-    model: str
-    told: Mapping[str, str] = field(default_factory=dict)
-    context_length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

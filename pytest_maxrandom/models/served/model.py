@@ -6,13 +6,13 @@ import functools
 import importlib.util
 from dataclasses import asdict, replace
 from itertools import groupby, islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Identity, Resources
+from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import (
     Request,
@@ -25,39 +25,24 @@ from pytest_maxrandom.models.requests import (
 from pytest_maxrandom.models.served.dialects import OpenAI, OpenAIChat
 from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import meet_writer, same_model, shake_hands
+from pytest_maxrandom.models.served.serving import identity_of, same_server
 from pytest_maxrandom.models.served.threads import spread
 from pytest_maxrandom.models.served.tokens import LocalTokens, ServerTokens
-from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import ServedSpec, TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.questions import Question
-    from pytest_maxrandom.models.served.dialects import Dialect, Read, Serving
+    from pytest_maxrandom.models.served.dialects import Dialect, Read
     from pytest_maxrandom.models.served.endpoint import Endpoint
     from pytest_maxrandom.models.served.handshake import Checked
+    from pytest_maxrandom.models.served.serving import Serving
     from pytest_maxrandom.models.served.tokens import Tokens
     from pytest_maxrandom.models.served.writing import Written
 
 _SMALL = 2 * 2**30
 """Bytes of weights at most that are loaded on this machine only to compare a server with them."""
-
-
-def identity_of(serving: Serving, *, chat: bool = False) -> Identity:
-    """Return what determines a served model's numbers, as far as the server tells.
-
-    The address is no part of it: the same model at another one is the same. That prompts are put
-    into a chat template is.
-    """
-    told = [part for key, value in sorted(serving.told.items()) for part in (key, _last(value))]
-    model = digest("served", _last(serving.model), *told, *(["chat"] if chat else []))
-    # The server does not say what its processors are.
-    arithmetic = Arithmetic(
-        f"a server of {serving.server}", "its own kernels", {serving.server: serving.version}
-    )
-    return Identity(model, arithmetic, model)
 
 
 class ServedModel:
@@ -318,31 +303,6 @@ class ServedModel:
             # Whoever asks it the next time must not take it for the one of before.
             self._at.broken = True
             raise
-
-
-def same_server(server: str, before: Serving, now: Serving) -> None:
-    """Refuse a server that says of itself what it did not say before.
-
-    Raises
-    ------
-    ModelError
-        In one sentence.
-    """
-    if now != before:
-        raise ModelError(
-            f"the server at {server} came back changed: now {_said(now)}, before {_said(before)}; "
-            "its answers since then are not used"
-        )
-
-
-def _said(serving: Serving) -> str:
-    told = "".join(f", {key} {value}" for key, value in serving.told.items())
-    return f"{serving.server} {serving.version} with {serving.model}{told}"
-
-
-def _last(name: str) -> str:
-    """Return the last part of a path, since the same model has another one on another machine."""
-    return PurePosixPath(name).name if name.startswith("/") else name
 
 
 def _estimate(requests: Sequence[Request]) -> Estimate:
