@@ -173,7 +173,7 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
             "rule: smallest",
             "quantization: nf4",
             "5: unknown key `arms.smallest.quantization` (keys here: model, instruction, format, "
-            "scoring, rule)",
+            "scoring, train, classify, rule)",
         ),
         (
             "length: 60",
