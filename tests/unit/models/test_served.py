@@ -241,14 +241,14 @@ class TestGenerated:
         model.ask(WRITTEN)
         server.faults["drop"] = 1
         server.seed = "other"
-        with pytest.raises(ModelError, match="came back with another model: it answers"):
+        with pytest.raises(ModelError, match="came back with another model: it now answers"):
             model.ask(WRITTEN)
 
     def test_a_text_that_is_too_long_with_its_answer_is_refused(
         self, vllm: FakeServer, byte_tokenizer: Path
     ) -> None:
         question = Question("x" * 350, ("",), generation=Generation(60))
-        with pytest.raises(PromptTooLong, match="followed by up to 60 more, and the model's"):
+        with pytest.raises(PromptTooLong, match="followed by up to 60 more, but the model's"):
             generating(vllm, byte_tokenizer).check([question])
 
 
