@@ -14,13 +14,12 @@ from pytest_maxrandom.claims.counting import (
     without_siblings,
 )
 from pytest_maxrandom.claims.decided import ClaimGoal, conclude, undecidable
+from pytest_maxrandom.claims.flag_input import blank_control
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.searched import compared_after, told
 from pytest_maxrandom.claims.trained import tell_trained
 from pytest_maxrandom.claims.tries import ClaimTries
-from pytest_maxrandom.errors import ModelError, SweepError
-from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
@@ -240,7 +239,9 @@ class Evaluation:
             record,
             others,
             thrifty=thrifty,
-            without_inputs=lambda best: self._without_inputs(best, record, progress),
+            without_inputs=lambda best: blank_control(
+                planned, best, record, lambda jobs: self.ask(jobs, progress)
+            ),
             searched=by_tree,
         )
         record.t = t
@@ -268,31 +269,6 @@ class Evaluation:
         cluster = self._session.cluster
         nodes = cluster.warnings if cluster else []
         return [*self._left_behind, *self._ledger.problems, *self._store.messages, *nodes]
-
-    def _without_inputs(
-        self, best: PromptPredictions, record: ClaimRecord, progress: Progress
-    ) -> PromptPredictions | None:
-        """Ask a prompt again with blank inputs, where the suite wants that and it tells anything.
-
-        Raises
-        ------
-        SweepError
-            If it cannot be scored so.
-        """
-        suite = self._planned.suite
-        if "choices_only" not in suite.shortcuts:
-            return None
-        if len({example.input for example in best.examples}) == 1:
-            note(record, Remark("no_blank_control"))
-            return None
-        try:
-            jobs = jobs_of([(best.prompt, blanked(best.examples))], suite.scoring)
-            sweep = self.ask(jobs, progress)
-        except ModelError:
-            raise
-        except SweepError as error:
-            raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
-        return sweep.predictions[0]
 
     def _evaluated(self, prompt: PromptPredictions) -> None:
         self._ledger.evaluated(

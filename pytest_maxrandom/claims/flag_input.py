@@ -5,22 +5,29 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import ModelError, SweepError
+from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.flags.flag_input import FlagInput, JudgedScore
 from pytest_maxrandom.notation import METRIC_NAMES
+from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import of_predictions, unread
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.planned_recorded import RecordedClaim
     from pytest_maxrandom.flags.compare import Compared
+    from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.claims import Metric
+    from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.labels import Labels
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 
@@ -61,6 +68,39 @@ def flag_input_of_sweep(
         compared=compared,
         others=tuple(others),
     )
+
+
+def blank_control(
+    planned: PlannedClaim,
+    best: PromptPredictions,
+    record: ClaimRecord,
+    ask: Callable[[Sequence[Job]], Sweep],
+) -> PromptPredictions | None:
+    """Ask a prompt again with blank inputs, where the suite wants that and it tells anything.
+
+    Parameters
+    ----------
+    ask : callable
+        Runs jobs that are no try of the claim.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be scored so.
+    """
+    suite = planned.suite
+    if "choices_only" not in suite.shortcuts:
+        return None
+    if len({example.input for example in best.examples}) == 1:
+        note(record, Remark("no_blank_control"))
+        return None
+    try:
+        sweep = ask(jobs_of([(best.prompt, blanked(best.examples))], suite.scoring))
+    except ModelError:
+        raise
+    except SweepError as error:
+        raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
+    return sweep.predictions[0]
 
 
 def judged_score(metric: Metric, labels: Labels, best: float) -> JudgedScore | None:
