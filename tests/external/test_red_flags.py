@@ -108,7 +108,7 @@ def test_colliding_ids_are_found_in_five_tasks(
         for key, text in told.items():
             n = experiments[key]["n_nominal"]
             assert text.startswith(
-                f"The results hold {ids[key.task]} example ids, but the stated n is {n}: look"
+                f"The results hold {ids[key.task]} example ids, but the stated n is {n}: check"
             )
 
 

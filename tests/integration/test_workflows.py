@@ -345,7 +345,7 @@ def test_the_guide_names_every_input_with_its_default() -> None:
         assert rows.keys() == inputs.keys()
         for name, said in inputs.items():
             default = "required" if said.get("required") else said["default"]
-            assert rows[name].strip("`") == ("the job's" if name == "token" else default)
+            assert rows[name].strip("`") == ("the job's token" if name == "token" else default)
     for target in re.findall(r"\]\((?!https:)([^)]+)\)", guide):
         assert (ROOT / "docs" / "how-to" / target).exists()
 

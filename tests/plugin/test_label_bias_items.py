@@ -43,7 +43,7 @@ def test_what_failed_last_runs_again_alone_and_is_shown_by_an_id_that_selects_it
     suite.write("prefers: A", FEW, "assert: report\nlabel_bias: {}", t=2)
     suite.run("--junitxml=junit.xml")
     suite.result.assert_outcomes(passed=1, failed=1)
-    suite.result.stdout.fnmatch_lines([f"FAILED eval_suites/suite.yaml::{escaped(BIAS)} - cloze*"])
+    suite.result.stdout.fnmatch_lines([f"FAILED eval_suites/suite.yaml::{escaped(BIAS)} - Nvr-X*"])
     junit = (suite.pytester.path / "junit.xml").read_text()
     assert f'name="{BIAS}"' in junit
     assert "cloze_score" in junit

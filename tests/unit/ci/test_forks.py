@@ -182,7 +182,7 @@ def test_names_of_any_length_are_shown_shortened(fork: Job, github: Server) -> N
     assert fork.comment("--untrusted", record=run(*claims)) == 0
     (body,) = github.bodies()
     assert len(body) < 5000
-    assert body.count("| ❌&nbsp;failed |") == 2
+    assert body.count("| ❌&nbsp;fails |") == 2
 
 
 @pytest.mark.parametrize("kind", ["huge", "link", "folder", "missing", "deep", "digits"])

@@ -153,7 +153,7 @@ def test_names_from_the_file_cannot_disturb_the_terminal(
             ("--compare", "better-worse", *GROUPED),
             "found 'better-worse', expected two different arms",
         ),
-        (("--compare", "better-base"), "has the arm 'base' already (line 2 on)"),
+        (("--compare", "better-base"), "already has the arm 'base' (from line 2 on)"),
         (("--compare", "better-base", "--by", "colour"), "there is no column 'colour'"),
         (("--compare", "better-base", *GROUPED[:4], "--slices", "0"), "slices must be at least 1"),
         (

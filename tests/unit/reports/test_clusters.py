@@ -53,7 +53,7 @@ def test_the_interval_on_a_test_set_says_what_it_counts() -> None:
     assert "95 % interval .400 to .930 by the effective n (in 5 clusters, effective n 5.0))" in said
     assert "p = .021; 1 opening" in said
     alone = origins.held_out(replace(claim(), test=replace(test, clusters=None, effective_n=None)))
-    assert "interval .400 to .930), beside" in alone
+    assert "interval .400 to .930), compared with" in alone
     assert "p = .021; 1 opening" in alone
 
 
