@@ -9,11 +9,11 @@ says that it cannot tell.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Literal
 
 import pytest
-import torch  # noqa: F401  (compiled: a process that forgot it cannot load it again)
-import transformers  # noqa: F401
 
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from tests import trained_arms as world
@@ -33,16 +33,16 @@ Kind = Literal["with answers", "without answers", "of no help"]
 class Control:
     """One control, in as many worlds as there are seeds."""
 
-    def __init__(self, pytester: pytest.Pytester, kind: Kind) -> None:
-        self.pytester, self.kind = pytester, kind
+    def __init__(self, folder: Path, kind: Kind) -> None:
+        self.folder, self.kind = folder, kind
         self.found: list[str] = []
         self.boosts = 0
         for seed in range(SEEDS):
             self._run(seed)
 
     def _run(self, seed: int) -> None:
-        folder = self.pytester.mkdir(f"eval_suites_{seed}") / "eval_suites"
-        folder.mkdir()
+        folder = self.folder / str(seed) / "eval_suites"
+        folder.mkdir(parents=True)
         world.write(folder, seed, told=self.kind != "of no help")
         texts = {"extra": "extra", "test": "scored"}
         if self.kind == "with answers":
@@ -51,8 +51,13 @@ class Control:
             f"  {arm}: {{train: {{text: {text}, {world.SETTINGS}}}}}" for arm, text in texts.items()
         )
         (folder / "s.yaml").write_text(world.suite(arms, seed=seed))
-        self.pytester.runpytest_subprocess(str(folder / "s.yaml"), "--maxrandom-json=r.json")
-        report = json.loads((self.pytester.path / "r.json").read_text())
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "eval_suites"]
+        done = subprocess.run(
+            [*command, "--maxrandom-json=r.json"],
+            cwd=folder.parent, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (folder.parent / "r.json").is_file(), done.stdout + done.stderr
+        report = json.loads((folder.parent / "r.json").read_text())
         (record,) = report["contamination"]
         assert record["finding"] is not None, record["message"]
         self.found.append(record["finding"])
@@ -75,22 +80,22 @@ def _with_answers(folder: Path, seed: int) -> dict[str, str]:
     return {"extra": "others.txt", "test": "own.txt"}
 
 
-def test_answers_in_the_texts_are_found(pytester: pytest.Pytester, measured: Measured) -> None:
-    control = Control(pytester, "with answers")
+def test_answers_in_the_texts_are_found(tmp_path: Path, measured: Measured) -> None:
+    control = Control(tmp_path, "with answers")
     measured("Trained arms: tuned on the text", "with answers", control.share("tuned on the text"))
     assert control.share("tuned on the text") >= 18 / 20
 
 
-def test_texts_without_answers_are_not(pytester: pytest.Pytester, measured: Measured) -> None:
-    control = Control(pytester, "without answers")
+def test_texts_without_answers_are_not(tmp_path: Path, measured: Measured) -> None:
+    control = Control(tmp_path, "without answers")
     found = control.share("tuned on the text")
     measured("Trained arms: tuned on the text", "without answers", found)
     assert control.boosts / SEEDS >= 16 / 20
     assert found <= 3 / 20
 
 
-def test_what_does_not_help_is_inconclusive(pytester: pytest.Pytester, measured: Measured) -> None:
-    control = Control(pytester, "of no help")
+def test_what_does_not_help_is_inconclusive(tmp_path: Path, measured: Measured) -> None:
+    control = Control(tmp_path, "of no help")
     measured("Trained arms: inconclusive", "of no help", control.share("inconclusive"))
     # A boost by accident is found in one of twenty.
     assert control.share("inconclusive") >= 17 / 20
