@@ -68,8 +68,12 @@ def bias_failure(record: LabelBiasRecord) -> str | None:
     for bias in record.interactions:
         if bias.finding == "knowledge":
             continue
-        compared = ", ".join(shown for shown, _, _ in _compared(bias, record))
-        alone = bias.finding == "cannot tell" and record.claim_holds is False
+        unknown = bias.finding == "cannot tell"
+        compared = ", ".join(
+            f"{shown} is above {level(bound)}" if over and unknown else shown
+            for shown, bound, over in _compared(bias, record)
+        )
+        alone = unknown and record.claim_holds is False
         failed.append(
             f"{f'{bias.interaction}: ' * several}Nvr-X score {accuracy(bias.score)}, best guesser "
             f"{accuracy(bias.score_baseline)} ({compared}; t = {count(bias.t)}, n = "

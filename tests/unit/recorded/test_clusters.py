@@ -134,7 +134,8 @@ def test_a_field_of_the_documents_of_lm_eval_may_tell_them(tmp_path: Path) -> No
     [sweep] = read_lm_eval(tmp_path, cluster="text")
     assert sweep.clusters == ("Document 0", "Document 1", "Document 2")
     assert read_lm_eval(tmp_path)[0].clusters is None
-    with pytest.raises(RecordedError, match=r":1: no cluster in 'passage', found None beside text"):
+    told = r":1: no cluster in 'passage', found None \(fields: text\); name a field"
+    with pytest.raises(RecordedError, match=told):
         read_lm_eval(tmp_path, cluster="passage")
 
 

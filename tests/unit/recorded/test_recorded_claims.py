@@ -78,7 +78,7 @@ def test_more_prompts_may_be_stated_than_the_results_hold(tmp_path: Path) -> Non
     assert record.p_max == pytest.approx(p_of(50, 31, 40, 0.5), rel=1e-12)
     assert record.recorded is not None
     assert record.recorded.stated == ["t", "chance"]
-    assert "t = 50 is stated; the results are of 2 distinct prompts." in noted(record)
+    assert "t = 50 is stated; the results have 2 distinct prompts." in noted(record)
 
 
 def test_prompts_with_other_numbers_of_examples_are_compared_by_accuracy(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_publication_is_compared_and_each_difference_named(tmp_path: Path) -> 
     assert found.verdict == "between baselines"
     assert [*sentences(found.changes)] == [
         "n is 40, not 50: the results hold 40 example ids, so ids collide or fewer were scored",
-        "t is 2, not 9: of 3 prompts so many are distinct",
+        "t is 2, not 9: that many of 3 prompts are distinct",
         "chance is 1/4, not 1/5",
     ]
 
@@ -282,12 +282,12 @@ def test_what_results_and_suite_do_not_tell_alike_is_a_mistake(
         (
             "n.npz, format: npz",
             "2: models[0].results: /n.npz: no such file or folder; correct the path, or say in "
-            "`if_missing` how to get it, so that its claims are skipped",
+            "`if_missing` how to get it, and its claims are skipped",
         ),
         (
             "m.npz, format: npz, model: gpt",
-            "2: models[0].results: /m.npz: no results of 'gpt', found those of 'm'; give the "
-            "model's name there as `results.model`",
+            "2: models[0].results: /m.npz: no results of 'gpt', found those of 'm'; give "
+            "what the model is called there as `results.model`",
         ),
         (
             '"${NO_SUCH}/m.npz", format: npz',
@@ -328,8 +328,7 @@ def test_all_shots_of_the_results_are_meant_if_none_are_given(tmp_path: Path) ->
 def test_every_file_is_read_once_for_all_of_its_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_maxrandom.claims import plan_recorded as plan
-    from pytest_maxrandom.recorded import sources
+    from pytest_maxrandom.recorded import model_results, sources
 
     (tmp_path / "r.csv").write_text("model,task,shots,n,t,best_correct,choices\n"
                                     "a,e,0,100,10,60,2\nb,e,0,100,320,64,2\n")  # fmt: skip
@@ -339,7 +338,7 @@ def test_every_file_is_read_once_for_all_of_its_models(
         read.append(arguments)
         return sources.read_results(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(plan, "read_results", counted)
+    monkeypatch.setattr(model_results, "read_results", counted)
     text = (
         "models:\n"
         "- {name: a, backend: recorded, results: {path: r.csv, format: summary}}\n"

@@ -58,9 +58,13 @@ def message(path: Path, **asked: Any) -> str:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda lines: lines.pop(), "holds 2 documents, but 3 were evaluated by results_"),
+        (
+            lambda lines: lines.pop(),
+            "holds 2 documents, but according to results_2026-01-01T12-30-00.123456.json 3 were "
+            "evaluated",
+        ),
         (lambda lines: lines.clear(), "holds no document"),
-        (lambda lines: lines.append(lines[0]), "jsonl:4: document 0 stands in line 1 already"),
+        (lambda lines: lines.append(lines[0]), "jsonl:4: document 0 is already in line 1"),
         (lambda lines: lines[1].pop("doc_id"), "jsonl:2: 'doc_id' is missing"),
         (lambda lines: lines[1].update(doc_id=True), "jsonl:2: 'doc_id' is True, expected a whole"),
         (lambda lines: lines[1].pop("arguments"), "jsonl:2: 'arguments' is None"),

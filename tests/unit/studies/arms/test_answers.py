@@ -86,7 +86,7 @@ def test_cells_without_answer_are_no_answers() -> None:
         (
             {},
             {"demonstration_ids": (("d0",), ("other",), ("d2",))},
-            "prompt 'p1' shows other demonstrations in b.npz (t[b]) than in a.npz (t[a])",
+            "prompt 'p1' shows different demonstrations in b.npz (t[b]) and a.npz (t[a])",
         ),
         (
             {"identities": ("p0", "p1", "p2")},

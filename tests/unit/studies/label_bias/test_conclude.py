@@ -139,7 +139,7 @@ def test_what_is_asserted_must_hold_in_every_way_of_asking() -> None:
     assert both.passed is False
     assert both.finding == "label preference"
     assert both.message is not None
-    assert both.message.startswith("counterfactual: the only prompt (t = 1) reaches an ")
+    assert both.message.startswith("counterfactual: Nvr-X score .000, best guesser .211 (p > ")
     assert "cloze" not in both.message
     assert both.sentence is not None
     assert both.sentence.startswith("Cloze: Knowledge: ")
@@ -303,7 +303,7 @@ def test_a_score_above_guessers_is_no_knowledge_where_the_claim_fails() -> None:
     assert told.sentence is not None
     assert "; but the claim itself fails, and " in told.sentence
     assert told.message is not None
-    assert told.message.endswith(", the claim itself fails: cannot tell")
+    assert told.message.endswith(": cannot tell, since the claim itself fails")
     assert reduce(asked(leaning(5)), "cloze", spec(), 1).finding == "knowledge"
 
 
@@ -320,4 +320,6 @@ def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:
     )
     told = record()
     concluded(told, [bias])
-    assert re.search(r"; p = \.0\d+ is above \.005: cannot tell$", str(told.message))
+    assert re.search(
+        r"\(p = \.0\d+ is above \.005; t = 10, n = 100\): cannot tell$", str(told.message)
+    )

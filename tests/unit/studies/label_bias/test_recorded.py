@@ -142,7 +142,7 @@ def test_nothing_is_known_where_the_claim_fails_or_would(tmp_path: Path) -> None
         unknown = judged(tmp_path, f"{claimed}label_bias: {{check: recall{level}}}")
         assert unknown.claim_holds is False
         assert unknown.finding == "cannot tell"
-        assert str(unknown.message).endswith("the claim itself fails: cannot tell")
+        assert str(unknown.message).endswith(": cannot tell, since the claim itself fails")
 
 
 @pytest.mark.parametrize("claimed", ["assert: {p_max: 0.05}\n", "assert: report\n"])
