@@ -19,7 +19,7 @@ SENTENCES = {
         "The loss did not fall in training: look at its learning rate, its epochs and its texts."
     ),
     "unverified": (
-        "The suite loads {model} in a format whose numbers were never verified (`unverified: "
+        "The suite loads {model} in a way whose numbers were never verified (`unverified: "
         "true`): they rest on the library that reads its files."
     ),
     # Tasks and prompts.

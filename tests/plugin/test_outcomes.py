@@ -93,7 +93,7 @@ def test_an_expected_failure_hides_no_other_error(
     result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
-        ["prompt 1 (*) with example q* has * tokens, and the model's context holds 512;*"]
+        ["prompt 1 (*) with example q* has * tokens, but the model's context holds 512;*"]
     )
     claim = _claims(pytester.path / "r.json")[FAILS]
     assert (claim["passed"], claim["outcome"], claim["p_max"]) == (None, "error", None)

@@ -68,7 +68,7 @@ def test_the_report_says_what_was_asked_and_checked(
     }  # fmt: skip
     report = (pytester.path / "r.md").read_text()
     assert "the-model of vLLM 1.2.3" in report
-    assert "asked twice, in two orders, log-likelihoods differ by 0 nats at most" in report
+    assert "asked twice, in two orders, log-likelihoods differ by at most 0 nats" in report
 
 
 def test_a_second_run_and_another_address_compute_nothing_and_count_no_further_try(

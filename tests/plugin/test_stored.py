@@ -84,7 +84,9 @@ def test_what_was_never_verified_is_refused_or_repeated_by_every_report(
 ) -> None:
     result, _ = _run(pytester, "fp8", "quantization: stored")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*quantized in a way whose numbers were never verified (fp8, 8*"])
+    result.stdout.fnmatch_lines(
+        ["*quantized in a format whose numbers were never verified (fp8, 8*"]
+    )
     result, run = _run(pytester, "fp8", "quantization: stored, unverified: true")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["The claim rests on files*numbers were never verified*"])

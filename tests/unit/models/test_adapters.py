@@ -238,7 +238,7 @@ def test_a_weight_of_another_shape(spoilt: Path) -> None:
     message = _refusal(spoilt)
     assert message.startswith("the adapter ./lora does not fit ./base: RuntimeError: size mismatch")
     assert "layers.1.mlp.up_proj.lora_A" in message
-    assert message.endswith("; expected one that was tuned on this model")
+    assert message.endswith("; expected an adapter that was tuned on this model")
 
 
 def test_an_adapter_of_another_architecture(spoilt: Path) -> None:

@@ -161,7 +161,7 @@ def test_what_is_written_must_fit_the_context(tmp_path: Path) -> None:
     own = load(spec, str(folder))
     fitting = asked(Generation(8))[:1]
     own.check(fitting)
-    with pytest.raises(PromptTooLong, match=r"and is followed by up to 60 more, and .* holds 64"):
+    with pytest.raises(PromptTooLong, match=r"and is followed by up to 60 more, but .* holds 64"):
         own.check(asked(Generation(60)))
 
 

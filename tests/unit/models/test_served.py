@@ -537,7 +537,7 @@ def test_a_server_that_is_not_there_is_told_at_once(vllm: FakeServer) -> None:
 
 def test_a_text_that_is_too_long_is_refused(vllm: FakeServer, byte_tokenizer: Path) -> None:
     model = loaded(vllm, byte_tokenizer)
-    with pytest.raises(PromptTooLong, match="has 404 tokens, and the model's context holds 400"):
+    with pytest.raises(PromptTooLong, match="has 404 tokens, but the model's context holds 400"):
         model.check([Question("x" * 400, (" a", " no"))])
 
 

@@ -261,7 +261,7 @@ def test_one_token_beyond_the_context_is_an_error_before_anything_is_scored() ->
     assert told == []
     digest = prompts.prompts[number - 1].digest[:8]
     assert str(caught.value) == (
-        f"prompt {number} ({digest}) with example {name} has {longest} tokens, and the model's "
+        f"prompt {number} ({digest}) with example {name} has {longest} tokens, but the model's "
         f"context (`model_max_length` of its tokenizer) holds {longest - 1}; use fewer shots, "
         "shorter demonstrations or another model (text is never cut)"
     )

@@ -129,6 +129,6 @@ def test_a_cell_of_choices_that_is_no_json_list_tells_both_ways_out(folder: Fold
 def test_another_separator_is_recognised(folder: Folder, separator: str, name: str) -> None:
     header = separator.join(["input", "choices", "answer"])
     assert folder.mistakes("csv", f"{header}\n") == [
-        f"task.csv:1: the columns are separated by {name}, found {header!r}, expected commas; save "
+        f"task.csv:1: the columns are separated by {name} ({header!r}), expected commas; save "
         "the file with commas, or as JSONL"
     ]

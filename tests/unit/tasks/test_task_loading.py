@@ -33,7 +33,7 @@ def test_a_missing_file_is_told_in_the_suite_with_the_nearest_name(folder: Folde
         "suite.yaml:7: 'data' is not a file; give the file that holds the examples"
     ]
     (too_long,) = folder.mistakes("jsonl", None, path="x" * 5000)
-    assert too_long == f"suite.yaml:7: cannot look for '{'x' * 57}...': File name too long"
+    assert too_long == f"suite.yaml:7: cannot access '{'x' * 57}...': File name too long"
 
 
 def test_paths_are_relative_to_the_suite_and_shown_relative_to_the_current_folder(

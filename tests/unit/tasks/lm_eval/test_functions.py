@@ -122,7 +122,7 @@ def test_a_suite_alone_does_not_make_them_run(folder: Path) -> None:
 def test_nor_does_the_runner_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TRUSTED, str(folder))
     said = _refusal(folder, trust_remote_code=False)
-    assert "only where the suite's task says `trust_remote_code: true`" in said
+    assert "only if the suite's task says `trust_remote_code: true`" in said
     assert TRUSTED not in said
 
 

@@ -80,7 +80,7 @@ def test_the_file_that_the_others_break_is_read(folder: Path) -> None:
         ("task: a\ntask_alias: 'b\n", "plain.yaml:3: not valid YAML: while scanning a quoted"),
         ("- task", "found a list, expected the keys of a task"),
         ("", "found null, expected the keys of a task"),
-        ("a: !include b.yaml", "plain.yaml:1: not valid YAML: the tag '!include' is not known"),
+        ("a: !include b.yaml", "plain.yaml:1: not valid YAML: the tag '!include' is unknown"),
         ("a: !!python/object/apply:os.system [ls]", "plain.yaml:1: not valid YAML: the tag"),
         ("[" * 5000, "nested too deeply"),
         ("- " * 200_000, "nested too deeply"),
