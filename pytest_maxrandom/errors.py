@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -186,9 +187,16 @@ def did_you_mean(
     return f"; did you mean {write(folded[near[0]])}?" if near else ""
 
 
-def nearest_file(file: Path) -> str:
-    """Ask for the file nearest by name, its ending aside, to one that is not in its folder."""
-    names = {entry.stem: entry.name for entry in file.parent.iterdir()}
+def nearest_file(file: Path, written: str | None = None) -> str:
+    """Ask for the file nearest by name, its ending aside, to one that is not in its folder.
+
+    Parameters
+    ----------
+    written : str, optional
+        The path to it as it was written, for an answer that can be written in its place.
+    """
+    beside = PurePath(written or file.name)
+    names = {entry.stem: beside.with_name(entry.name).as_posix() for entry in file.parent.iterdir()}
     return did_you_mean(file.stem, names, lambda stem: quoted(names[stem]))
 
 

@@ -20,6 +20,7 @@ from pytest_maxrandom.stats.sizes import baseline_for, true_accuracy_for_power
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite import FOLDER, is_suite
 from pytest_maxrandom.tasks.found import FoundTask, NoTask, Unreadable, find_tasks
+from pytest_maxrandom.tasks.guesses import completed
 
 if TYPE_CHECKING:
     import argparse
@@ -80,11 +81,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "--set",
-        action="append",
+        action="extend",
+        nargs="+",
         default=[],
         metavar="KEY=VALUE",
-        help="set a key of the task, with its value in YAML, such as columns.input=question or "
-        "columns.choices='[A, B, C]'",
+        help="set keys of the task, with their values in YAML, such as columns.input=question or "
+        "columns.choices='[A, B, C]'; may be repeated",
     )
     parser.add_argument(
         "--shots",
@@ -155,7 +157,10 @@ def _tasks(options: argparse.Namespace) -> list[FoundTask]:
         elif isinstance(each, FoundTask) and each.line is not None:
             raise ValueError(f"--task: {each.path} is a suite already")
         elif not isinstance(each, NoTask):
-            found.append(each)
+            try:
+                found.append(completed(each))
+            except SuiteError as error:
+                problems += error.problems
     if problems:
         raise SuiteError(problems)
     if not found:

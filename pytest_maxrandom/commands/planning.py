@@ -22,7 +22,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--n", type=int, help="number of examples (counted from --choices if mixed)"
     )
     parser.add_argument("--t", type=int, required=True, help="number of prompts that were tried")
-    parser.add_argument("--correct", type=int, help="right answers of the best prompt")
+    parser.add_argument("--correct", help="number of right answers of the best prompt")
     parser.set_defaults(run=_baseline)
     text = "compute how many examples, or how few prompts, an honest claim needs"
     planner = commands.add_parser("plan", help=text, description=f"{text[0].upper()}{text[1:]}.")
@@ -52,8 +52,22 @@ def _baseline(options: argparse.Namespace) -> str:
     if options.n is None and ":" not in options.choices:
         raise ValueError("--n, the number of examples, is needed if --choices is one number")
     baseline = MaxRandomBaseline(options.n, _chance(options.choices), options.t)
-    summary = baseline_summary(baseline, options.correct, options.alpha)
+    correct = None if options.correct is None else _count_of(options.correct, baseline.n)
+    summary = baseline_summary(baseline, correct, options.alpha)
     return json_text(summary) if options.json else table(_baseline_rows(summary), left=2)
+
+
+def _count_of(text: str, n: int) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        share = float(text)
+    except ValueError:
+        share = 2.0
+    hint = f"; an accuracy of {text} of n = {n} is {round(share * n)}" if 0 <= share <= 1 else ""
+    raise ValueError(f"--correct: found {text}, expected a count of correct answers{hint}")
 
 
 def _plan(options: argparse.Namespace) -> str:

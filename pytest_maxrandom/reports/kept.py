@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError, ReportError
-from pytest_maxrandom.host.git import repository
+from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.reports.results import load, parse
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ def find(named: str, like: Path | None = None, folder: Path | None = None) -> Ru
     path = folder / named
     if path.is_file():
         return load(path)
+    if not is_checkout(folder):
+        raise ReportError(
+            f"{named}: no such file, and this folder is in no git repository that could have a "
+            "revision of this name; expected a file written by pytest --maxrandom-json"
+        )
     revision, _, below = named.partition(":")
     try:
         tree = repository(folder)

@@ -237,6 +237,10 @@ _EXPECTED = {
 """What the place of pydantic's error is for, by the error's type; with the error's context."""
 
 
+_OFTEN_CALLED = {"4bit": "nf4", "4-bit": "nf4", "int4": "nf4", "8bit": "int8", "8-bit": "int8"}
+"""What people write for a quantization, where its spelling is nearer to another one."""
+
+
 def _expected(part: Part, error: ErrorDetails) -> str:
     kind, context, message = error["type"], error["ctx"], error["msg"]
     if kind in _NUMBERS:
@@ -264,7 +268,9 @@ def _hint(found: Any, kind: str, expected: Sequence[str]) -> str:
     if isinstance(found, int | float | dt.date):
         return "; put it in quotes"
     if kind == "literal_error" and isinstance(found, str):
-        return _nearest(found, [option.strip("'") for option in expected[0].split(" or ")])
+        options = [option.strip("'") for option in expected[0].split(" or ")]
+        often = _OFTEN_CALLED.get(found.casefold(), "")
+        return f"; did you mean `{often}`?" if often in options else _nearest(found, options)
     return ""
 
 

@@ -22,11 +22,11 @@ from pytest_maxrandom.tasks.reading import (
     as_object,
     as_text,
     file_findings,
-    finished_task,
     parse_json,
     read_file,
 )
 from pytest_maxrandom.tasks.task import Example, Layout
+from pytest_maxrandom.tasks.whole import finished_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

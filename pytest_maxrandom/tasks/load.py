@@ -15,9 +15,10 @@ from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.suite.tasks import PoolSpec
 from pytest_maxrandom.tasks.bigbench import BigBench
 from pytest_maxrandom.tasks.lm_eval import LmEval
-from pytest_maxrandom.tasks.reading import Findings, checked_task
+from pytest_maxrandom.tasks.reading import Findings
 from pytest_maxrandom.tasks.tables import Csv, Hub, Jsonl
 from pytest_maxrandom.tasks.task import Layout, Task
+from pytest_maxrandom.tasks.whole import checked_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

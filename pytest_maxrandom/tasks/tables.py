@@ -17,12 +17,12 @@ from pytest_maxrandom.tasks.reading import (
     Mistake,
     as_object,
     file_findings,
-    finished_task,
     parse_json,
     read_file,
     shown,
 )
 from pytest_maxrandom.tasks.rows import RowReader, columns_of, holds
+from pytest_maxrandom.tasks.whole import finished_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -94,6 +94,6 @@ def test_without_the_base_nothing_is_run(
 ) -> None:
     result = pytester.runpytest(*OPTIONS, f"--maxrandom-diff={base}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: --maxrandom-diff: {base}: no such file, and no report*"])
+    result.stderr.fnmatch_lines([f"ERROR: --maxrandom-diff: {base}: no such file, and *"])
     result.stdout.no_fnmatch_line("*test_it*")
     assert not (tested / "r.json").exists()

@@ -15,7 +15,8 @@ from pytest_maxrandom.tasks.lm_eval.config import Config
 from pytest_maxrandom.tasks.lm_eval.data import Rows, read_rows
 from pytest_maxrandom.tasks.lm_eval.members import Members, members
 from pytest_maxrandom.tasks.lm_eval.templates import Document, documents
-from pytest_maxrandom.tasks.reading import Findings, Mistake, finished_task
+from pytest_maxrandom.tasks.reading import Findings, Mistake
+from pytest_maxrandom.tasks.whole import finished_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -171,3 +171,21 @@ def test_schemas_of_what_is_written_can_be_printed(
 ) -> None:
     assert main(["schema", *words]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads((ROOT / file).read_text())
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("0.5", "; an accuracy of 0.5 of n = 100 is 50"),
+        ("62.5", ""),
+        ("many", ""),
+    ],
+)
+def test_what_is_no_count_of_right_answers_gets_one_sentence(
+    given: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--n", "100", "--choices", "2", "--t", "20", "--correct", given]
+    assert main(["baseline", *words]) == 2
+    assert capsys.readouterr().err == (
+        f"maxrandom baseline: --correct: found {given}, expected a count of correct answers{told}\n"
+    )

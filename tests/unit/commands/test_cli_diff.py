@@ -131,7 +131,7 @@ def test_what_is_no_report_is_told_in_one_sentence(
 
 
 def test_outside_of_a_repository_only_files_are_found(here: Path) -> None:
-    with pytest.raises(ReportError, match="not in a git checkout"):
+    with pytest.raises(ReportError, match="no such file, and this folder is in no git repo"):
         find("main:r.json", None, here)
     assert find("good.json", None, here) == load(here / "good.json")
     assert path_of("main:r.json", here) is None

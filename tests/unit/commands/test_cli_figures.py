@@ -229,6 +229,8 @@ def test_a_trend_needs_several_runs_that_can_be_read(
 ) -> None:
     lone = _kept(here, "r.json", 1)
     assert "trend: left out 1 claim of a single run" in _mistake(capsys, "--trend", lone)
-    assert "none.json: no such file, and no report" in _mistake(capsys, "--trend", "none.json")
+    assert "none.json: no such file, and this folder is in no git repository" in _mistake(
+        capsys, "--trend", "none.json"
+    )
     assert "no such file or folder" in _mistake(capsys, "--trend", "none.jsonl")
     assert _mistake(capsys).startswith("nothing to draw: give a file")

@@ -181,3 +181,68 @@ def test_a_suite_is_no_task(capsys: pytest.CaptureFixture[str]) -> None:
     assert _init() == 0
     assert _init("--out", "b.maxrandom.yaml", task=str(OUT)) == 2
     assert "is a suite already" in capsys.readouterr().err
+
+
+REVIEWS = [
+    (f"this film is {i} times good", ("negative", "neutral", "positive")[i % 3]) for i in range(60)
+]
+
+
+def _reviews(header: str = "text,sentiment") -> None:
+    rows = [",".join(review) for review in REVIEWS]
+    Path("reviews.csv").write_text("\n".join([header, *rows]) + "\n")
+
+
+def test_other_columns_are_answered_with_options_that_then_work(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _reviews()
+    assert _init(task="reviews.csv") == 2
+    said = capsys.readouterr().err
+    assert said == (
+        "maxrandom init: reviews.csv:1: the columns 'input', 'answer' are missing; found 'text', "
+        "'sentiment'; name them: --set columns.input=text --set columns.answer=sentiment\n"
+    )
+    assert _init(*said.split("name them: ")[1].split(), task="reviews.csv") == 0
+    (task,) = yaml.safe_load(Path("eval_suites/reviews.yaml").read_text())["tasks"]
+    assert task["choices"] == sorted({answer for _, answer in REVIEWS})
+    assert main(["check", "eval_suites"]) == 0
+
+
+def test_several_keys_may_follow_one_set() -> None:
+    _reviews()
+    assert _init("--set", "columns.input=text", "columns.answer=sentiment", task="reviews.csv") == 0
+    (task,) = yaml.safe_load(Path("eval_suites/reviews.yaml").read_text())["tasks"]
+    assert task["columns"] == {"input": "text", "answer": "sentiment"}
+
+
+def test_answers_that_name_columns_are_not_taken_for_choices(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [f"is {i} odd or even?,odd,even,{'AB'[i % 2]}\n" for i in range(60)]
+    Path("letters.csv").write_text("input,A,B,answer\n" + "".join(rows))
+    assert _init(task="letters.csv") == 2
+    assert "--set columns.choices='[COLUMN, COLUMN]'" in capsys.readouterr().err
+
+
+def test_a_column_of_lists_is_taken_for_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"question": f"how much is {i}?", "options": [str(i), str(i + 1)], "label": i % 2}
+        for i in range(60)
+    ]
+    Path("own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert _init(task="own.jsonl") == 2
+    said = capsys.readouterr().err
+    assert "--set columns.choices=options" in said
+
+
+def test_an_answer_that_is_no_choice_is_told_once_with_its_number_of_rows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _reviews("input,answer")
+    assert _init("--set", "choices=[negative, positive]", task="reviews.csv") == 2
+    assert capsys.readouterr().err == (
+        "maxrandom init: reviews.csv:3: the answer 'neutral' is none of the choices 'negative', "
+        f"'positive' (the same in {sum(a == 'neutral' for _, a in REVIEWS)} rows; this is the "
+        "first)\n"
+    )

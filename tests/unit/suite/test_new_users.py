@@ -107,6 +107,24 @@ def test_the_nearest_file_is_the_one_whose_name_is_like_it_whatever_it_ends_in(
         assert found.partition(" (paths are relative to the suite file)")[2] == hint
 
 
+def test_the_nearest_file_is_written_as_the_suite_must_have_it(folder: Path) -> None:
+    (folder / "arithmetic.jsonl").write_text(rows(40))
+    wrong = f"../{folder.name}/arithmetics.jsonl"
+    (found,) = told(suite(f"- {{name: a, format: jsonl, path: {wrong}}}"))
+    assert found.endswith(f"; did you mean '../{folder.name}/arithmetic.jsonl'?")
+
+
+@pytest.mark.parametrize(("written", "meant"), [("4bit", "nf4"), ("8bit", "int8")])
+def test_a_quantization_in_other_words_is_understood(
+    folder: Path, written: str, meant: str
+) -> None:
+    (folder / "s.yaml").write_text(
+        f"models: [{{name: a/b, quantization: {written}}}]\n"
+        "tasks: [{name: t, format: bigbench, path: t.json}]\nprompts: {shots: 0, count: 1}\n"
+    )
+    assert any(line.endswith(f"did you mean `{meant}`?") for line in told(folder / "s.yaml"))
+
+
 RECORDED = """\
 models:
 - {name: m, backend: recorded,

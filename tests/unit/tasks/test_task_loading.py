@@ -23,7 +23,7 @@ def test_a_missing_file_is_told_in_the_suite_with_the_nearest_name(folder: Folde
     (folder.path / "data" / "snarks.json").touch()
     assert folder.mistakes("bigbench", None, path="data/snraks.json") == [
         "suite.yaml:7: there is no file 'data/snraks.json' (paths are relative to the suite file); "
-        "did you mean 'snarks.json'?"
+        "did you mean 'data/snarks.json'?"
     ]
     assert folder.mistakes("csv", None, path="dta/snarks.csv") == [
         "suite.yaml:7: there is no folder 'dta' for the file 'snarks.csv' "
