@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.models.base import Lengths
     from pytest_maxrandom.models.questions import Question
     from pytest_maxrandom.sweeps.executor import Job
 
@@ -20,25 +21,32 @@ _ADDED = 8
 """Tokens that stand for no byte of a text, at most."""
 
 
-def too_long(planned: PlannedClaim) -> str | None:
+def lengths_of(planned: PlannedClaim) -> Lengths | None:
+    """Return how long texts of a claim may be; None where nothing on this machine tells.
+
+    Raises
+    ------
+    ModelError
+        If the model is nowhere, or cannot be read.
+    """
+    ask = getattr(backend_of(planned.model), "lengths", None)
+    found: Lengths | None = None if ask is None else ask(locate(*planned.loads))
+    return found
+
+
+def too_long(planned: PlannedClaim, known: Lengths) -> str | None:
     """Say how many texts of a claim its model cannot hold.
 
     Returns
     -------
     str or None
-        One sentence; None where all fit, or the files of the model do not tell.
+        One sentence; None where all fit.
 
     Raises
     ------
     ModelError
-        If the model is nowhere, or has no tokenizer.
+        If the model has no tokenizer.
     """
-    if planned.suite.classify is not None:  # whose head reads a text as far as `max_length`
-        return None
-    ask = getattr(backend_of(planned.model), "lengths", None)
-    known = None if ask is None else ask(locate(*planned.loads))
-    if known is None:
-        return None
     jobs = jobs_of(planned.condition.prompt_set.pairs, planned.suite.scoring)
     room = known.limit - _ADDED
     if _bound(jobs) <= room:

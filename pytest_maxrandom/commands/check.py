@@ -6,21 +6,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ci.actions import silence, workspace
-from pytest_maxrandom.claims.lengths import too_long
+from pytest_maxrandom.claims.lengths import lengths_of, too_long
 from pytest_maxrandom.commands import suites_in
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError
+from pytest_maxrandom.flags.prompts import copied
+from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports import schema as reports
 from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
+from pytest_maxrandom.reports.flag_sentences import sentence
+from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite.schema import dump_schema, installed_schema
+from pytest_maxrandom.sweeps.predictions import texts_of
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
+    from pytest_maxrandom.claims.planned import PlannedClaim
+
+_Found = dict[Problem, None]
+"""In their order, each once."""
 _DESCRIPTION = """\
 Find the mistakes in suites and in their data, as pytest does when it collects them, and texts that
-are too long for a local model. No model is loaded. The exit code is 0 if there is no mistake, 1 if
+are too long for a local model. Remarks that a run would make on its data and prompts follow; they
+are no mistakes. No model is loaded. The exit code is 0 if there is no mistake, 1 if
 there is one, and 2 if there is nothing to check or an argument is wrong."""
 
 
@@ -61,7 +72,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> str:
-    """Return one line for each mistake; `options.status` is left as 1 if there is one.
+    """Return one line for each mistake and remark; `options.status` is 1 if there is a mistake.
 
     Raises
     ------
@@ -69,12 +80,13 @@ def run(options: argparse.Namespace) -> str:
         If a path does not exist or is neither a file nor a folder, or a folder holds no suite.
     """
     suites = suites_in(options.paths)
-    problems = list(dict.fromkeys(problem for suite in suites for problem in _problems(suite)))
+    problems, remarks = _Found(), _Found()
+    for suite in suites:
+        _check(suite, problems, remarks)
     options.status = 1 if problems else 0
-    if not problems:
-        return f"{len(suites)} {'suite' if len(suites) == 1 else 'suites'}, no mistake"
-    lines = "\n".join(visible(str(problem)) for problem in problems)
-    if not options.annotations:
+    none = f"{len(suites)} {'suite' if len(suites) == 1 else 'suites'}, no mistake"
+    lines = "\n".join([*(map(_line, problems) if problems else [none]), *map(_line, remarks)])
+    if not (problems and options.annotations):
         return lines
     before, after = silence()
     commands = workflow_commands([of_problem(problem) for problem in problems], workspace())
@@ -94,17 +106,44 @@ def run_schema(options: argparse.Namespace) -> str:
     return made.rstrip("\n")
 
 
-def _problems(suite: Path) -> tuple[Problem, ...]:
+def _line(problem: Problem) -> str:
+    return visible(str(problem))
+
+
+def _check(suite: Path, problems: _Found, remarks: _Found) -> None:
+    """Find the mistakes in a suite; without any, what a run would remark as well."""
     try:
         claims = sweeps_of(plan_file(suite))
     except SuiteError as error:
-        return error.problems
-    found: dict[Problem, None] = {}
+        problems |= dict.fromkeys(error.problems)
+        return
     for claim in claims:
+        remarks |= {Problem(suite, claim.line, f"remark: {text}"): None for text in _said(claim)}
+        if claim.simulated or claim.suite.classify is not None:  # whose head reads `max_length`
+            continue
         try:
-            told = too_long(claim)
+            known = lengths_of(claim)
+            wrong = None if known is None else too_long(claim, known)
         except ModelError as error:
-            told = str(error)
-        if told is not None:
-            found[Problem(suite, claim.line, told)] = None
-    return tuple(found)
+            problems[Problem(suite, claim.line, str(error))] = None
+            continue
+        if wrong is not None:
+            problems[Problem(suite, claim.line, wrong)] = None
+        if known is None:
+            text = (
+                f"remark: only a run can tell whether texts are too long for {claim.model.name} "
+                f"(`backend: {claim.model.backend}`)"
+            )
+            remarks[Problem(suite, claim.model_line or claim.line, text)] = None
+
+
+def _said(claim: PlannedClaim) -> Iterator[str]:
+    """Say what a run would remark on the examples and the prompts of a claim."""
+    found = claim.condition.prompt_set
+    for remark in (*claim.condition.task.notes, *found.notes):
+        yield f"{claim.task}: {worded(remark).text}"
+    for flag in copied(texts_of(found.validation)["copies"]):
+        severity = claim.claim.severity(flag)
+        if severity != "ignore":
+            known = RedFlag(flag.kind, severity, parameters=dict(flag.parameters))
+            yield f"{claim.task}: {sentence(known)} (red flag `{flag.kind}`)"

@@ -10,7 +10,7 @@ from pytest_maxrandom.flags.flag import Flag
 from pytest_maxrandom.stats.clusters import effective_n
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -65,11 +65,15 @@ def repeated_examples(tried: FlagInput) -> Iterator[Flag]:
     A guesser guesses each of them anew, a model answers copies alike: with k copies of each its
     accuracy varies as that of n^2 / sum(k^2) examples (the design effect of Kish 1965).
     """
-    if tried.copies is None:
-        return
-    n = len(tried.copies)
-    if effective_n(tried.copies) < _WORTH * n:
-        yield Flag("repeated_examples", {"n": n, "different": len(set(tried.copies))})
+    if tried.copies is not None:
+        yield from copied(tried.copies)
+
+
+def copied(copies: Sequence[int]) -> Iterator[Flag]:
+    """Find copies, given for each example the place of the first one that is the same."""
+    n = len(copies)
+    if effective_n(copies) < _WORTH * n:
+        yield Flag("repeated_examples", {"n": n, "different": len(set(copies))})
 
 
 def other_examples(tried: FlagInput) -> Iterator[Flag]:

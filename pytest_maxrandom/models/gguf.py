@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import ModelError, ModelNotFound, ScoreError, listed
 from pytest_maxrandom.host.machine import cores, peak_memory, resting_threads
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Backend, Identity, Located
+from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
-from pytest_maxrandom.models.llamacpp import BATCH, PACKAGE, Reader
+from pytest_maxrandom.models.llamacpp import BATCH, PACKAGE, Reader, vocabulary
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import Request, encode, encode_prompts, fit, in_parts, uniform
 from pytest_maxrandom.models.served.tokens import LocalTokens
@@ -74,6 +74,23 @@ class Gguf(Backend):
         parts = _digests(parts_of(located.places["name"]))
         told = digest("gguf", *parts, tokenizer, *(["chat"] if located.spec.chat else []))
         return Identity(told, _arithmetic(), told)
+
+    def lengths(self, located: Located) -> Lengths | None:
+        """Return how long texts may be; None where what reads the file is not installed."""
+        spec, places = located.spec, located.places
+        assert isinstance(spec, GgufSpec)
+        needed = ["llama_cpp", *(["transformers"] if spec.tokenizer else [])]
+        if not all(map(importlib.util.find_spec, needed)):
+            return None
+        own, limit = vocabulary(places["name"], spec.name)
+
+        def tokens(texts: Sequence[str]) -> list[int]:
+            known, template = _tokens_of(spec, places, own)
+            if template is None:
+                return [len(ids) for ids in known.encode(texts)]
+            return [len(ids) for ids in known.encode_messages([*map(template.around, texts)])]
+
+        return Lengths(limit, "the model's context", tokens)
 
     def load(self, located: Located, resources: Resources) -> GgufModel:
         """Load a file; its memory is given back with the resources."""
@@ -154,13 +171,7 @@ class GgufModel:
 
     def __init__(self, spec: GgufSpec, places: Mapping[str, str], reader: Reader) -> None:
         self._reader = reader
-        self._tokens: LocalTokens | OwnTokens = reader.tokens
-        self._template = None
-        if spec.tokenizer:
-            self._tokens = LocalTokens(spec.tokenizer, places["tokenizer"], chat=spec.chat)
-            self._template = self._tokens.template
-        elif spec.chat:
-            self._template = ChatTemplate.of(reader.tokens, spec.name)
+        self._tokens, self._template = _tokens_of(spec, places, reader.tokens)
         self.arithmetic = _arithmetic()
         self.context_length: int | None = reader.longest
         self.dtype = reader.quantization
@@ -285,6 +296,16 @@ class GgufModel:
         if self._template is None:
             return self._tokens.encode(texts)
         return self._tokens.encode_messages(texts)
+
+
+def _tokens_of(
+    spec: GgufSpec, places: Mapping[str, str], own: OwnTokens
+) -> tuple[LocalTokens | OwnTokens, ChatTemplate | None]:
+    """Return the tokenizer that the suite names, else the file's own, and its chat template."""
+    if spec.tokenizer:
+        tokens = LocalTokens(spec.tokenizer, places["tokenizer"], chat=spec.chat)
+        return tokens, tokens.template
+    return own, ChatTemplate.of(own, spec.name) if spec.chat else None
 
 
 def _finite(value: float) -> float:

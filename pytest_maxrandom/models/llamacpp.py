@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import re
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, ScoreError
@@ -51,24 +52,11 @@ class Reader:
     """
 
     def __init__(self, path: str, name: str, threads: int) -> None:
-        import llama_cpp
         import llama_cpp.llama_cpp as llama
 
-        logging.getLogger(PACKAGE).setLevel(logging.ERROR)
         self._llama, self._threads = llama, threads
         self._context: Any = None
-        llama.llama_backend_init()
-        asked = llama.llama_model_default_params()
-        asked.n_gpu_layers = 0
-        # Kernels for weights in another order end the process on some processors with AMX
-        # (ggml-org/llama.cpp#20824).
-        asked.use_extra_bufts = False
-        self._model = llama.llama_model_load_from_file(path.encode(), asked)
-        if not self._model:
-            raise ModelError(
-                f"llama.cpp cannot load {name}: it is damaged, or {PACKAGE} "
-                f"{llama_cpp.__version__} does not know its architecture"
-            )
+        self._model = _loaded(path, name)
         self._vocabulary = llama.llama_model_get_vocab(self._model)
         self._size = llama.llama_vocab_n_tokens(self._vocabulary)
         self.tokens = OwnTokens(llama, self._model)
@@ -235,6 +223,58 @@ class OwnTokens:
         if token < 0:
             return ""
         return str(self._llama.llama_vocab_get_text(self._vocabulary, token).decode())
+
+
+def vocabulary(path: str, name: str) -> tuple[OwnTokens, int]:
+    """Return the tokenizer of a file, and how many tokens the longest text has that it states.
+
+    Parameters
+    ----------
+    path : str
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    ModelError
+        If llama.cpp cannot load it, or it states no length.
+    """
+    import llama_cpp.llama_cpp as llama
+
+    model = _loaded(path, name, vocab_only=True)
+    tokens = OwnTokens(llama, model)
+    weakref.finalize(tokens, llama.llama_model_free, model)
+    # Without weights llama.cpp does not read this key itself.
+    key = f"{_stated(llama, model, 'general.architecture')}.context_length"
+    if not (length := _stated(llama, model, key)).isdigit():
+        raise ModelError(f"{name} does not state its `{key}`")
+    return tokens, int(length)
+
+
+def _loaded(path: str, name: str, *, vocab_only: bool = False) -> Any:
+    import llama_cpp
+    import llama_cpp.llama_cpp as llama
+
+    logging.getLogger(PACKAGE).setLevel(logging.ERROR)
+    llama.llama_backend_init()
+    asked = llama.llama_model_default_params()
+    asked.n_gpu_layers, asked.vocab_only = 0, vocab_only
+    # Kernels for weights in another order end the process on some processors with AMX
+    # (ggml-org/llama.cpp#20824).
+    asked.use_extra_bufts = False
+    model = llama.llama_model_load_from_file(path.encode(), asked)
+    if not model:
+        raise ModelError(
+            f"llama.cpp cannot load {name}: it is damaged, or {PACKAGE} "
+            f"{llama_cpp.__version__} does not know its architecture"
+        )
+    return model
+
+
+def _stated(llama: Any, model: Any, key: str) -> str:
+    room = ctypes.create_string_buffer(256)
+    llama.llama_model_meta_val_str(model, key.encode(), room, len(room))
+    return room.value.decode("utf-8", "replace")
 
 
 def _quantization(llama: Any, number: int) -> str:

@@ -40,7 +40,39 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("path", ["eval_suites", "eval_suites/good.yaml", "."])
 def test_a_suite_that_is_right_is_said_to_be(capsys: pytest.CaptureFixture[str], path: str) -> None:
     assert main(["check", path]) == 0
-    assert capsys.readouterr().out == "1 suite, no mistake\n"
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[0] for line in said] == [
+        "1 suite, no mistake",
+        "eval_suites/good.yaml:4",
+        "eval_suites/good.yaml:2",
+    ]
+    assert said[1].endswith("without variants can give only 1: all of them are used.")
+    # The model is on no disk, so nothing tells how long its texts may be.
+    assert said[2].endswith(
+        "only a run can tell whether texts are too long for some/model (`backend: transformers`)"
+    )
+
+
+def test_what_a_run_would_remark_is_said_once_for_each_task_and_is_no_mistake(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SUITE.format(path="sums.csv").replace("some/model", "some/model\n    backend: mock")
+    text = text.replace("shots: 0", "shots: [0, 1]")
+    (folder / "good.yaml").write_text(
+        text.replace("prompts:", "    validation: {max_examples: 5000}\nprompts:")
+    )
+    lines = [f"is {i} even?,yes,no,{'no' if i % 2 else 'yes'}\n" for i in range(10)]
+    (folder / "sums.csv").write_text("question,A,B,answer\n" + "".join(lines[:5] * 8 + lines[5:]))
+    assert main(["check", "eval_suites"]) == 0
+    first, *said = capsys.readouterr().out.splitlines()
+    assert first == "1 suite, no mistake"
+    asked, copies = (line for line in said if "5,000" in line or "repeated_examples" in line)
+    assert "asks for 5,000 examples, but the task has 45: all of them are used" in asked
+    assert "There are 45 examples, but only 10 different ones" in copies
+    with (folder / "good.yaml").open("a") as file:
+        file.write("assert: {red_flags: {repeated_examples: ignore}}\n")
+    assert main(["check", "eval_suites"]) == 0
+    assert "repeated_examples" not in capsys.readouterr().out
 
 
 def test_each_mistake_is_told_once_with_its_place(
@@ -49,7 +81,8 @@ def test_each_mistake_is_told_once_with_its_place(
     (folder / "one.yaml").write_text(SUITE.format(path="sums.csv") + "promts: {}\nscorin: x\n")
     (folder / "two.yaml").write_text(SUITE.format(path="missing.csv"))
     assert main(["check", "eval_suites", "eval_suites/two.yaml"]) == 1
-    lines = capsys.readouterr().out.splitlines()
+    out = capsys.readouterr().out
+    lines = [line for line in out.splitlines() if ": remark: " not in line]
     assert [line.partition(": ")[0] for line in lines] == [
         "eval_suites/one.yaml:9",
         "eval_suites/one.yaml:10",

@@ -51,7 +51,7 @@ def test_the_suite_is_accepted_and_collected(capsys: pytest.CaptureFixture[str])
     assert _init("--t", "30") == 0
     assert f"maxrandom check {OUT}" in capsys.readouterr().out
     assert main(["check", str(OUT)]) == 0
-    assert capsys.readouterr().out == "1 suite, no mistake\n"
+    assert capsys.readouterr().out.startswith("1 suite, no mistake\n")
     suite = yaml.safe_load(OUT.read_text())
     assert suite["tasks"][0]["path"] == "../data/even.jsonl"
     assert suite["prompts"] == {"shots": [4], "count": 30}

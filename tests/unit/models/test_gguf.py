@@ -125,6 +125,30 @@ def test_a_longer_text_makes_room_and_one_beyond_the_context_is_refused(
     assert _sums(model, long) == pytest.approx(_sums(load(spec, str(tiny_llama)), long), abs=NEAR)
 
 
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("chat", [True, False])
+def test_lengths_are_those_of_the_loaded_model(
+    tmp_path: Path, tiny_llama: Path, own: bool, chat: bool
+) -> None:
+    template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}go: "
+    folder = Path(shutil.copytree(tiny_llama, tmp_path / "llama"))
+    (folder / "chat_template.jinja").write_text(template)
+    file = write_gguf(folder, tmp_path / "m.gguf", template=template)
+    said: dict[str, Any] = {"chat": chat} | ({} if own else {"tokenizer": str(folder)})
+    model = _loaded(file, **said)
+    spec = GgufSpec(name=file.name, **said)
+    known = backend_of(spec).lengths(locate(spec, tmp_path))  # type: ignore[attr-defined]
+    assert known.limit == model.context_length == 512
+    texts = ["stone stone stone", "Which is a fruit? " * 20 + "Which?"]
+    # One of them would not fit with one token more.
+    for text, length in zip(texts, known.tokens(texts), strict=True):
+        model.context_length = length + 1
+        model.check([Question(text, (), generation=Generation(max_tokens=1))])
+        model.context_length = length
+        with pytest.raises(PromptTooLong):
+            model.check([Question(text, (), generation=Generation(max_tokens=1))])
+
+
 class TestSplitFiles:
     @pytest.fixture
     def parts(self, tiny_llama: Path, tmp_path: Path) -> list[Path]:
@@ -229,7 +253,7 @@ class TestGeneratedAnswers:
 
     def test_what_does_not_fit_is_refused_with_what_is_written(self, demo: Any) -> None:
         length = demo.context_length
-        with pytest.raises(PromptTooLong, match=rf"followed by up to {length} more, and the model"):
+        with pytest.raises(PromptTooLong, match=rf"followed by up to {length} more, but the model"):
             demo.check(self.asked(Generation(length)))
 
 
@@ -286,7 +310,9 @@ def test_what_is_no_file_of_gguf(tmp_path: Path, name: str, reason: str) -> None
 
 def test_a_damaged_file(file: Path, tmp_path: Path) -> None:
     (tmp_path / "cut.gguf").write_bytes(file.read_bytes()[:5000])
-    with pytest.raises(ModelError, match=r"^llama.cpp cannot load cut.gguf: it is damaged, or of"):
+    with pytest.raises(
+        ModelError, match=r"^llama.cpp cannot load cut.gguf: it is damaged, or llama-cpp"
+    ):
         _loaded(tmp_path / "cut.gguf")
 
 
