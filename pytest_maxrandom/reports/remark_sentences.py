@@ -137,7 +137,7 @@ SENTENCES = {
         "distinguished from a preferred label."
     ),
     "no_permutations": (
-        "There is no permutation p, because in the results {why}. So knowledge cannot be "
+        "There is no permutation p, because {why}. So knowledge cannot be "
         "distinguished from a preferred label."
     ),
     "fixed_answers": (

@@ -79,7 +79,8 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
     """How `scoring: generate` asks for answers and reads them."""
     classify: ClassifySpec | None = None
     """A classification head on the model, trained on labelled examples of each task: it reads the
-    text alone, so there are no prompts, and t is 1. The choices of a task are its classes."""
+    text alone. There are no prompts, so each arm is one try. The choices of a task are its
+    classes."""
     metric: Metric = "accuracy"
     """The measure that the best prompt maximizes: the share of right answers (accuracy), or the
     mean over classes of recall (balanced_accuracy) or of F1 (macro_f1). The latter two need

@@ -177,7 +177,7 @@ def _with_adapter(spec: TransformersSpec, settings: TrainSpec, model: Any) -> An
     """Add adapters to the layers of a network; nothing else of it is trained."""
     import peft
 
-    modules = getattr(settings, "modules", None)
+    modules = settings.modules
     config = peft.LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
