@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, listed
 from pytest_maxrandom.suite.tasks import CsvSpec, JsonlSpec
+from pytest_maxrandom.tasks.reading import file_findings
 from pytest_maxrandom.tasks.rows import RowReader, columns_of, holds
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ def completed(found: FoundTask) -> FoundTask:
         for column, key in RowReader(spec).wanted.items()
         if not any(holds(name, column) for name in header)
     }
-    if not rows or not missing or not spec.columns.model_fields_set.isdisjoint(missing):
+    if not spec.columns.model_fields_set.isdisjoint(missing):
+        place = 1 if spec.format == "csv" else None
+        RowReader(spec).check_header(header, file_findings(found.path), place)
+    if not rows or not missing:
         return found  # its own reader says what is wrong
     free = [column for column in header if column not in RowReader(spec).wanted]
     guessed: dict[str, str] = {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from pytest_maxrandom.errors import Problem, SuiteError, described, listed, nearest_file, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from pytest_maxrandom.tasks.task import Where
 
@@ -188,6 +188,23 @@ def read_file(path: str, base: Path, where: Where) -> tuple[Path, str]:
     if missing:
         raise SuiteError([Problem(*where("path"), missing)])
     return file, file_findings(file).require(_text_of, file)
+
+
+def named_in(key: str, columns: Collection[str], where: Where | None) -> str:
+    """Say which line of a suite names a column, to close a sentence; nothing where none does.
+
+    Parameters
+    ----------
+    key : str
+        What names it: ``input``, or ``columns: input``.
+    columns : collection of str
+        The keys below `columns` that the suite has.
+    """
+    role = key.removeprefix("columns: ")
+    if where is None or (key != role and role not in columns):
+        return ""
+    file, line = where(*key.split(": "))
+    return "" if line is None else f" (named in {file}:{line})"
 
 
 def _missing(path: str, file: Path) -> str:

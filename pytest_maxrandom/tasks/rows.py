@@ -19,6 +19,7 @@ from pytest_maxrandom.tasks.reading import (
     as_id,
     as_object,
     as_text,
+    named_in,
     parse_json,
 )
 from pytest_maxrandom.tasks.task import Example
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.tasks import RowsSpec
     from pytest_maxrandom.tasks.reading import Findings
+    from pytest_maxrandom.tasks.task import Where
 
 Parts: TypeAlias = "Sequence[tuple[str, str | None]]"  # texts, each with the column after it
 Slots: TypeAlias = "Sequence[str | None]"  # the choices; None where a row has no such choice
@@ -61,9 +63,13 @@ class RowReader:
         return wanted | {column: key for column, key in others.items() if column is not None}
 
     def check_header(
-        self, header: Collection[str], findings: Findings, place: int | None = None
+        self,
+        header: Collection[str],
+        findings: Findings,
+        place: int | None = None,
+        where: Where | None = None,
     ) -> None:
-        """Refuse rows without a column that is wanted.
+        """Refuse rows without a column that is wanted; `where` tells which line names it.
 
         Raises
         ------
@@ -79,7 +85,8 @@ class RowReader:
             findings.add(
                 place,
                 f"the column {quoted(column)} for `{key}:` is missing; "
-                f"found {listed(header)}{self._nearest(column, key, header)}",
+                f"found {listed(header)}{named_in(key, self.spec.columns.model_fields_set, where)}"
+                f"{self._nearest(column, key, header)}",
             )
         if missing:
             findings.raise_any()

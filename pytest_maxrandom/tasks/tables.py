@@ -45,7 +45,7 @@ class Csv:
         findings.raise_any()
         reader = RowReader(spec)
         findings.require(_check_header, header, line)
-        reader.check_header(header, findings, line)
+        reader.check_header(header, findings, line, where)
         rows = _rows(records, header, findings)
         return finished_task(spec.name, reader.examples(rows, findings), findings)
 
@@ -64,7 +64,7 @@ class Jsonl:
         rows = list(_objects(text, findings))
         if rows:  # a row may lack a choice column, but one that no row has is a slip of the pen
             header = dict.fromkeys(column for _, row in rows for column in columns_of(row))
-            reader.check_header(header, findings)
+            reader.check_header(header, findings, where=where)
         return finished_task(spec.name, reader.examples(rows, findings), findings)
 
 

@@ -246,3 +246,14 @@ def test_an_answer_that_is_no_choice_is_told_once_with_its_number_of_rows(
         f"'positive' (the same in {sum(a == 'neutral' for _, a in REVIEWS)} rows; this is the "
         "first)\n"
     )
+
+
+def test_a_slip_in_a_named_column_is_told_without_a_suite(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _reviews()
+    assert _init("--set", "columns.input=txet", "columns.answer=sentiment", task="reviews.csv") == 2
+    said = capsys.readouterr().err
+    assert "reviews.csv:1: the column 'txet'" in said
+    assert "did you mean 'text'?" in said
+    assert "named in" not in said

@@ -63,7 +63,7 @@ def test_a_digit_is_a_text_unless_the_suite_says_index(folder: Folder) -> None:
             "key,inptu,a,b,answer\n",
             [
                 ":1: the column 'c' for `columns: choices:` is missing; "
-                "found 'key', 'inptu', 'a', 'b', 'answer'",
+                "found 'key', 'inptu', 'a', 'b', 'answer' (named in suite.yaml:5)",
                 ":1: the column 'input' for `columns: input:` is missing; "
                 "found 'key', 'inptu', 'a', 'b', 'answer'; is it 'inptu'? Rename it, or name it by "
                 "`columns: input:`",

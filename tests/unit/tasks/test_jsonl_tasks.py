@@ -202,10 +202,12 @@ def test_a_column_that_no_row_has_is_told_once(folder: Folder) -> None:
     columns = {"input": "qestion", "choices": ["a", "b", "c"], "id": "key"}
     have = "'question', 'a', 'b', 'answer'"
     assert folder.mistakes("jsonl", content, columns=columns) == [
-        f"task.jsonl: the column 'c' for `columns: choices:` is missing; found {have}",
-        f"task.jsonl: the column 'qestion' for `columns: input:` is missing; found {have}; "
-        "did you mean 'question'?",
-        f"task.jsonl: the column 'key' for `columns: id:` is missing; found {have}",
+        f"task.jsonl: the column 'c' for `columns: choices:` is missing; found {have} (named in "
+        "suite.yaml:5)",
+        f"task.jsonl: the column 'qestion' for `columns: input:` is missing; found {have} (named "
+        "in suite.yaml:5); did you mean 'question'?",
+        f"task.jsonl: the column 'key' for `columns: id:` is missing; found {have} (named in "
+        "suite.yaml:5)",
     ]
 
 

@@ -460,9 +460,10 @@ def test_a_column_that_is_missing_is_told_once_with_the_key_that_names_it(
         }
     else:
         have = "found 'q', 'choices.text', 'choices.label', 'answer'"
+        line = " (named in suite.yaml:5)" if format_ == "jsonl" else ""  # the hub's has it in front
         assert missing("{q}") == {
-            f"column 'choices.txt' for `columns: choices:` is missing; {have}; did you mean "
-            "'choices.text'?"
+            f"column 'choices.txt' for `columns: choices:` is missing; {have}{line}; did you "
+            "mean 'choices.text'?"
         }
     (question,) = (told for told in missing("{question}") if "question" in told)
     assert question.startswith(f"column 'question' for `input:` is missing; {have}")
