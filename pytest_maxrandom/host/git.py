@@ -22,6 +22,7 @@ _REGULAR = ("100644", "100755")
 _PATIENCE = 60.0
 """Seconds that git may take: what waits for a network drive or a lock must not hold up a run."""
 _HASH = re.compile("[0-9a-f]{7,64}")
+_COUNTED = re.compile(r"[~^@]|^HEAD$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +86,19 @@ class Repository:
             )
 
     def _way_out(self, ref: str) -> str:
-        """Say how to get a reference with its history: a bare name would fill FETCH_HEAD only."""
+        """Say how to get a reference with its history: a bare name would fill FETCH_HEAD only.
+
+        What is counted from a reference, as `HEAD~1` is, cannot be fetched by its name.
+        """
         name = ref.removeprefix("refs/remotes/").removeprefix("origin/")
         whole = "--unshallow " if self.is_shallow() else ""
         wanted = f"{name}:refs/remotes/origin/{name}" if name != ref else f"{name}:{name}"
         if _HASH.fullmatch(ref):
             wanted = ref
-        return f"fetch the whole history ({_FETCH_ALL}), here `git fetch {whole}origin {wanted}`"
+        if _COUNTED.search(ref):
+            wanted = ""
+        command = f"git fetch {whole}origin {wanted}".rstrip()
+        return f"fetch the whole history ({_FETCH_ALL}), here `{command}`"
 
     def is_shallow(self) -> bool:
         """Tell whether commits are missing that the server has."""

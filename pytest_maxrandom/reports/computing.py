@@ -133,7 +133,8 @@ def served(record: ClaimRecord | LabelBiasRecord) -> str:
         same is not None
         and f"of two texts that were generated twice, in two orders, {same} "
         f"{'is' if same == 1 else 'are'} the same",
-        local is not None and f"from the weights on this machine by {local:.2g} nats at most",
+        local is not None
+        and f"from those of the weights on this machine they differ by at most {local:.2g} nats",
     )
 
 

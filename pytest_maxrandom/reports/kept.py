@@ -42,11 +42,23 @@ def find(named: str, like: Path | None = None, folder: Path | None = None) -> Ru
             "revision of this name; expected a file written by pytest --maxrandom-json"
         )
     revision, _, below = named.partition(":")
+    if not below and path.suffix == ".json":
+        # Whoever mistypes a file is not helped by git's words about a branch of this name.
+        raise ReportError(
+            f"{named}: no such file in {path.parent}; expected a file written by pytest "
+            "--maxrandom-json, or one that is committed, as REVISION:PATH"
+        )
     try:
         tree = repository(folder)
         commit = tree.commit(revision)
         if not below:
-            below = _from_root(tree.root, folder, like, named)
+            if like is None:
+                raise ReportError(
+                    f"{named}: found a git revision, and the other report has no path that could "
+                    "be looked up there; expected a file written by pytest --maxrandom-json, or "
+                    f"write {named}:PATH, the path from the root of the repository"
+                )
+            below = _from_root(tree.root, folder, like)
         known = tree.files_at(commit)
         if below not in known:
             raise GitError(f"at the commit {commit[:10]} there is no file {below}")
@@ -72,9 +84,7 @@ def path_of(named: str, folder: Path | None = None) -> Path | None:
         return None
 
 
-def _from_root(root: Path, folder: Path, like: Path | None, named: str) -> str:
-    if like is None:
-        raise GitError(f"but a revision needs a file; write {named}:PATH")
+def _from_root(root: Path, folder: Path, like: Path) -> str:
     try:
         inside = (folder / like).resolve().relative_to(root.resolve())
     except ValueError:

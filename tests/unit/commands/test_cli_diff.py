@@ -114,6 +114,7 @@ def test_a_revision_means_the_path_of_the_other_report(
         ("nowhere", None, "git knows no commit nowhere"),
         ("main:none.json", None, "there is no file none.json"),
         ("main", None, "write main:PATH"),
+        ("nofile.json", None, "nofile.json: no such file in"),
         ("main", "/elsewhere/r.json", "is outside"),
         ("-x", None, "expected a branch, a tag or a commit"),
         ("", None, "expected a branch, a tag or a commit"),
@@ -128,6 +129,15 @@ def test_what_is_no_report_is_told_in_one_sentence(
     assert said in str(told.value)
     assert "\n" not in str(told.value)
     assert "expected a file written by pytest --maxrandom-json" in str(told.value)
+
+
+def test_mistyped_files_and_revisions_get_no_command_that_fetches_them(here: Path) -> None:
+    begin_repository(here)
+    for named in ("nofile.json", "main", "main~7"):
+        with pytest.raises(ReportError) as told:
+            find(named, None, here)
+        assert f"{named}:{named}" not in str(told.value)
+        assert "(but" not in str(told.value)
 
 
 def test_outside_of_a_repository_only_files_are_found(here: Path) -> None:
