@@ -21,7 +21,7 @@ NOTES = {
     "end is at 95 %, with the selection of the best of *t* taken into account.",
     "p": "Where the claim is decided by another p-value, that one is shown with its name.",
     "bar": "Bar: the best prompt, from 0 to 1; solid line: maximum random baseline; dashed line: "
-    "standard baseline.",
+    "standard baseline; triangle: what is needed.",
     "bars": "The bars count replicates from the lowest to the highest best accuracy.",
     "draws": "Thin lines: the best prompt of each replicate, from 0 to 1; thick line: maximum "
     "random baseline of the first.",

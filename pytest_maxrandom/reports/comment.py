@@ -265,7 +265,8 @@ def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
     for change in sorted(found, key=lambda change: KINDS.index(change.kind)):
         record = change.now or change.before
         assert record is not None
-        what, why = change.what, list(map(short, change.why))
+        # A new red flag stands in full below.
+        what, why = change.what, [short(each.text) for each in change.reasons if not each.new_flag]
         named = (known[record.id],)
         if change.now is not None and record.outcome not in _FINE:
             what = what or (_AS_BEFORE[record.outcome] if change.before else "")
@@ -302,7 +303,7 @@ def _flags(run: RunRecord, base: RunRecord | None) -> list[Point]:
     """List red flags: new ones in full, those that are known folded.
 
     Without an earlier run to compare with, those of claims that pass are named in a few words, and
-    all are told folded.
+    all are folded.
     """
     named = brief_names(run)
     earlier = None if base is None else set(_told_of(base))

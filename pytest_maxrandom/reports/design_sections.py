@@ -325,7 +325,7 @@ _TABLES = {
 
 
 def design_tables(run: RunRecord) -> dict[str, Table]:
-    """Make the tables of what a run has beside claims, by the names of its lists."""
+    """Make the tables of what a run has besides claims, by the names of its lists."""
     found = {name: table(run) for name, table in _TABLES.items() if getattr(run, name)}
     return found | ({"training": training_table(run)} if trained(run) else {})
 

@@ -6,18 +6,18 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.notation import NONE, accuracy, count
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.phrases import best_value, decisive_p
+from pytest_maxrandom.reports.phrases import best_value, decisive_p, needed_score
 from pytest_maxrandom.reports.summary import WORDS, became, missing, names, records, unread
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
 from pytest_maxrandom.reports.text import clauses, visible
-from pytest_maxrandom.reports.trend import needed_value, written_moment
+from pytest_maxrandom.reports.trend import written_moment
 from pytest_maxrandom.reports.wording import examples
 
 if TYPE_CHECKING:
@@ -180,7 +180,9 @@ def content(found: Difference) -> dict[str, Any]:
                 "kind": change.kind,
                 "what": change.what,
                 "because": change.because,
-                "reasons": [asdict(reason) for reason in change.reasons],
+                "reasons": [
+                    {"kind": reason.kind, "text": reason.text} for reason in change.reasons
+                ],
                 "before": _values(change.before),
                 "now": _values(change.now),
             }
@@ -221,7 +223,7 @@ def _why(change: Change) -> str:
 def _numbers(claim: ClaimRecord) -> tuple[str, ...]:
     return (
         accuracy(best_value(claim)),
-        accuracy(needed_value(claim)),
+        accuracy(needed_score(claim)),
         count(examples(claim)),
         count(claim.t),
         decisive_p(claim),
@@ -234,7 +236,7 @@ def _values(record: Record | None) -> dict[str, Any] | None:
     return {
         "outcome": record.outcome,
         "best": best_value(record),
-        "needed": needed_value(record),
+        "needed": needed_score(record),
         "n": examples(record),
         "t": record.t,
         "p_max": record.p_max,

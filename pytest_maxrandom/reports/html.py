@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _CLASSES: dict[Kind, str] = {"text": "", "prose": ' class="text"'}
 _NUMBER = ' class="number"'
+_BETWEEN_WORDS = re.compile("(?<!<)[_/](?=[^_/<])")
 
 
 class Html(Dialect):
@@ -30,6 +32,10 @@ class Html(Dialect):
 
     def code(self, text: str) -> str:
         return f"<code>{self.plain(text)}</code>" if text else "<em>(empty)</em>"
+
+    def cell(self, text: str, limit: int = 60) -> str:
+        """Write a name, which breaks between its words where a column is narrow."""
+        return _BETWEEN_WORDS.sub(r"\g<0><wbr>", super().cell(text, limit))
 
     def block(self, text: str, limit: int = 4000) -> str:
         """Write lines as they are, without the middle of what is longer than `limit` characters."""
@@ -109,6 +115,9 @@ class Html(Dialect):
         for name, value in (("standard", drawing.standard), ("highest", drawing.highest)):
             if value is not None:
                 shapes.append(f'<path class="{name}" d="M{_place(value)} 0v14"/>')
+        if drawing.needed is not None:
+            # A shape of its own, so that it is told from the lines without colours.
+            shapes.append(f'<path class="needed" d="M{_place(drawing.needed)} 6l-4 -6h8z"/>')
         size = 'viewBox="0 0 100 14" width="120" height="17" aria-hidden="true"'
         return f"<svg {size}>{''.join(shapes)}</svg>"
 

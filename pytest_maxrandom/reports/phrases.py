@@ -192,14 +192,18 @@ def best_shown(claim: ClaimRecord) -> str:
     return shown if claim.metric == "accuracy" else f"{metric_name(claim)} {shown}"
 
 
-def needed_value(claim: ClaimRecord) -> str:
-    """Write the accuracy, or other metric, that passes; empty where no number of answers tells."""
-    if not claim.asserted:
-        return ""
-    if claim.critical_score is not None:
-        return accuracy(claim.critical_score)
+def needed_score(claim: ClaimRecord) -> float | None:
+    """Return the least value of the metric that would have passed, where that is known."""
     n = examples(claim)
-    return "" if claim.critical_count is None or not n else accuracy(claim.critical_count / n)
+    if claim.critical_score is not None or claim.metric != "accuracy":
+        return claim.critical_score
+    return claim.critical_count / n if claim.critical_count is not None and n else None
+
+
+def needed_value(claim: ClaimRecord) -> str:
+    """Write what passes; empty where nothing is asserted, or no number of answers tells."""
+    value = needed_score(claim) if claim.asserted else None
+    return "" if value is None else accuracy(value)
 
 
 def guessing(claim: ClaimRecord) -> str:

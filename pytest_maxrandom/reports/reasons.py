@@ -20,8 +20,7 @@ from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports import comparisons, replicates
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
-from pytest_maxrandom.reports.phrases import best_value, decisive, metric_name
-from pytest_maxrandom.reports.trend import needed_value
+from pytest_maxrandom.reports.phrases import best_value, decisive, metric_name, needed_score
 from pytest_maxrandom.reports.wording import shown_p
 
 if TYPE_CHECKING:
@@ -61,6 +60,8 @@ class Reason:
 
     kind: ReasonKind
     text: str
+    new_flag: bool = False
+    """Whether it is a red flag that was not there, which some reports show in full."""
 
 
 def reasons(now: Record, before: Record) -> tuple[Reason, ...]:
@@ -72,7 +73,7 @@ def reasons(now: Record, before: Record) -> tuple[Reason, ...]:
         if (was := earlier.get(name, NONE)) != shown and NONE not in (shown, was)
     ]
     if isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord):
-        told += [Reason("red flag", text) for text in _flag_differences(now, before)]
+        told += _flag_differences(now, before)
     return tuple(told)
 
 
@@ -96,7 +97,7 @@ def main_reason(now: Record, before: Record) -> str:
         fails = "fails" if len(kinds) == 1 else "fail"
         return f"{named} {fails} it{'' if now.failing_flags else ' no longer'}"
     best, was = best_value(now), best_value(before)
-    bar, earlier = needed_value(now), needed_value(before)
+    bar, earlier = needed_score(now), needed_score(before)
     if best is None or was is None or now.metric != before.metric:
         return ""
     moved = f"best {metric_name(now)} {accuracy(was)} to {accuracy(best)}"
@@ -191,7 +192,7 @@ def _computing(cost: SweepCost) -> Iterator[tuple[ReasonKind, str, str]]:
             yield "arithmetic", library, version or NONE
 
 
-def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[str]:
+def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[Reason]:
     """Say which red flags do something else, and which are new or gone, one clause each."""
     changed: dict[tuple[Severity, Severity], list[RedFlagKind]] = {}
     for kind, severity, was in _changed_severities(now, before):
@@ -200,12 +201,14 @@ def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[str]:
         named = f"red flag{'s' * (len(kinds) > 1)} {' and '.join(kinds)}"
         if len(kinds) > _MOST_FLAGS:
             named = f"{len(kinds)} red flags"
-        yield f"{named}: {severity}, before: {was}"
+        yield Reason("red flag", f"{named}: {severity}, before: {was}")
     if now.best_correct is None or before.best_correct is None:
         return
     raised, earlier = ({flag.kind for flag in each.red_flags} for each in (now, before))
     for said, found in (("new", raised - earlier), ("gone", earlier - raised)):
-        yield from (f"red flag {kind} is {said}" for kind in DEFAULTS if kind in found)
+        for kind in DEFAULTS:
+            if kind in found:
+                yield Reason("red flag", f"red flag {kind} is {said}", new_flag=said == "new")
 
 
 def do_less(now: Record, before: Record) -> bool:

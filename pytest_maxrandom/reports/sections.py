@@ -73,8 +73,12 @@ def _needed(claim: ClaimRecord) -> str:
 def _drawn(claim: ClaimRecord) -> Drawing | str:
     if not claim.verdict:
         return NONE
-    best, highest = best_value(claim), claim.max_random_baseline
-    return Drawing(best, standard=claim.standard_baseline, highest=highest)
+    return Drawing(
+        best_value(claim),
+        standard=claim.standard_baseline,
+        highest=claim.max_random_baseline,
+        needed=phrases.needed_score(claim) if claim.asserted else None,
+    )
 
 
 def _flags(claim: ClaimRecord) -> str:
@@ -102,7 +106,6 @@ _NUMBERS: list[Column[ClaimRecord]] = [
     MAXIMUM,
     Column("*p_max*", phrases.decisive_p, "right", brief="p", change=_p_change),
     Column("decided by", phrases.decisive_name, below="", optional=True, note=NOTES["p"]),
-    Column("best and baselines", _drawn, media=HTML_ONLY, note=NOTES["bar"]),
     Column("red flags", _flags, optional=True, media=frozenset(("latex",))),
 ]  # fmt: skip
 
@@ -181,6 +184,7 @@ def brief_table(
         _T,
         Column("standard\nbaseline", "standard_baseline", "score"),
         MAXIMUM,
+        Column("best and baselines", _drawn, media=HTML_ONLY, note=NOTES["bar"]),
     ]  # fmt: skip
     return tabulate("Claims", columns, shown, before, legend=_legend(shown))
 
@@ -188,6 +192,8 @@ def brief_table(
 def _which_p(claim: ClaimRecord) -> str:
     if claim.decided_on_test is not None:
         return "test set"
+    if phrases.decisive_p(claim) == NONE:
+        return ""
     return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
 
 

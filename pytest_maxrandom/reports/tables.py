@@ -45,12 +45,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Values from 0 to 1 on a line: a bar, thin lines for draws, and lines for both baselines."""
+    """Values from 0 to 1 on a line: a bar, thin lines for draws, both baselines, what passes."""
 
     bar: float | None = None
     draws: tuple[float, ...] = ()
     standard: float | None = None
     highest: float | None = None
+    needed: float | None = None
 
 
 Piece: TypeAlias = str | Name | Mark | Drawing

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
-from pytest_maxrandom.reports.phrases import best_interval, best_value, metric_name
+from pytest_maxrandom.reports.phrases import best_interval, best_value, metric_name, needed_score
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.reports.wording import examples, levels_of
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -155,20 +155,12 @@ def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
         best=best,
         low=low,
         high=high,
-        needed=needed_value(claim),
+        needed=needed_score(claim),
         standard=claim.standard_baseline,
         maximum=claim.max_random_baseline,
         passed=claim.passed if claim.asserted else None,
         examples=claim.task_digest or "",
     )
-
-
-def needed_value(claim: ClaimRecord) -> float | None:
-    """Return the least value of the metric that would have passed, where that is known."""
-    n = examples(claim)
-    if claim.critical_score is not None or claim.metric != "accuracy":
-        return claim.critical_score
-    return claim.critical_count / n if claim.critical_count is not None and n else None
 
 
 def _of_look(look: Look, level: float) -> Point:

@@ -221,6 +221,33 @@ def test_claims_are_sorted_filtered_and_searched(
     assert len(shown()) == 3
 
 
+def test_on_a_telephone_names_break_between_words_and_the_best_is_in_sight(
+    opens: Callable[..., Any], tmp_path: Path
+) -> None:
+    names = ["rule_based_text_classification", "a/path/to_commonsense_reasoning", "sst2"]
+    record = run(*(claim(best=38, id=named(name), task=name) for name in names))
+    page = opens(380).go(written(tmp_path / "page.html", record, {}))
+    broken = """() => {
+      const found = [];
+      for (const code of document.querySelectorAll("#claims tbody th code")) {
+        for (const part of code.childNodes) {
+          if (part.nodeType !== Node.TEXT_NODE) continue;
+          const range = document.createRange();
+          range.selectNode(part);
+          const tops = [...range.getClientRects()].map((box) => box.top);
+          if (new Set(tops).size > 1) found.push(part.data);
+        }
+      }
+      return found;
+    }"""
+    assert page.locator("#claims tbody th code").count() == 3
+    assert page.evaluate(broken) == []
+    heads = page.locator("#claims thead th")
+    box = heads.nth(2).bounding_box()
+    assert heads.nth(2).inner_text() == "best"
+    assert box["x"] + box["width"] <= 380
+
+
 def test_all_can_be_done_by_keyboard(opens: Callable[..., Any], page_of_three: Path) -> None:
     page = opens().go(page_of_three)
     page.keyboard.press("/")

@@ -158,7 +158,7 @@ def test_n_and_t_stand_in_every_row_and_every_summary(tested: list[bool]) -> Non
 
 def test_unknown_n_and_t_are_dashes() -> None:
     row = read(markdown(run(untested(n=None, t=None)))).body[0]
-    assert row[2:] == ["-", "-p_max", "-", "-", "-", "-"]
+    assert row[2:] == ["-", "-", "-", "-", "-", "-"]
 
 
 def test_a_row_holds_the_numbers_of_its_claim() -> None:

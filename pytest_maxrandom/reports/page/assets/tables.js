@@ -53,8 +53,10 @@ function claimsTable(index) {
   const entries = rows.map((row, place) => {
     const name = row.querySelector("th");
     const link = el("a", { href: `#claim-${place}` });
-    link.append(...name.childNodes);
-    name.append(link);
+    const parts = [...name.childNodes];
+    const lines = parts.findIndex((part) => part.nodeName === "BR");
+    link.append(...(lines < 0 ? parts : parts.slice(0, lines)));
+    name.prepend(link);
     row.addEventListener("click", (event) => { if (!event.target.closest("a, button")) location.hash = `claim-${place}`; });
     const mark = row.querySelector(".mark");
     return {
