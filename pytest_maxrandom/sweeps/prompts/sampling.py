@@ -275,9 +275,13 @@ def _check(
             f"{where} of {task.name}; use fewer shots, {way_out}"
         )
     if regime == "leave_out" and len(validation) <= shots:
+        taken = next((n.values["test"] for n in task.notes if n.kind == "small_validation_set"), 0)
+        where = f" (its test set takes {taken:,})" if taken else ""
+        fraction = "give `test` a smaller fraction, " if taken else ""
         raise NoPrompts(
-            f"{task.name} has {len(validation)} validation examples, of which {shots} shots leave "
-            "none to score; use fewer shots, or give the task more examples"
+            f"{task.name} has {len(validation)} validation example{'s' * (len(validation) != 1)}"
+            f"{where}, of which {shots} shot{'s leave' if shots != 1 else ' leaves'} none to "
+            f"score; use fewer shots, {fraction}or give the task more examples"
         )
     letters = [f for f in spec.formats or () if f.labels in ("letter", "parenthesized")]
     most = max(len(example.choices) for example in task.examples)

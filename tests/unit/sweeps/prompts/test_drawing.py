@@ -301,6 +301,12 @@ def test_a_task_that_is_too_small_is_told_with_the_way_out(
     assert caught.value.key == "shots"
 
 
+def test_where_the_test_set_took_the_examples_that_is_said() -> None:
+    left = replace(task_of(1), notes=(Remark("small_validation_set", {"test": 1099, "left": 1}),))
+    with pytest.raises(NoPrompts, match=r"1 validation example \(its test set takes 1,099\), of "):
+        draw(left, 1, demonstrations="leave_out")
+
+
 def test_more_choices_than_letters_are_told() -> None:
     many = example("m", choices=tuple(f"choice {number}" for number in range(27)))
     task = Task("t", (many, *task_of(3).examples))
