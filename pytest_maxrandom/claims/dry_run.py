@@ -61,7 +61,7 @@ class ModelCost:
         How many claims are about it; their replicates are none.
     stored, prompts : int
         Prompts whose answers the store has, and those that are to be computed, with what is asked
-        beside claims.
+        besides claims.
     examples : int
         (prompt, example) pairs that are to be computed.
     estimate : Estimate or None

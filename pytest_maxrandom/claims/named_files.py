@@ -1,6 +1,6 @@
 """What is wrong with the models, data and results that a wrong suite names.
 
-They are told together with the suite's own mistakes, so that nobody mends one after the other.
+They are reported together with the suite's own mistakes, so that nobody mends one after the other.
 """
 
 from __future__ import annotations

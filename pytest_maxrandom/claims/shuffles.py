@@ -1,7 +1,7 @@
 """Which right answers can be shuffled among which examples, and the max-T test of a claim by that.
 
 Of a sweep `pytest_maxrandom.sweeps.labels` tells that; of recorded results `strata` does, as far as
-it is told which choices there were.
+the results say which choices there were.
 """
 
 from __future__ import annotations

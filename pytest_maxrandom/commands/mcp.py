@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.searches.tries import Tries
 
 _SHOWN = 100
-"""Demonstrations whose texts are told at once."""
+"""Demonstrations whose texts are shown at once."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -150,7 +150,7 @@ def server(searches: Searches) -> MCPServer[Any]:
         instructions="Few-shot prompts are tried on validation examples here, and every try is "
         "counted. Call plan first: it says what the best prompt must reach after the budget. "
         "verdict judges the best prompt; whoever goes on after it needs more to pass.",
-        log_level="CRITICAL",  # what a tool refuses is told to the caller
+        log_level="CRITICAL",  # the caller learns what a tool refuses
     )
 
     def told(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def complementary(tried: FlagInput) -> Iterator[Flag]:
     """Find two prompts of which on every example that both were scored on exactly one is right.
 
     Two guessers at chance c are so on an example with probability 2 c (1 - c). One that is right
-    everywhere and one that is so nowhere are no constant answers, and nothing is told by such a
+    everywhere and one that is so nowhere are no constant answers, and nothing follows from such a
     pair where examples show more than two choices.
     """
     pairs = len(tried.prompts) ** 2

@@ -148,7 +148,7 @@ class Repository:
         *patterns : str
             Pathspecs.
         untracked : bool
-            Also those that could be tracked; what git is told to ignore never is.
+            Also those that could be tracked; what git ignores never is.
 
         Raises
         ------

@@ -114,7 +114,7 @@ def in_use(
 
     path = _path(kind, name, "db", beside)
     with _refused(path, _BESIDE if beside else _TEMPORARY):
-        # An instance of one's own, so that models in one process are told apart as well.
+        # An instance of one's own, so that models in one process wait for each other as well.
         lock = ReadWriteLock(path, is_singleton=False)
         (lock.acquire_write if alone else lock.acquire_read)(timeout)
     try:

@@ -213,7 +213,7 @@ class SetLedger(SetFiles):
     def told(
         self, subject: Subject, prompt: str, name: str, told: Callable[[dict[str, Told]], Told]
     ) -> bool:
-        """Write down what a search is told of a prompt before it is, and return if that is done.
+        """Write down the reply on a prompt before a search gets it, and return if that is done.
 
         Parameters
         ----------

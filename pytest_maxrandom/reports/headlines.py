@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _FLAG = "🚩"
 _LONGEST_NAME, _LONGEST_CAUSE = 60, 300
 _EACH = ("failed", "xpassed")
-"""Outcomes of which each is told by itself, whatever its reason."""
+"""Outcomes that have a line each, whatever its reason."""
 _TESTED = ("passed", "failed", "xfailed", "xpassed")
 _NUMBERS = re.compile(r"(best [^()]*) \(([^()]*)\).*", re.DOTALL)
 """How the sentence of a claim that fails begins: reached and needed, then the numbers behind it."""

@@ -146,7 +146,7 @@ def _passes_with_flag(claim: ClaimRecord) -> bool:
 
 
 def _red_flags(run: RunRecord, width: int, *, is_whole: bool) -> Iterator[Line]:
-    """Tell each red flag once, those of claims that pass first, and where none are told.
+    """Tell each red flag once, those of claims that pass first, and say where none were looked for.
 
     pytest has told those that are why a claim fails.
     """

@@ -100,7 +100,9 @@ class Task:
             return found
         right = example.get("answer")
         if right is None:  # the value is that of the prompt
-            return dspy.Prediction(score=found, feedback="Of this answer nothing is told.")
+            return dspy.Prediction(
+                score=found, feedback="This search does not learn whether the answer is right."
+            )
         said = "This is right." if found else "This is wrong."
         words = f"{said} The right answer is {right!r}."
         return dspy.Prediction(score=found, feedback=words)

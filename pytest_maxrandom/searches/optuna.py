@@ -27,8 +27,8 @@ def objective(
     """Return what a study optimizes: ``study.optimize(objective(tries, suggest), n_trials=100)``.
 
     The study stops at the first new prompt that is beyond the budget of the search; this trial is
-    pruned. A prompt that is suggested again, also in a study that is begun again, is told again and
-    costs nothing.
+    pruned. A prompt that is suggested again, also in a study that is begun again, gets its reply
+    again and costs nothing.
 
     Parameters
     ----------

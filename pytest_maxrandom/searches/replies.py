@@ -1,4 +1,4 @@
-"""What a search is told: of a prompt that it has tried, and in the end of them all."""
+"""Replies to a search: on a prompt that it has tried, and in the end on all of them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Example
 
 Reply: TypeAlias = "bool | float | list[Answered] | None"
-"""What a search is told of a prompt: nothing (none), whether it is the best so far (accept), its
+"""The reply to a search on a prompt: nothing (none), whether it is the best so far (accept), its
 accuracy (score), or each answer (answers)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer, for a search that is told of answers.
+    """One answer, for a search that learns of answers.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def reply(found: PromptPredictions, told: Told) -> Reply:
 
 
 def as_number(told: Reply) -> float:
-    """Return what a search is told as a number to maximize; 0 where it is told nothing."""
+    """Return a reply as a number to maximize; 0 where the search learns nothing."""
     if isinstance(told, list):
         return sum(each.correct for each in told) / len(told)
     return float(told or 0)

@@ -68,7 +68,7 @@ def search(
         the end of the doubling of its number.
     by
         Who proposes the prompts. The same name with the same feedback and budget on the same
-        examples is the same search, and is told what it was told before.
+        examples is the same search, and gets the same replies as before.
     store
         File that keeps results; ``.maxrandom/results.db`` in the current folder if not given.
     engine

@@ -93,7 +93,7 @@ class Tried:
         return None if self.budget is None else max(0, self.budget - len(self.told))
 
     def end(self) -> None:
-        """Refuse new prompts from now on: what is told next depends on no further one."""
+        """Refuse new prompts from now on: the next reply depends on no further one."""
         self._ended = True
 
     def rest(self) -> None:
@@ -221,7 +221,7 @@ class Tried:
         self.ledger.evaluated(self.subject, found.prompt.digest, n, found.correct)
 
     def _count(self, found: PromptPredictions) -> None:
-        """Write down what the search is told of a new prompt, after all that it was told before."""
+        """Write down the reply to a new prompt, after all earlier replies of the search."""
         digest, correct, n = found.prompt.digest, found.correct, len(found.examples)
 
         def tell(before: Mapping[str, Told]) -> Told:
@@ -237,11 +237,12 @@ class Tried:
             self.ledger.refresh()  # the same search may go on elsewhere
             written = self.ledger.told(self.subject, digest, self.name, tell)
         except LedgerError as error:
-            raise SearchError(f"{error}; so nothing is told: {_FIRST}") from error
+            raise SearchError(f"{error}; so the search gets no reply: {_FIRST}") from error
         if not written:
             why = self.ledger.problems[-1].values.get("why") if self.ledger.problems else ""
             raise SearchError(
-                f"{self.ledger.path}: cannot be written to ({why}), so nothing is told: {_FIRST}"
+                f"{self.ledger.path}: cannot be written to ({why}), so the search gets no reply: "
+                f"{_FIRST}"
             )
         self.told = self.ledger.search(self.name)
 

@@ -102,7 +102,7 @@ class Tries:
         """Try one prompt on the validation set, and return what the feedback allows.
 
         It is counted in the ledger before anything is returned. A prompt that the search has tried
-        before is told as it was then, and counts once.
+        before gets the same reply as then, and counts once.
 
         Parameters
         ----------
@@ -126,10 +126,10 @@ class Tries:
         return self._tried.reply(self._tried.try_prompt(prompt))
 
     def __call__(self, **prompt: Any) -> float:
-        """Try a prompt as `try_prompt` does, and return what is told as a number to maximize.
+        """Try a prompt as `try_prompt` does, and return the reply as a number to maximize.
 
-        For optimizers that want a plain function: 1 or 0 where one bit is told, the accuracy where
-        that or the answers are, and 0 where nothing is.
+        For optimizers that want a plain function: 1 or 0 where the reply is one bit, the accuracy
+        where it is that or the answers, and 0 where there is none.
         """
         return as_number(self.try_prompt(**prompt))
 

@@ -7,7 +7,7 @@ that was gone is no better than the best of the whole tree, and p_max counts all
 With one bit per prompt there are at most 2^steps. (Dwork et al., "The reusable holdout: Preserving
 validity in adaptive data analysis", Science 349, 2015; Blum and Hardt, "The Ladder", 2015.)
 
-Whoever is told which questions were answered rightly has no such tree: what comes next may be
+Whoever learns which questions were answered rightly has no such tree: what comes next may be
 written for these very questions.
 """
 

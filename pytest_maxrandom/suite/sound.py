@@ -1,4 +1,4 @@
-"""What is right in a wrong suite, so that mistakes in what it names are told together with its own.
+"""What is right in a wrong suite, so that one message has its mistakes and those of what it names.
 
 A model or a task with wrong keys is taken without them, where what is left is one.
 """

@@ -356,7 +356,9 @@ def test_demonstrations_do_not_show_validation_examples(suite: Path) -> None:
 def test_what_cannot_be_written_down_is_not_told(pytester: pytest.Pytester, suite: Path) -> None:
     tries = begun(suite, "accept")
     (suite.parent / "maxrandom-ledger-simulated").write_text("no folder")
-    with pytest.raises(SearchError, match=r"so nothing is told: what a search learns must be"):
+    with pytest.raises(
+        SearchError, match=r"so the search gets no reply: what a search learns must be"
+    ):
         tries.try_prompt(instruction="A. ")
     tries.close()
 

@@ -54,7 +54,7 @@ class Opened:
     device : str
         Where its inputs go.
     device_map : str or dict
-        Where it was put, as transformers is told that.
+        Where it was put, in the form that transformers takes.
     places : tuple of str
         The devices that hold parts of it, in the order of its layers.
     stored : Stored or None

@@ -287,7 +287,7 @@ class ServedModel:
         try:
             return meet_writer(str(self._at), self._tokens, own, write)
         except Refused as refused:
-            # Models that think draw their tokens always; what the suite asks for is told later.
+            # Models that think draw their tokens always; what the suite asks for is sent later.
             if "temperature" not in str(refused):
                 raise
             return meet_writer(str(self._at), self._tokens, own, write, temperature=1.0)

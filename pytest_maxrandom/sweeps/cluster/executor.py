@@ -30,7 +30,7 @@ _PAUSE = 1.0
 _LOOK = 5.0
 _PATIENCE = 60.0
 """Seconds: of a wait after which it is seen what is new; between looks at the nodes; until the user
-is told that no actor is there."""
+reads that no actor is there."""
 
 
 @dataclass(frozen=True)

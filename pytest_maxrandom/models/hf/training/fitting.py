@@ -1,4 +1,4 @@
-"""One training by transformers' Trainer: chance is seeded, the loss watched, errors are told."""
+"""One training by transformers' Trainer: it seeds chance, watches the loss, and names errors."""
 
 from __future__ import annotations
 
