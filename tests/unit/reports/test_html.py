@@ -84,8 +84,11 @@ def read(text: str) -> Document:
 @example(text='" onload="alert(1)')
 @settings(max_examples=15, deadline=None)
 def test_no_text_changes_the_structure_of_a_report(outcome: str, text: str) -> None:
-    tame = read(html(hidden_in("word", outcome=outcome)))  # type: ignore[arg-type]
-    assert read(html(hidden_in(text, outcome=outcome))).tags == tame.tags  # type: ignore[arg-type]
+    def structure(text: str) -> list[Any]:
+        tags = read(html(hidden_in(text, outcome=outcome))).tags  # type: ignore[arg-type]
+        return [tag for tag in tags if tag != ("wbr", ())]  # a name may break there
+
+    assert structure(text) == structure("word")
 
 
 @given(any_text)
