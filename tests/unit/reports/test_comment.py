@@ -48,6 +48,7 @@ def test_red_flags_that_are_new_since_the_base_stand_in_full_and_known_ones_are_
         above
     )
     assert "Always wet" not in above
+    assert text.count("tied_scores") == linked("tied_scores", "warns").count("tied_scores")
     # Its numbers are other ones, and it is the same flag.
     assert "right on 31" in folded(text, "1 known red flag, with what to look at")
     alone = comment(run(now)).partition("<details>")[0]

@@ -84,7 +84,7 @@ def read(text: str) -> Document:
 @example(text='" onload="alert(1)')
 @settings(max_examples=15, deadline=None)
 def test_no_text_changes_the_structure_of_a_report(outcome: str, text: str) -> None:
-    def structure(text: str) -> list[Any]:
+    def structure(text: str) -> list[object]:
         tags = read(html(hidden_in(text, outcome=outcome))).tags  # type: ignore[arg-type]
         return [tag for tag in tags if tag != ("wbr", ())]  # a name may break there
 
