@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.missing import missing_data
 from pytest_maxrandom.errors import (
     MaxRandomError,
     ModelNotFound,
@@ -16,7 +17,7 @@ from pytest_maxrandom.errors import (
     SuiteError,
     dotted,
 )
-from pytest_maxrandom.models.registry import locate
+from pytest_maxrandom.models.registry import absent, locate
 from pytest_maxrandom.recorded.model_results import ModelResults
 from pytest_maxrandom.suite.sound import sound_parts, sound_results
 from pytest_maxrandom.suite.tasks import TaskSpec
@@ -51,7 +52,10 @@ def in_named_files(path: Path) -> Iterator[Problem]:
 
 def _look(part: Part, path: Path, where: Callable[..., tuple[Path, int | None]]) -> None:
     if not isinstance(part.spec, TaskSpec):
-        locate(part.spec, path.parent)
+        if part.spec.if_missing is None or absent(part.spec, path.parent) is None:
+            locate(part.spec, path.parent)
+        return
+    if missing_data(part.spec, path.parent):
         return
     for one in members(part.spec, path.parent, where):
         task = load_task(one, path.parent, where)

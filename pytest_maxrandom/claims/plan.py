@@ -10,6 +10,7 @@ from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.condition import Condition
 from pytest_maxrandom.claims.drawn import NoTexts, set_apart, without
 from pytest_maxrandom.claims.held_out import out_of_reach
+from pytest_maxrandom.claims.missing import missing_claims, missing_data, missing_models
 from pytest_maxrandom.claims.named_files import in_named_files
 from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
@@ -26,7 +27,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
-from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+from pytest_maxrandom.suite.loader import RecordedSuite, SkippedTask, load_any_suite
 from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -66,7 +67,11 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
         return suite
     problems: list[Problem] = []
     found: list[tuple[int, TaskSpec]] = []
+    skipped: list[SkippedTask] = []
     for index, task in enumerate(suite.spec.tasks):
+        if reason := missing_data(task, path.parent):
+            skipped.append(SkippedTask(task, suite.line("tasks", index), reason))
+            continue
         try:
             several = members(task, path.parent, partial(_where, suite, index))
         except SuiteError as error:
@@ -92,7 +97,8 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
         checked = [one.name for index, one in found if suite.spec.tasks[index].name in bias.tasks]
         bias = bias.model_copy(update={"tasks": checked})
     spec = suite.spec.model_copy(update={"tasks": tasks, "label_bias": bias})
-    return replace(suite, spec=spec, entries=tuple(index for index, _ in found))
+    entries = tuple(index for index, _ in found)
+    return replace(suite, spec=spec, entries=entries, skipped=tuple(skipped))
 
 
 def plan(suite: Suite) -> list[PlannedClaim]:
@@ -104,7 +110,8 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         With all the mistakes in the files that the suite names, and all that its tasks cannot give.
     """
     problems: list[Problem] = []
-    arms = arms_of(suite.spec)
+    absent = {claim.arm.name for claim in missing_models(suite)}
+    arms = [arm for arm in arms_of(suite.spec) if arm.name not in absent]
     for arm in arms:
         try:
             locate(arm.model, suite.path.parent)
@@ -128,7 +135,9 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         for index, of_task in enumerate(conditions[arm.asked])
         for condition in of_task
     ]
-    claims = share_levels(claims)
+    # What is skipped keeps its share, so that levels are the same wherever a suite runs.
+    shared = share_levels([*claims, *missing_claims(suite)])
+    claims = [claim for claim in shared if isinstance(claim, PlannedClaim)]
     if problems := [
         *_contradicting(suite, claims),
         *_untrainable(suite, claims),

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.claims.missing import MissingClaim
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.hooks.items.base import SuiteItem
-from pytest_maxrandom.hooks.items.claims import RecordedItem, ReplicatesItem, SweepItem
+from pytest_maxrandom.hooks.items.claims import (
+    MissingItem,
+    RecordedItem,
+    ReplicatesItem,
+    SweepItem,
+)
 from pytest_maxrandom.hooks.items.studies import (
     ComparisonItem,
     ContaminationItem,
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 ITEMS: dict[type, type[SuiteItem]] = {
     PlannedClaim: SweepItem,
     RecordedClaim: RecordedItem,
+    MissingClaim: MissingItem,
     PlannedReplicates: ReplicatesItem,
     PlannedLabelBias: LabelBiasItem,
     PlannedComparison: ComparisonItem,

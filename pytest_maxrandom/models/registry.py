@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import MaxRandomError, ModelError
+from pytest_maxrandom.errors import MaxRandomError, ModelError, ModelNotFound
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import BACKENDS, load
@@ -103,6 +103,20 @@ def locate(spec: ModelSpec, base: Path, training: Training | None = None) -> Loc
         located = replace(located, training=training)
         check(located)
         return located
+
+
+def absent(spec: ModelSpec, base: Path) -> str | None:
+    """Say that a model's files are not on this machine; None where they are, or need not be.
+
+    The hub is not asked: what its cache lacks is absent.
+    """
+    try:
+        located = locate(spec, base)
+    except ModelNotFound as error:
+        return "; ".join(error.problems.values())
+    check = getattr(backend_of(spec), "absent", None)
+    with _told(spec):
+        return None if check is None else check(located)
 
 
 def identify(spec: ModelSpec, base: Path, training: Training | None = None) -> Identity:

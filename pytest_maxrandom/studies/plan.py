@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.missing import missing_claims
 from pytest_maxrandom.claims.plan import plan, read_suite
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.claims.planned import PlannedClaim
@@ -32,7 +33,7 @@ def plan_file(path: Path) -> list[Planned]:
     if isinstance(suite, RecordedSuite):
         claims = plan_recorded(suite)
     else:
-        claims = plan_replicates(suite, plan(suite))
+        claims = [*plan_replicates(suite, plan(suite)), *missing_claims(suite)]
     planned = plan_label_bias(suite, claims)
     return [*planned, *plan_comparisons(suite, planned)]
 

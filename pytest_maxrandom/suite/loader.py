@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from pytest_maxrandom.suite.base import Location, Spec
+    from pytest_maxrandom.suite.tasks import TaskSpec
 
 _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
     SuiteSpec: (RecordedSuiteSpec, "of recorded results"),
@@ -46,6 +47,23 @@ class _File:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedTask:
+    """A task whose data are missing, and that says by `if_missing` where to get them.
+
+    Attributes
+    ----------
+    line : int
+        Its line in the suite file, from 1.
+    reason : str
+        What is missing, and where to get it.
+    """
+
+    spec: TaskSpec
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Suite(_File):
     """A suite file, read and found to be right in itself.
 
@@ -54,10 +72,13 @@ class Suite(_File):
     spec : SuiteSpec
     entries : tuple of int, optional
         Index in the file of each task of `spec`, where one of the file stands for several.
+    skipped : tuple of SkippedTask, optional
+        The tasks of the file whose data are missing, which `spec` lacks then.
     """
 
     spec: SuiteSpec
     entries: tuple[int, ...] | None = None
+    skipped: tuple[SkippedTask, ...] = ()
 
     def entry(self, index: int) -> int:
         """Return the index in the file of a task of `spec`."""

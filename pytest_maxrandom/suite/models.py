@@ -38,6 +38,11 @@ class ModelSpec(NamedModel):
     """The model's name in reports and, for most backends, its location."""
     backend: str = "transformers"
     """What runs the model."""
+    if_missing: Text | None = None
+    """Where to get the model. If its files are neither in that folder nor in the hub's cache, its
+    claims are skipped with this text as the reason, and nothing is downloaded; without this key,
+    a folder that is missing is a mistake, and a model of the hub is downloaded. What a server
+    runs is never missing."""
 
     in_arms: ClassVar[tuple[str, ...] | None] = None
     """The keys that an arm may change; None stands for all that the backend adds."""

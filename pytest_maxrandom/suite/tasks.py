@@ -72,6 +72,10 @@ class TaskSpec(CountedSettings):
     pool: PoolSpec | None = None
     """Where demonstrations come from, so that all examples of the task can be validation examples.
     Without it they come from the task's examples, or from a pool that its format provides."""
+    if_missing: Text | None = None
+    """Where to get the data. If a file or folder of the task is missing, its claims are skipped
+    with this text as the reason; without this key, that is a mistake. Data that are named by
+    an id on the hub or by a task of lm-eval are always asked for."""
     task_prefix: Prose | None = None
     """Text on top of every prompt."""
     input_prefix: Prose | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import fields, replace
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError, quoted
@@ -22,7 +22,6 @@ from pytest_maxrandom.tasks.whole import checked_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
     from typing import TypeAlias
 
     from pytest_maxrandom.suite.tasks import TaskSpec, TestSpec
@@ -96,6 +95,21 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
         return task
     source = ", ".join(filter(None, (asked.path, asked.split and f"split {asked.split}")))
     return replace(task, pool=_told_apart(pool.examples, task.examples), pool_source=source)
+
+
+def absent_file(spec: TaskSpec, base: Path) -> str | None:
+    """Return the first file or folder of a task that is not there; None if all are.
+
+    What is no path (a dataset's id on the hub, the name of a task of lm-eval) is never absent.
+    """
+    places = [getattr(part, "path", None) for part in (spec, spec.pool, spec.test)]
+    by_name = spec.format in ("hub", "lm_eval")
+    for path in places:
+        if path is None or (by_name and not path.startswith((".", "/", "~"))):
+            continue
+        if not (base / Path(path).expanduser()).exists():
+            return path
+    return None
 
 
 def _told_apart(pool: tuple[Example, ...], examples: tuple[Example, ...]) -> tuple[Example, ...]:

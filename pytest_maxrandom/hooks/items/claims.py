@@ -23,6 +23,7 @@ from pytest_maxrandom.studies.replicates import conclude, replicate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_maxrandom.claims.missing import MissingClaim
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord, Replicate, ReplicatesRecord
     from pytest_maxrandom.reports.page.cells import Cells
@@ -127,6 +128,15 @@ class RecordedItem(ClaimItem):
 
             texts = may_show(self.record, settings.texts)
             self.show(of_answers(self.planned.evidence.results, texts=texts))
+
+
+class MissingItem(ClaimItem):
+    """A claim that is skipped, because its data or its model are not here."""
+
+    planned: MissingClaim
+
+    def judge(self) -> None:
+        """Do nothing: what is missing was said before."""
 
 
 class ReplicatesItem(SuiteItem):

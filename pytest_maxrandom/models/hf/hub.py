@@ -108,6 +108,13 @@ def find(key: str, name: str, base: Path) -> str:
     )
 
 
+def in_cache(key: str, name: str, revision: str | None) -> bool:
+    """Tell whether the cache of the hub holds a model (key `name`) or an `adapter`."""
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(name, _KINDS[key][0], revision=revision), str)
+
+
 def begin(session: str = "") -> None:
     """Forget which commits were meant.
 

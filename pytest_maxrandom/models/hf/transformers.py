@@ -49,6 +49,15 @@ class Transformers(Backend):
             raise ModelNotFound(problems)
         return Located(spec, places)
 
+    def absent(self, located: Located) -> str | None:
+        """Say which of its files is neither in a folder nor in the hub's cache; None if none is."""
+        spec = _specified(located)
+        for key, place in located.places.items():
+            revision = spec.revision if key == "name" else None
+            if not Path(place).is_dir() and not hub.in_cache(key, place, revision):
+                return f"there is no folder {place}, and the hub's cache holds no such model"
+        return None
+
     def identity(self, located: Located) -> Identity:
         """Digest the files, and foretell what computes the model on this machine."""
         spec, at = _specified(located), (located.places["name"], located.places.get("adapter"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
 from pytest_maxrandom.claims.drawn import unfair
+from pytest_maxrandom.claims.missing import MissingClaim
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.errors import Problem, SuiteError, dotted
@@ -17,17 +18,18 @@ from pytest_maxrandom.studies.arms.reduction import smallest_p
 from pytest_maxrandom.studies.arms.units import FEWEST
 from pytest_maxrandom.studies.replicates import replicated
 from pytest_maxrandom.suite.arms import model_names, split_comparison
-from pytest_maxrandom.suite.loader import RecordedSuite
+from pytest_maxrandom.suite.loader import RecordedSuite, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.record import Heading
     from pytest_maxrandom.suite.arms import ContaminationSpec, DifferenceSpec
-    from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.recorded import RecordedTaskSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
     from pytest_maxrandom.sweeps.answers import Answers
+
+    _Claimed = PlannedClaim | RecordedClaim | MissingClaim
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +156,10 @@ class _Planner:
     def planned(self) -> list[Compared]:
         """Return the comparisons."""
         suite = self._suite
-        found = [each for task in suite.spec.tasks for each in self._of_task(task)]
+        tasks: list[TaskSpec | RecordedTaskSpec] = [*suite.spec.tasks]
+        if isinstance(suite, Suite):
+            tasks += [each.spec for each in suite.skipped]
+        found = [each for task in tasks for each in self._of_task(task)]
         if isinstance(suite, RecordedSuite) or not suite.spec.allow_unpassable:
             for each in found:
                 self._check_passable(each)
@@ -244,7 +249,7 @@ class _Planner:
         told = (unfair(one.training, other.training, one.condition) for one, other in both)
         return next(filter(None, told), None)
 
-    def _claim(self, arm: str, task: str, shots: int | None) -> PlannedClaim | RecordedClaim:
+    def _claim(self, arm: str, task: str, shots: int | None) -> _Claimed:
         """Return an arm's claim; one without shots, where results are missing, is about any.
 
         Raises
@@ -270,7 +275,7 @@ class _Planner:
         one, other = self._claim(first, task, shots), self._claim(second, task, shots)
         if isinstance(one, PlannedClaim) and isinstance(other, PlannedClaim):
             return Sides.run(replicated(one), replicated(other)), differences(one.arm, other.arm)
-        changed = differences_of_models(one.model, other.model)
+        changed = _changed(one, other)
         answers, others = _results(first, one), _results(second, other)
         if answers is None or others is None:
             return Sides(missing=one.missing or other.missing), changed
@@ -307,7 +312,7 @@ class _Planner:
 
 def _by_arm(
     suite: Suite | RecordedSuite, planned: Iterable[Planned]
-) -> Mapping[str, Sequence[PlannedClaim | RecordedClaim]]:
+) -> Mapping[str, Sequence[_Claimed]]:
     """Return the claims of each arm, by what comparisons call it."""
     claims = list(planned)
     if isinstance(suite, RecordedSuite):
@@ -317,14 +322,21 @@ def _by_arm(
             name: [claim for claim in recorded if claim.model is models[place]]
             for name, place in model_names(models).items()
         }
-    run = [each for each in claims if isinstance(each, PlannedClaim)]
+    run = [each for each in claims if isinstance(each, PlannedClaim | MissingClaim)]
     return {
         name: [claim for claim in run if claim.arm.name == arm.name]
         for name, arm in arms_by_name(suite.spec).items()
     }
 
 
-def _results(arm: str, claim: PlannedClaim | RecordedClaim) -> Answers | None:
+def _changed(one: _Claimed, other: _Claimed) -> tuple[str, ...]:
+    """Say what differs between two arms, of which one may be missing."""
+    if isinstance(one, RecordedClaim) or isinstance(other, RecordedClaim):
+        return differences_of_models(one.model, other.model)
+    return differences(one.arm, other.arm)
+
+
+def _results(arm: str, claim: _Claimed) -> Answers | None:
     """Return the recorded answers of an arm; None where they are missing.
 
     Raises

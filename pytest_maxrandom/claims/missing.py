@@ -1,0 +1,119 @@
+"""Claims that cannot be tested here: their data or their model are missing, and the suite says so.
+
+`if_missing` of a task or a model says where to get what is missing. Without it, a file that is not
+there is a mistake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.arms import arms_of
+from pytest_maxrandom.claims.planned import ClaimOfSuite
+from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.models.registry import absent
+from pytest_maxrandom.record import ClaimRecord, note
+from pytest_maxrandom.suite.claims import claimed
+from pytest_maxrandom.tasks.load import absent_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_maxrandom.claims.arms import Arm
+    from pytest_maxrandom.suite.loader import Suite
+    from pytest_maxrandom.suite.models import ModelSpec
+    from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingClaim(ClaimOfSuite):
+    """A claim that is skipped, because its data or its model are not here.
+
+    Attributes
+    ----------
+    arm : Arm
+        The arm, or else the model, that the claim is about.
+    suite : SuiteSpec
+        The suite with what its arm changes.
+    """
+
+    model: ModelSpec
+    arm: Arm
+    suite: SuiteSpec
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a rule would make the answers up."""
+        return self.model.simulated
+
+    def record(self, node_id: str, suite: str) -> ClaimRecord:
+        """Return what can be said of the claim; its message will say why it is skipped."""
+        record = ClaimRecord(
+            **self.heading(node_id, suite),
+            asserted=self.claim.asserted(),
+            severities=self.claim.deviations(),
+            revision=getattr(self.model, "revision", None),
+            backend=self.model.backend,
+            scoring=self.suite.scoring,
+            xfail=self.xfail,
+            share=self.share,
+        )
+        return note(record, *self.arm.notes)
+
+
+def missing_data(task: TaskSpec, base: Path) -> str | None:
+    """Say which file of a task is missing, and where to get it; None where the task must be read.
+
+    Parameters
+    ----------
+    base : Path
+        The folder that paths are relative to.
+    """
+    if task.if_missing is None or (path := absent_file(task, base)) is None:
+        return None
+    return f"{task.if_missing} (there is no {path})"
+
+
+def missing_models(suite: Suite) -> Iterator[MissingClaim]:
+    """Yield the claims on tasks that are here about models that are not."""
+    for arm in arms_of(suite.spec):
+        if arm.model.if_missing is None or not (why := absent(arm.model, suite.path.parent)):
+            continue
+        reason = f"{arm.model.if_missing} ({why})"
+        for index, task in enumerate(suite.spec.tasks):
+            yield from _claims(suite, arm, task, suite.line("tasks", index), reason)
+
+
+def missing_claims(suite: Suite) -> list[MissingClaim]:
+    """Return the claims that are skipped: no other is, and none of them is left out."""
+    of_tasks = (
+        claim
+        for arm in arms_of(suite.spec)
+        for each in suite.skipped
+        for claim in _claims(suite, arm, each.spec, each.line, each.reason)
+    )
+    return [*missing_models(suite), *of_tasks]
+
+
+def _claims(
+    suite: Suite, arm: Arm, task: TaskSpec, line: int, reason: str
+) -> Iterator[MissingClaim]:
+    spec = arm.of(suite.spec)
+    for shots in spec.prompts.shots:
+        yield MissingClaim(
+            name=f"{task.name}[{arm.name}-{shots}shot]",
+            line=line,
+            xfail=task.xfail or spec.xfail,
+            marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
+            missing=reason,
+            model=arm.model,
+            task=task.name,
+            shots=shots,
+            claim=Claim.of(claimed(task.assertion, spec.assertion)),
+            share=spec.share,
+            arm=arm,
+            suite=spec,
+        )
