@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.suite.base import Distinct, OneOrMore, Seed, Spec, Text
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ MaxLength = Annotated[int, Field(gt=1, le=1_000_000)]
 Objective = Literal["causal", "masked"]
 Method = Literal["full", "lora", "qlora"]
 
+_WORDS = ("extra", "scored")
 _OF_ADAPTERS = ("rank", "alpha", "dropout", "modules")
 
 
@@ -67,7 +69,7 @@ class TrainSpec(Spec):
     @property
     def path(self) -> str | None:
         """The file of texts; None where they are the task's."""
-        return None if self.text in ("extra", "scored") else self.text
+        return None if self.text in _WORDS else self.text
 
     @property
     def rate(self) -> float:
@@ -86,6 +88,14 @@ class TrainSpec(Spec):
                         "this is about an adapter, but `method: full` trains all weights; remove "
                         "it, or use `method: lora`",
                     )
+        # A path has a dot or a slash; what has none may be a word that is spelled wrongly.
+        named = self.path is None or any(mark in self.text for mark in "./\\")
+        if not named and (hint := did_you_mean(self.text, _WORDS, "`{}`".format)):
+            yield (
+                ("text",),
+                f"found {self.text!r}, expected extra, scored or a path (a file of that name is "
+                f"./{self.text}){hint}",
+            )
         if self.path is not None and self.form == "prompt":
             yield (
                 ("form",),

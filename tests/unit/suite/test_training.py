@@ -73,6 +73,11 @@ def test_the_learning_rate_is_that_of_the_method(
             "weights; remove it, or use `method: lora`",
         ),
         (
+            {"arms": arms(test={"train": {"text": "scord"}})},
+            "arms.test.train.text: found 'scord', expected extra, scored or a path (a file of that "
+            "name is ./scord); did you mean `scored`?",
+        ),
+        (
             {"arms": arms(extra={"train": {"text": "a.txt", "form": "prompt"}})},
             "arms.extra.train.form: a file of texts is used unchanged; remove this, or use "
             "`text: extra` or `text: scored`",

@@ -177,12 +177,11 @@ def _with_adapter(spec: TransformersSpec, settings: TrainSpec, model: Any) -> An
     """Add adapters to the layers of a network; nothing else of it is trained."""
     import peft
 
-    modules = settings.modules
     config = peft.LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
-        target_modules=modules or "all-linear",
+        target_modules=settings.modules or "all-linear",
         bias="none",
         task_type="CAUSAL_LM" if settings.objective == "causal" else None,
     )
@@ -195,7 +194,8 @@ def _with_adapter(spec: TransformersSpec, settings: TrainSpec, model: Any) -> An
         known = sorted(
             {name.rpartition(".")[2] for name, each in model.named_modules() if _linear(each)}
         )
-        wanted = f"none is named {', '.join(modules)}" if modules else "it has no linear layer"
+        asked = ", ".join(settings.modules or ())
+        wanted = f"none is named {asked}" if asked else "it has no linear layer"
         raise ModelError(
             f"no layer of {spec.name} can get an adapter: {wanted} ({brief(error)}); expected some "
             f"of {', '.join(known) or 'another model, or `method: full`'}"
