@@ -98,7 +98,7 @@ def subject_of(planned: PlannedClaim) -> Subject:
 
 def _subject(planned: PlannedClaim, digest: str) -> Subject:
     return Subject(
-        model=planned.model.name,
+        model=counted_name(planned),
         model_digest=digest,
         quantization=planned.model.variant,
         shots=planned.condition.shots,
@@ -108,7 +108,24 @@ def _subject(planned: PlannedClaim, digest: str) -> Subject:
 
 def _claim_key(planned: PlannedClaim) -> tuple[str, int]:
     """Return what is the same claim, whatever the revision of its model."""
-    return planned.model.name, planned.condition.shots
+    return counted_name(planned), planned.condition.shots
+
+
+def counted_name(planned: PlannedClaim) -> str:
+    """Return the name by which a ledger knows a model, and so what counts as tries of one claim.
+
+    The trained arms of `contamination` are known by their part in it: the design names all three
+    before any is seen, each is reported, and none is chosen for its score, so that base, extra and
+    test are no tries of one claim. Neither the arm's name nor its settings are a part of the name:
+    another learning rate is a further try of the same part. Arms outside that design count
+    together, because the best of them may be chosen.
+    """
+    check, name = planned.suite.contamination, planned.model.name
+    if check is None or planned.arm.train is None:
+        return name
+    parts = {check.extra: "extra", check.test: "test"}
+    part = parts.get(planned.arm.name)
+    return name if part is None else f"{name} (trained: {part})"
 
 
 def own_tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
@@ -326,6 +343,6 @@ def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Cla
             return True
         if row["shots"] != planned.condition.shots:
             return False
-        return bool(row["model"] == planned.model.name or row["model_digest"] == digest())
+        return bool(row["model"] == counted_name(planned) or row["model_digest"] == digest())
 
     return ClaimedSet(folder, f"{suite}::{planned.name}", planned.condition.example_digests, counts)
