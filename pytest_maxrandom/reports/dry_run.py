@@ -33,8 +33,12 @@ def lines(
     mistakes : mapping of str to sequence of str
         What does not let items run, and which.
     """
+    untrained = [cost for cost in found if _is_untrained(cost)]
     for cost in found:
-        yield from _of_model(cost)
+        if cost not in untrained:
+            yield from _of_model(cost)
+    if untrained:
+        yield from _to_train(untrained)
     for model, claims in recorded.items():
         yield f"{visible(model)}: {_claims(claims)}, recorded results: nothing to compute"
     for message, items in mistakes.items():
@@ -61,10 +65,8 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         return
     most = "at most " if cost.early else ""
     yield f"  {most}{count(cost.prompts)} prompts to compute, {count(cost.stored)} in the store"
-    yield from map(_trained, cost.trained)
-    if cost.estimate is None:
-        yield "  not measured: the model is not trained yet"
-        return
+    yield from map(_kept, cost.trained)
+    assert cost.estimate is not None
     found, about = cost.estimate, "" if cost.counted else "about "
     most = "at most " if cost.early or found.at_most else about
     pairs = f"{count(cost.examples)} examples (each prompt with its own)"
@@ -81,21 +83,40 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         yield "  not counted: what is asked where a claim passes (its test set, blank inputs)"
 
 
-def _trained(training: TrainingCost) -> str:
-    """Say what an arm is trained on, and whether that was done before."""
+def _is_untrained(cost: ModelCost) -> bool:
+    """Tell whether a model must be trained before anything of it can be measured."""
+    return cost.problem is None and cost.prompts > 0 and cost.estimate is None
+
+
+def _to_train(costs: Sequence[ModelCost]) -> Iterator[str]:
+    """Yield a table of what is trained: a row for each arm and task, replicates together."""
+    rows: dict[tuple[str, str, int, int], list[TrainingCost]] = {}
+    for cost in costs:
+        for each in cost.trained:
+            rows.setdefault((each.arm, each.task, each.texts, each.labelled), []).append(each)
+    table = [("arm", "task", "trainings", "kept", "texts", "labelled", "words in all epochs")]
+    for (arm, task, texts, labelled), several in rows.items():
+        kept = sum(each.seconds is not None for each in several)
+        words = sum(each.words for each in several)
+        numbers = (len(several), kept, texts, labelled, words)
+        table.append((visible(arm), visible(task), *map(count, numbers)))
+    prompts = count(sum(cost.prompts for cost in costs))
+    yield f"to train, then {prompts} prompts to compute, which are not measured before:"
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = [
+            cell.ljust(width) if place < 2 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield f"  {'  '.join(cells).rstrip()}"
+
+
+def _kept(training: TrainingCost) -> str:
+    """Say that an arm was trained before."""
     which = f" in replicate {training.replicate + 1}" if training.replicate else ""
-    parts = [
-        f"{count(number)} {noun}"
-        for number, noun in ((training.texts, "texts"), (training.labelled, "labelled examples"))
-        if number
-    ]
-    kept = "to train"
-    if training.seconds is not None:
-        kept = f"kept ({duration(training.seconds)} when it was trained)"
-    return (
-        f"  {visible(training.task)}{which}: {kept}: {' and '.join(parts)}, "
-        f"{count(training.words)} words in all epochs"
-    )
+    assert training.seconds is not None
+    took = duration(training.seconds)
+    return f"  {visible(training.task)}{which}: trained before, in {took}; its weights are kept"
 
 
 def _claims(number: int) -> str:

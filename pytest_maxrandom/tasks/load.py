@@ -102,7 +102,9 @@ def absent_file(spec: TaskSpec, base: Path) -> str | None:
 
     What is no path (a dataset's id on the hub, the name of a task of lm-eval) is never absent.
     """
-    places = [getattr(part, "path", None) for part in (spec, spec.pool, spec.test)]
+    places: list[str | None] = [
+        getattr(part, "path", None) for part in (spec, spec.pool, spec.test)
+    ]
     by_name = spec.format in ("hub", "lm_eval")
     for path in places:
         if path is None or (by_name and not path.startswith((".", "/", "~"))):

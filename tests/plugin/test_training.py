@@ -76,9 +76,10 @@ def test_a_dry_run_tells_what_would_be_trained_and_trains_nothing(suite: Run) ->
     result = suite.pytester.runpytest("--maxrandom-dry-run")
     result.stdout.fnmatch_lines(
         [
-            "extra (transformers): 1 claim",
-            "*sounds: to train: 24 texts*",
-            "*not measured: the model is not trained yet",
+            "to train, then 2 prompts to compute, which are not measured before:",
+            "  arm    task    trainings  kept  texts  labelled  words in all epochs",
+            "  extra  sounds          1     0     24         0*",
+            "  test   sounds          1     0     24         0*",
         ]
     )
     assert not suite.kept
