@@ -94,7 +94,9 @@ def _to_train(costs: Sequence[ModelCost]) -> Iterator[str]:
     for cost in costs:
         for each in cost.trained:
             rows.setdefault((each.arm, each.task, each.texts, each.labelled), []).append(each)
-    table = [("arm", "task", "trainings", "kept", "texts", "labelled", "words in all epochs")]
+    table: list[tuple[str, ...]] = [
+        ("arm", "task", "trainings", "kept", "texts", "labelled", "words in all epochs")
+    ]
     for (arm, task, texts, labelled), several in rows.items():
         kept = sum(each.seconds is not None for each in several)
         words = sum(each.words for each in several)
