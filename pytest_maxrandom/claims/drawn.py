@@ -1,4 +1,4 @@
-"""Which examples of a task are set apart for training, and what of them an arm's model reads.
+"""Which examples of a task are set apart for training.
 
 Scored, labelled and extra examples, the closed test set, and demonstrations from outside the
 validation set have no text in common: copies that differ in case, spaces or the form of their
@@ -13,23 +13,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.condition import Apart
-from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.stats.seeding import Stream, digest
-from pytest_maxrandom.sweeps.prompts.formats import Prompt
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.tasks.task import Task, share_choices
-from pytest_maxrandom.tasks.texts import holding, normal, read_texts
+from pytest_maxrandom.tasks.texts import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
-    from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example
 
 
@@ -226,114 +220,3 @@ def shares(sizes: Mapping[str, int], examples: int) -> dict[str, int]:
 def right_choice(example: Example) -> str:
     """Return the text of the right choice, which is the example's class."""
     return example.choices[example.right[0]]
-
-
-def training_of(
-    suite: SuiteSpec, arm: str | None, condition: Condition, base: Path, replicate: int
-) -> Training | None:
-    """Return what an arm's model is trained on; None where it is run as it is.
-
-    Raises
-    ------
-    NoTexts, SuiteError
-        If the arm's file of texts has too few, or those of the test set.
-    """
-    own, apart = (suite.arms or {}).get(arm or ""), condition.apart
-    settings, head = own.train if own else None, (own and own.classify) or suite.classify
-    if apart is None or (settings is None and head is None):
-        return None
-    texts: tuple[str, ...] = ()
-    if settings is not None and settings.path is not None:
-        texts = _of_file(settings, str(arm), condition, base, replicate)
-    elif settings is not None:
-        examples = _read(settings, condition.prompt_set, apart)
-        texts = tuple(_written(settings, examples, condition.prompt_set))
-    labels = tuple(sorted(condition.task.examples[0].choices)) if head else ()
-    shown = apart.labelled[head] if head else ()
-    seeds = suite.replicates.seed if suite.replicates else 0
-    return Training(
-        settings=settings,
-        texts=texts,
-        classify=head,
-        labelled=tuple(LabelledText(each.text, labels.index(right_choice(each))) for each in shown),
-        labels=labels,
-        seed=Stream(seeds, "training", replicate).below(2**31) if replicate else 0,
-    )
-
-
-def unfair(extra: Training | None, test: Training | None, condition: Condition) -> str | None:
-    """Say why two arms' texts cannot tell whether a benchmark's own inflate its score.
-
-    None where they can, or where the arms are not trained here.
-    """
-    if extra is None or test is None or extra.settings is None:
-        return None
-    if len(extra.texts) != len(test.texts):
-        return (
-            f"extra is trained on {count(len(extra.texts))} texts of {condition.task.name}, and "
-            f"test on {count(len(test.texts))}; give both as many by `examples`"
-        )
-    if extra.settings.path is None:
-        return None
-    same = holding(extra.texts, condition.prompt_set.validation)
-    return (
-        f"{extra.settings.path} of extra holds {count(same)} of the texts of "
-        f"{condition.task.name} that are scored; extra needs other texts"
-        if same
-        else None
-    )
-
-
-def _read(settings: TrainSpec, prompts: PromptSet, apart: Apart) -> Sequence[Example]:
-    """Return the examples whose texts an arm reads."""
-    scored = prompts.validation
-    asked = settings.examples or len(scored)
-    if settings.text == "extra":
-        return apart.extra[:asked]
-    return sorted(scored, key=lambda each: digest("scored", each.id))[:asked]
-
-
-def _written(settings: TrainSpec, examples: Sequence[Example], prompts: PromptSet) -> Iterator[str]:
-    """Yield the texts: alone, or as the prompts ask, in their formats by turns, without answers."""
-    if settings.form == "text":
-        yield from (each.text for each in examples)
-        return
-    formats = list(dict.fromkeys(prompt.format for prompt in prompts.prompts))
-    for each, form in zip(examples, itertools.cycle(formats), strict=False):
-        yield Prompt((), form).context(each)
-
-
-def _of_file(
-    settings: TrainSpec, arm: str, condition: Condition, base: Path, replicate: int
-) -> tuple[str, ...]:
-    place: Location = ("arms", arm, "train", "text")
-    assert settings.path is not None
-    try:
-        texts = read_texts(settings.path, base, lambda *_: (base, None))
-    except SuiteError as error:
-        if len(error.problems) > 1 or error.problems[0].line is not None:
-            raise
-        raise NoTexts(error.problems[0].message, place) from None
-    if same := holding(texts, condition.test):
-        raise NoTexts(
-            f"{settings.path} holds the texts of {count(same)} examples of {condition.task.name}'s "
-            "test set, which is never trained on; remove them from the file, or `test`",
-            place,
-        )
-    labelled = condition.apart.labelled.values() if condition.apart else ()
-    if same := holding(texts, itertools.chain(*labelled)):
-        raise NoTexts(
-            f"{settings.path} holds the texts of {count(same)} labelled examples of "
-            f"{condition.task.name}; remove them from the file, or label others by another `seed` "
-            "of `classify`",
-            place,
-        )
-    asked = settings.examples or len(texts)
-    if asked > len(texts):
-        raise NoTexts(
-            f"found {count(asked)}, expected at most {count(len(texts))}, which {settings.path} "
-            "has",
-            ("arms", arm, "train", "examples"),
-        )
-    drawn = sorted(range(len(texts)), key=lambda k: digest("file", replicate, k))[:asked]
-    return tuple(texts[k] for k in sorted(drawn))

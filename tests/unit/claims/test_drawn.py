@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.claims.drawn import NoTexts, set_apart, shares, training_of, unfair
+from pytest_maxrandom.claims.drawn import NoTexts, set_apart, shares
 from pytest_maxrandom.claims.plan import draw_condition, read_suite
+from pytest_maxrandom.claims.training import training_of, unfair
 from pytest_maxrandom.studies.replicates import replicate_suite
 from pytest_maxrandom.sweeps.prompts.sampling import validation_set
 from pytest_maxrandom.tasks.load import load_task, set_aside
