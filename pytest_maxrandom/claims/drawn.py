@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.condition import Apart
+from pytest_maxrandom.errors import listed, quoted
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.tasks.task import Task, share_choices
 from pytest_maxrandom.tasks.texts import normal
 
 if TYPE_CHECKING:
@@ -24,21 +25,60 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
-    from pytest_maxrandom.tasks.task import Example
+    from pytest_maxrandom.tasks.task import Example, Task
 
 
 class NoTexts(ValueError):
     """A task, or a file, cannot give the texts that an arm is to be trained on.
 
+    Parameters
+    ----------
+    message : str
+        What there is not, in one sentence.
+    place : tuple
+        Where the suite asks for it.
+
     Attributes
     ----------
-    place : tuple
-        Where the suite asks for them.
+    told : dict
+        By each sentence, where the suite asks for it.
     """
 
     def __init__(self, message: str, place: Location) -> None:
         super().__init__(message)
-        self.place = place
+        self.told = {message: place}
+
+    @classmethod
+    def all(cls, found: Sequence[NoTexts]) -> NoTexts:
+        """Return one error that has the sentences of several."""
+        whole = found[0]
+        for each in found[1:]:
+            whole.told |= each.told
+        return whole
+
+
+def trains(suite: SuiteSpec) -> bool:
+    """Whether a suite trains arms, or classification heads."""
+    arms = (arm for arm in (suite.arms or {}).values() if arm)
+    return suite.classify is not None or any(arm.train or arm.classify for arm in arms)
+
+
+def without_copies(task: Task, test: Sequence[Example]) -> Task:
+    """Return the task without what has the text of an example of the closed test set.
+
+    :func:`~pytest_maxrandom.tasks.load.set_aside` leaves out whole copies alone. What is trained on
+    must not have the text either: not in capitals, and not with other choices.
+    """
+    closed = {normal(each.text) for each in test}
+
+    def kept(examples: Sequence[Example]) -> tuple[Example, ...]:
+        return tuple(each for each in examples if normal(each.text) not in closed)
+
+    examples, pool = kept(task.examples), None if task.pool is None else kept(task.pool)
+    if not (less := len(task.examples) - len(examples)):
+        return replace(task, pool=pool)
+    note = Remark("left_out_for_training", {"examples": less})
+    return replace(task, examples=examples, pool=pool, notes=(*task.notes, note))
 
 
 def set_apart(
@@ -59,18 +99,22 @@ def set_apart(
     NoTexts
         Where the task has too few, or no classes.
     """
+    if not trains(suite):
+        return None
     arms = suite.arms or {}
     trained = {name: arm.train for name, arm in arms.items() if arm.train}
     heads: dict[Location, ClassifySpec] = {("classify",): suite.classify} if suite.classify else {}
     heads |= {
         ("arms", name, "classify"): arm.classify for name, arm in arms.items() if arm.classify
     }
-    if not trained and not heads:
-        return None
     seed = next(one.validation.seed for one in suite.tasks if one.name == task.name)
-    _check_scored(task, validation, test, trained)
-    sides = _Sides(task, validation, test)
-    labelled = {spec: _labelled(task, sides, spec, seed, place) for place, spec in heads.items()}
+    missing = list(_unscored(task, validation, trained))
+    sides, labelled = _Sides(task, validation, test), {}
+    for place, spec in heads.items():
+        try:
+            labelled[spec] = _labelled(task, sides, spec, seed, place)
+        except NoTexts as error:
+            missing.append(error)
     for examples in labelled.values():
         sides.taken |= {normal(each.text) for each in examples}
     asked = {
@@ -82,12 +126,14 @@ def set_apart(
     extra = tuple(itertools.islice(sides.free(ranked), max(asked.values(), default=0)))
     for name, many in asked.items():
         if many > len(extra):
-            raise NoTexts(
+            told = (
                 f"{task.name}: {count(many)} extra texts are asked for, and {count(len(extra))} "
                 "examples are neither scored nor labelled (copies aside); use a smaller "
-                "`validation: max_examples`, or fewer `examples` in all trained arms",
-                ("arms", name, "train"),
+                "`validation: max_examples`, or fewer `examples` in all trained arms"
             )
+            missing.append(NoTexts(told, ("arms", name, "train")))
+    if missing:
+        raise NoTexts.all(missing)
     return Apart(extra, labelled, sides.copies)
 
 
@@ -103,7 +149,11 @@ class _Sides:
             each for each in task.examples if each.id not in own and each.cluster not in clusters
         ]
         # Where demonstrations have a pool of their own, labelled examples come from there, too.
-        self.labelled = self.rest if task.pool is None else list(task.pool)
+        self.labelled = (
+            self.rest
+            if task.pool is None
+            else [each for each in task.pool if each.cluster not in clusters]
+        )
 
     def free(self, ranked: Sequence[Example]) -> Iterator[Example]:
         """Yield examples whose text is not taken, each text once."""
@@ -117,63 +167,37 @@ class _Sides:
                 yield each
 
 
-def _check_scored(
-    task: Task,
-    validation: Sequence[Example],
-    test: Sequence[Example],
-    trained: Mapping[str, TrainSpec],
-) -> None:
-    """Refuse to train on what is scored where that is too little, or stands in the test set."""
-    closed = {normal(each.text) for each in test}
-    same = sum(normal(each.text) in closed for each in validation)
+def _unscored(
+    task: Task, validation: Sequence[Example], trained: Mapping[str, TrainSpec]
+) -> Iterator[NoTexts]:
+    """Yield the arms that ask for more of the scored texts than there are."""
     for name, train in trained.items():
-        if train.text != "scored":
-            continue
-        if (train.examples or 0) > len(validation):
-            raise NoTexts(
+        if train.text == "scored" and (train.examples or 0) > len(validation):
+            told = (
                 f"{task.name}: found {count(train.examples)}, expected at most "
-                f"{count(len(validation))}, which are scored",
-                ("arms", name, "train", "examples"),
+                f"{count(len(validation))}, which are scored"
             )
-        if same:
-            raise NoTexts(
-                f"{task.name}: {count(same)} of the texts that are scored stand in the test set "
-                "as well, which is never trained on; remove these copies from the task, or its "
-                "`test`",
-                ("arms", name, "train"),
-            )
+            yield NoTexts(told, ("arms", name, "train", "examples"))
 
 
-def without(task: Task, apart: Apart | None) -> Task:
-    """Return the task without what is set apart, so that no demonstration shows it."""
+def without(task: Task, validation: Sequence[Example], apart: Apart | None) -> Task:
+    """Return the task without what no demonstration may show: what is set apart, and the scored."""
     if apart is None:
         return task
-    drawn = [*apart.extra, *itertools.chain(*apart.labelled.values())]
-    texts = {normal(each.text) for each in drawn}
-
-    def kept(examples: Sequence[Example]) -> tuple[Example, ...]:
-        return tuple(each for each in examples if normal(each.text) not in texts)
-
-    pool = None if task.pool is None else kept(task.pool)
-    return replace(task, examples=kept(task.examples), pool=pool)
+    drawn = [*apart.extra, *itertools.chain(*apart.labelled.values()), *validation]
+    texts, scored = {normal(each.text) for each in drawn}, {each.id for each in validation}
+    kept = tuple(
+        each for each in task.examples if each.id in scored or normal(each.text) not in texts
+    )
+    pool = task.pool and tuple(each for each in task.pool if normal(each.text) not in texts)
+    return replace(task, examples=kept, pool=pool)
 
 
 def _labelled(
     task: Task, sides: _Sides, spec: ClassifySpec, seed: int, place: Location
 ) -> tuple[Example, ...]:
     """Draw the labelled examples of a head."""
-    if not share_choices(task.examples) or len({len(each.choices) for each in task.examples}) > 1:
-        raise NoTexts(
-            f"{task.name}: its examples do not share their choices, and a classification head has "
-            "one class for each; ask it in prompts, without `classify`",
-            place,
-        )
-    if any(len(each.right) > 1 for each in task.examples):
-        raise NoTexts(
-            f"{task.name}: some of its examples have several right choices, and a classification "
-            "head is trained on one; ask it in prompts, without `classify`",
-            place,
-        )
+    _check_classes(task, place)
     ranked = sorted(sides.labelled, key=lambda each: digest("labelled", spec.seed, seed, each.id))
     free = list(sides.free(ranked))
     if spec.examples > len(free):
@@ -183,22 +207,57 @@ def _labelled(
             "max_examples`, or fewer `examples` here",
             place,
         )
-    if not spec.stratified:
-        return tuple(free[: spec.examples])
-    sizes = Counter(map(right_choice, free))
-    if spec.examples < len(sizes):
+    classes, sizes = task.examples[0].choices, Counter(map(right_choice, free))
+    if spec.examples < len(classes):
         raise NoTexts(
             f"{task.name}: found {count(spec.examples)} labelled examples, expected at least one "
-            f"for each of the {count(len(sizes))} classes; ask for more `examples`, or write "
-            "`stratified: false`",
+            f"for each of the {count(len(classes))} classes; ask for more `examples`",
             place,
         )
+    if gone := sorted(set(classes) - sizes.keys()):
+        raise NoTexts(
+            f"{task.name}: a head is trained on examples of each class, and no example that is "
+            f"not scored has the right answer {listed(gone)}; give the task more examples of it, "
+            "use a smaller `validation: max_examples`, or remove the class from `choices`",
+            place,
+        )
+    if not spec.stratified:
+        if gone := sorted(set(classes) - set(map(right_choice, free[: spec.examples]))):
+            raise NoTexts(
+                f"{task.name}: none of the {count(spec.examples)} labelled examples that were "
+                f"drawn has the right answer {listed(gone)}, and a head is trained on examples of "
+                "each class; ask for more `examples`, or remove `stratified: false`",
+                place,
+            )
+        return tuple(free[: spec.examples])
     quotas, drawn = shares(sizes, spec.examples), []
     for each in free:
         if quotas[right_choice(each)]:
             quotas[right_choice(each)] -= 1
             drawn.append(each)
     return tuple(drawn)
+
+
+def _check_classes(task: Task, place: Location) -> None:
+    """Refuse a task whose examples have no classes in common."""
+    examples = (*task.examples, *(task.pool or ()))
+    first = examples[0]
+    other = next((one for one in examples if {*one.choices} != {*first.choices}), None)
+    several = next((one for one in examples if len(one.right) > 1), None)
+    if other is not None:
+        told = (
+            f"its examples do not share their choices (found {listed(sorted(first.choices))} in "
+            f"{quoted(first.id)}, and {listed(sorted(other.choices))} in {quoted(other.id)}), and "
+            "a classification head has one class for each; give all examples the same"
+        )
+    elif several is not None:
+        told = (
+            f"{quoted(several.id)} has several right choices, and a classification head is trained "
+            "on one; give each example one"
+        )
+    else:
+        return
+    raise NoTexts(f"{task.name}: {told}, or ask it in prompts, without `classify`", place)
 
 
 def shares(sizes: Mapping[str, int], examples: int) -> dict[str, int]:

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.condition import Condition
-from pytest_maxrandom.claims.drawn import NoTexts, set_apart, without
-from pytest_maxrandom.claims.held_out import out_of_reach
+from pytest_maxrandom.claims.drawn import NoTexts, set_apart, trains, without, without_copies
 from pytest_maxrandom.claims.missing import missing_claims, missing_data, missing_models
 from pytest_maxrandom.claims.named_files import in_named_files
 from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
+from pytest_maxrandom.claims.untestable import (
+    contradicting,
+    no_texts,
+    unpassable,
+    untestable,
+    untrainable,
+)
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import (
     ModelError,
@@ -28,14 +34,13 @@ from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.loader import RecordedSuite, SkippedTask, load_any_suite
-from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
 from pytest_maxrandom.tasks.task import NO_LAYOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
@@ -121,7 +126,7 @@ def plan(suite: Suite) -> list[PlannedClaim]:
                 place = arm.says(key)
                 told = f"{dotted(place)}: {message}"
                 problems.append(Problem(suite.path, suite.line(*place), told))
-    problems += _untestable(suite)
+    problems += untestable(suite)
     tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
     conditions: dict[tuple[str, str], list[list[Condition]]] = {}
     for arm in arms:
@@ -139,9 +144,9 @@ def plan(suite: Suite) -> list[PlannedClaim]:
     shared = share_levels([*claims, *missing_claims(suite)])
     claims = [claim for claim in shared if isinstance(claim, PlannedClaim)]
     if problems := [
-        *_contradicting(suite, claims),
-        *_untrainable(suite, claims),
-        *_unpassable(suite, claims),
+        *contradicting(suite, claims),
+        *untrainable(suite, claims),
+        *unpassable(suite, claims),
     ]:
         raise SuiteError(dict.fromkeys(problems))
     return claims
@@ -175,6 +180,14 @@ def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | 
     except SuiteError as error:
         problems += error.problems
         return None
+    if test and trains(suite.spec) and not (task := without_copies(task, test)).examples:
+        told = (
+            f"{dotted(('tasks', suite.entry(index), 'test'))}: all other examples of {task.name} "
+            "have the text of one in the test set, and nothing is trained or scored that has; "
+            "remove `test`, or do not train on this task"
+        )
+        problems.append(Problem(*where("test"), told))
+        return None
     asked, n = spec.validation.max_examples, len(task.examples)
     if "max_examples" in spec.validation.model_fields_set and asked > n:
         fewer = Remark("fewer_examples", {"asked": asked, "examples": n})
@@ -200,8 +213,7 @@ def _conditions(
             line = suite.line(*arm.asks(error.key))
             problems.append(Problem(suite.path, line, str(error)))
         except NoTexts as error:
-            message = f"{dotted(error.place)}: {error}"
-            problems.append(Problem(suite.path, suite.line(*error.place), message))
+            problems += no_texts(suite, error)
         except NoMetric as error:
             message = f"{task.name}: {error}"
             problems.append(Problem(suite.path, suite.line("metric"), message))
@@ -223,7 +235,7 @@ def draw_condition(
         In one sentence, where the task cannot give what the suite asks for.
     """
     prompts, apart = suite.prompts, set_apart(task, validation, suite, test)
-    shown = without(task, apart)
+    shown = without(task, validation, apart)
     if suite.scoring == "classify":
         shown = replace(shown, layout=NO_LAYOUT)
     prompt_set = asked_by(suite, draw_prompts(shown, validation, prompts, shots))
@@ -274,83 +286,3 @@ def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedC
         arm=arm,
         model_line=suite.line(*arm.says("name")),
     )
-
-
-def _contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
-    """Yield claims that contradict themselves, or the suite's metric or budget."""
-    for claim in claims:
-        if idle := claim.claim.idle():
-            yield Problem(suite.path, claim.line, f"{claim.condition.task.name}: {idle}")
-        if claim.claim.spend and claim.suite.prompts.budget:
-            yield Problem(
-                suite.path,
-                suite.line("prompts", "budget"),
-                "prompts.budget: `looks: spend` is also given, and either of them makes any number "
-                "of looks valid; remove one of them",
-            )
-        parts = [f"`{key}`" for key in claim.claim.bounds() if key != "permutation_p"]
-        if parts and claim.null.only_permuted:
-            yield Problem(
-                suite.path,
-                suite.line("metric"),
-                f"{' and '.join(parts)} with `metric: {claim.suite.metric}`: a constant answer "
-                "scores higher than random guesses, so guessers are no measure; claim "
-                "`permutation_p`, or use `metric: balanced_accuracy`",
-            )
-
-
-def _untrainable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
-    """Yield what arms are to be trained on that is not there, and models that cannot be trained."""
-    for claim in claims:
-        try:
-            if claim.training is not None:
-                locate(claim.model, claim.base, claim.training)
-        except SuiteError as error:
-            yield from error.problems
-        except NoTexts as error:
-            message = f"{dotted(error.place)}: {error}"
-            yield Problem(suite.path, suite.line(*error.place), message)
-        except ModelError as error:
-            own = claim.arm.train is not None
-            place = ("arms", claim.arm.name, "train") if own else ("classify",)
-            yield Problem(suite.path, suite.line(*place), f"{dotted(place)}: {error}")
-
-
-def _untestable(suite: Suite) -> Iterator[Problem]:
-    """Yield the tasks of whose test set something is claimed, and that have none."""
-    for index, task in enumerate(suite.spec.tasks):
-        assertion = claimed(task.assertion, suite.spec.assertion)
-        if task.test is None and isinstance(assertion, AssertSpec) and assertion.test_p is not None:
-            own = isinstance(task.assertion, AssertSpec) and task.assertion.test_p is not None
-            place = ("tasks", index, "assert", "test_p") if own else ("assert", "test_p")
-            yield Problem(
-                suite.path,
-                suite.line(*place),
-                f"tasks[{suite.entry(index)}]: `test_p` is about a test set, but {task.name} has "
-                "none; add `test: {fraction: 0.25}` to the task, or remove `test_p`",
-            )
-
-
-def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
-    """Yield the claims that no result can pass; they would cost a sweep and tell nothing."""
-    for claim in () if suite.spec.allow_unpassable else claims:
-        null, ways = claim.null, None
-        if claim.claim.spend:
-            null = claim.with_t(claim.claim.tried(null.t)).null
-        if claim.claim.permutation_p is not None:
-            ways = min(each.arrangements for each in shuffled(claim.condition.prompt_set))
-        if unmet := claim.claim.impossible(null, ways):
-            yield Problem(
-                suite.path,
-                claim.line,
-                f"{claim.name} can never pass: even if all of n = {null.n} answers are right, "
-                f"{' and '.join(map(str, unmet))} with t = {null.t}; use more examples or fewer "
-                "prompts (`maxrandom plan` computes how many), or write `allow_unpassable: true`",
-            )
-        test_p = claim.claim.test_p
-        if test_p is not None and (why := out_of_reach(claim.condition.test, test_p)):
-            yield Problem(
-                suite.path,
-                claim.line,
-                f"{claim.name} can never pass: {why}, or write `allow_unpassable: true`",
-            )

@@ -216,7 +216,7 @@ class PlannedClaim(ClaimOfSuite):
             ),
             validation_ids=[example.id for example in found.validation],
             task_digest=condition.task.digest,
-            training=training_record(self.training, condition.apart),
+            training=training_record(self.training, condition),
         )
         return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
 

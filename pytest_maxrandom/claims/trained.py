@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.training import shared
 from pytest_maxrandom.record import Remark, TrainingRecord, note
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.claims.condition import Apart
+    from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.models.training import Trained, Training
     from pytest_maxrandom.record import ClaimRecord
 
 
-def training_record(training: Training | None, apart: Apart | None) -> TrainingRecord | None:
+def training_record(training: Training | None, condition: Condition) -> TrainingRecord | None:
     """Return what can be said of the training of a claim's model before it is trained."""
-    if training is None or apart is None:
+    if training is None or condition.apart is None:
         return None
     settings, head = training.settings, training.classify
     counted = Counter(training.labels[each.label] for each in training.labelled)
@@ -29,7 +30,8 @@ def training_record(training: Training | None, apart: Apart | None) -> TrainingR
         classify={} if head is None else head.model_dump(),
         labelled={label: counted[label] for label in training.labels},
         seed=training.seed,
-        copies=apart.copies,
+        copies=condition.apart.copies,
+        shared=shared(training, condition),
     )
 
 

@@ -11,7 +11,7 @@ from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.stats.seeding import Stream, digest
 from pytest_maxrandom.sweeps.prompts.formats import Prompt
-from pytest_maxrandom.tasks.texts import holding, read_texts
+from pytest_maxrandom.tasks.texts import holding, normal, read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,27 +58,64 @@ def training_of(
     )
 
 
-def unfair(extra: Training | None, test: Training | None, condition: Condition) -> str | None:
+def shared(training: Training, condition: Condition) -> dict[str, int]:
+    """Count the examples of each other side whose text is read in further pretraining.
+
+    Of the test set and of labelled examples there are none, or :func:`training_of` refuses.
+    """
+    settings, apart = training.settings, condition.apart
+    if settings is None or apart is None:
+        return {}
+    sides = {
+        "scored": condition.prompt_set.validation,
+        "labelled": tuple(itertools.chain(*apart.labelled.values())),
+        "test": condition.test,
+    }
+    if settings.path is not None:
+        return {side: holding(training.texts, each) for side, each in sides.items() if each}
+    known = {normal(each.text) for each in _read(settings, condition.prompt_set, apart)}
+    return {
+        side: sum(normal(one.text) in known for one in each) for side, each in sides.items() if each
+    }
+
+
+def unfair(extra: Training | None, test: Training | None, condition: Condition) -> Iterator[str]:
     """Say why two arms' texts cannot tell whether a benchmark's own inflate its score.
 
-    None where they can, or where the arms are not trained here.
+    Nothing where they can, or where the arms are not trained here.
     """
-    if extra is None or test is None or extra.settings is None:
-        return None
+    if extra is None or test is None or extra.settings is None or test.settings is None:
+        return
+    task, scored = condition.task.name, condition.prompt_set.validation
     if len(extra.texts) != len(test.texts):
-        return (
-            f"extra is trained on {count(len(extra.texts))} texts of {condition.task.name}, and "
-            f"test on {count(len(test.texts))}; give both as many by `examples`"
+        yield (
+            f"extra is trained on {count(len(extra.texts))} texts of {task}, and test on "
+            f"{count(len(test.texts))}; give both as many by `examples`"
         )
-    if extra.settings.path is None:
-        return None
-    same = holding(extra.texts, condition.prompt_set.validation)
-    return (
-        f"{extra.settings.path} of extra holds {count(same)} of the texts of "
-        f"{condition.task.name} that are scored; extra needs other texts"
-        if same
-        else None
-    )
+    if extra.settings.path is not None and (same := holding(extra.texts, scored)):
+        yield (
+            f"{extra.settings.path} of extra holds {count(same)} of the texts of {task} that are "
+            "scored; extra needs other texts"
+        )
+    if test.settings.path is None:
+        return
+    if not holding(test.texts, scored):
+        yield (
+            f"{test.settings.path} of test holds none of the {count(len(scored))} texts of {task} "
+            "that are scored, so that it differs in nothing from other texts; put them into it, "
+            "or write `text: scored`"
+        )
+    known = set(map(normal, test.texts))
+    read = extra.texts
+    if extra.settings.path is None and condition.apart is not None:
+        read = tuple(
+            each.text for each in _read(extra.settings, condition.prompt_set, condition.apart)
+        )
+    if same := sum(normal(each) in known for each in read):
+        yield (
+            f"{test.settings.path} of test holds {count(same)} of the texts that extra is trained "
+            f"on for {task}; the two need different texts"
+        )
 
 
 def _read(settings: TrainSpec, prompts: PromptSet, apart: Apart) -> Sequence[Example]:
@@ -108,29 +145,31 @@ def _of_file(
     try:
         texts = read_texts(settings.path, base, lambda *_: (base, None))
     except SuiteError as error:
-        if len(error.problems) > 1 or error.problems[0].line is not None:
+        if error.problems[0].path != base:
             raise
         raise NoTexts(error.problems[0].message, place) from None
+    wrong = []
     if same := holding(texts, condition.test):
-        raise NoTexts(
+        told = (
             f"{settings.path} holds the texts of {count(same)} examples of {condition.task.name}'s "
-            "test set, which is never trained on; remove them from the file, or `test`",
-            place,
+            "test set, which is never trained on; remove them from the file, or `test`"
         )
+        wrong.append(NoTexts(told, place))
     labelled = condition.apart.labelled.values() if condition.apart else ()
     if same := holding(texts, itertools.chain(*labelled)):
-        raise NoTexts(
+        told = (
             f"{settings.path} holds the texts of {count(same)} labelled examples of "
             f"{condition.task.name}; remove them from the file, or label others by another `seed` "
-            "of `classify`",
-            place,
+            "of `classify`"
         )
+        wrong.append(NoTexts(told, place))
     asked = settings.examples or len(texts)
     if asked > len(texts):
-        raise NoTexts(
-            f"found {count(asked)}, expected at most {count(len(texts))}, which {settings.path} "
-            "has",
-            ("arms", arm, "train", "examples"),
+        told = (
+            f"found {count(asked)}, expected at most {count(len(texts))}, which {settings.path} has"
         )
+        wrong.append(NoTexts(told, ("arms", arm, "train", "examples")))
+    if wrong:
+        raise NoTexts.all(wrong)
     drawn = sorted(range(len(texts)), key=lambda k: digest("file", replicate, k))[:asked]
     return tuple(texts[k] for k in sorted(drawn))

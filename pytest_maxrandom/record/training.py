@@ -33,6 +33,10 @@ class TrainingRecord:
     copies: Count
     """Examples that were passed over when texts were drawn, as copies of what stands on another
     side: scored, labelled, extra, or in the test set."""
+    shared: dict[str, int] = field(default_factory=dict)
+    """By side (scored, labelled, test), how many of its examples have a text that further
+    pretraining read. Labelled and test are 0, or the suite is refused; scored is 0 for other texts.
+    Empty without further pretraining."""
     losses: list[float] = field(default_factory=list)
     """Mean cross-entropy in nats per token, or per labelled text, at each logging step: of the
     further pretraining, then of the head."""

@@ -56,6 +56,10 @@ SENTENCES = {
         "({reasons:unanswerable})."
     ),
     "left_out_for_test": ("Examples left out because they are also in the test set: {examples}."),
+    "left_out_for_training": (
+        "Examples left out because the test set, on which nothing is trained, has their text in "
+        "this or another spelling: {examples}."
+    ),
     "left_out_for_clusters": (
         "Examples left out because they, or others of their cluster, are also in the test set: "
         "{examples}."

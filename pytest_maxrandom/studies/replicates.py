@@ -16,6 +16,7 @@ from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import draw_condition
 from pytest_maxrandom.claims.planned import Design, Planned
+from pytest_maxrandom.claims.untestable import no_texts, untrainable
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, note
@@ -130,23 +131,35 @@ def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Pl
         try:
             if id(own) not in conditions:
                 conditions[id(own)] = [own, *(_redrawn(own, each) for each in suites.values())]
-        except (NoPrompts, NoMetric, NoTexts) as error:
+        except (NoPrompts, NoMetric) as error:
             where = f"replicates: {own.task.name}: {error}"
             problems[Problem(suite.path, suite.line("replicates"), where)] = None
+            continue
+        except NoTexts as error:
+            problems |= dict.fromkeys(_of_replicates(no_texts(suite, error)))
             continue
         found = conditions[id(own)]
         if _drawn(found) == (1, 1):
             problems[Problem(suite.path, suite.line("replicates"), _all_the_same(found[0]))] = None
             continue
-        further = (
+        further = [
             dataclasses.replace(claim, condition=found[k], suite=suites[k], replicate=k)
             for k in suites
-        )
+        ]
+        if wrong := dict.fromkeys(_of_replicates(untrainable(suite, further))):
+            problems |= wrong
+            continue
         replicates = design.add([claim, *further])
         planned += [replicates[0], PlannedReplicates.of(replicates, spec.seed)]
     if problems:
         raise SuiteError(problems)
     return planned
+
+
+def _of_replicates(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield what is wrong with replicates alone: the claim itself has been planned."""
+    for each in problems:
+        yield dataclasses.replace(each, message=f"in some replicates, {each.message}")
 
 
 def replicate_suite(suite: SuiteSpec, k: int) -> SuiteSpec:

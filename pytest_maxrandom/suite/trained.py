@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Arms = Mapping[str, ArmSpec | None]
 
 _OF_PROMPTS = ("instruction", "format", "scoring")
+_NO_CHAT = "a classification head reads the text alone, and no chat messages; remove this"
 _UNQUANTIZED = "write `quantization: none`"
 
 
@@ -146,10 +147,17 @@ def _of_models(
                 f"`backend: {model.backend}` cannot train a model, which {asks} asks for; use "
                 "`backend: transformers`",
             )
-        elif classified and _loses(model) and not arms:
+            continue
+        if classified and getattr(model, "chat", False):
+            yield (
+                ("models", index, "chat"),
+                _NO_CHAT,
+            )
+        if classified and model.variant not in ("none", "") and not arms:
             yield (
                 ("models", index, "quantization"),
-                f"`classify` trains all weights, and these are {model.variant}; {_UNQUANTIZED}",
+                f"`classify` trains all weights, and these are {_stands(model)}; "
+                f"{_way_out(model.variant)}",
             )
     if len(models) != 1 or models[0] is None or not models[0].trains:
         return
@@ -165,10 +173,13 @@ def _of_arm(
     variant = own.get("quantization", model.variant)
     said: Location = ("models", 0, "quantization")
     place: Location = ("arms", name, "quantization") if "quantization" in own else said
+    if classified and own.get("chat"):
+        yield ("arms", name, "chat"), _NO_CHAT
     if classified and variant not in ("none", ""):
         yield (
             place,
-            f"`classify` trains all weights, and these are {variant}; {_UNQUANTIZED}",
+            f"`classify` trains all weights, and these are {_stands(model, own)}; "
+            f"{_way_out(variant)}",
         )
         return
     if arm.train is None:
@@ -184,18 +195,33 @@ def _of_arm(
             yield (
                 place,
                 f"`method: qlora` of the arm {name!r} trains on weights of 4 bits, and these are "
-                f"{variant or 'none'}; write `quantization: nf4`, or use `method: lora`",
+                f"{variant or 'none'}; write `quantization: nf4`, or "
+                "use `method: lora`",
             )
     elif variant not in ("none", ""):
         yield (
             place,
             f"`method: {arm.train.method}` of the arm {name!r} needs weights that are not "
-            f"quantized, and these are {variant}; {_UNQUANTIZED}, or use `method: qlora`",
+            f"quantized, and these are {_stands(model, own)}; {_way_out(variant, arm.train)}",
         )
 
 
-def _loses(model: ModelSpec) -> bool:
-    return model.variant not in ("none", "")
+def _stands(model: ModelSpec, changed: Mapping[str, Any] | None = None) -> str:
+    """Say how weights are quantized, and that nobody wrote it where nobody did."""
+    if "quantization" in (changed or {}):
+        return str((changed or {})["quantization"])
+    said = "quantization" in model.model_fields_set
+    return model.variant if said else f"{model.variant} (the default)"
+
+
+def _way_out(variant: str, train: TrainSpec | None = None) -> str:
+    """Say how weights are had that can be trained."""
+    if variant == "stored":
+        return "name a model whose files are not quantized, with `quantization: none`"
+    if train is None:
+        return _UNQUANTIZED
+    fewer = "" if variant in ("nf4", "fp4") else "`quantization: nf4` and "
+    return f"{_UNQUANTIZED}, or use {fewer}`method: qlora`"
 
 
 def _of_contamination(spec: ContaminationSpec, arms: Arms) -> Iterator[Contradiction]:

@@ -88,9 +88,11 @@ class TrainSpec(Spec):
                         "this is about an adapter, but `method: full` trains all weights; remove "
                         "it, or use `method: lora`",
                     )
-        # A path has a dot or a slash; what has none may be a word that is spelled wrongly.
-        named = self.path is None or any(mark in self.text for mark in "./\\")
-        if not named and (hint := did_you_mean(self.text, _WORDS, "`{}`".format)):
+        # A path has a dot or a slash; what has none is a word, and one of three is meant.
+        if self.path is not None and not any(mark in self.text for mark in "./\\"):
+            hint = did_you_mean(self.text, _WORDS, "`{}`".format)
+            if self.text.lower() in ("test", "validation"):
+                hint = "; the texts of the examples that are scored are `scored`"
             yield (
                 ("text",),
                 f"found {self.text!r}, expected extra, scored or a path (a file of that name is "

@@ -169,10 +169,15 @@ def shown(path: Path) -> Path:
     return absolute.relative_to(here) if absolute.is_relative_to(here) else path
 
 
-def read_file(path: str, base: Path, where: Where) -> tuple[Path, str]:
+def read_file(path: str, base: Path, where: Where, holds: str = "examples") -> tuple[Path, str]:
     """Return the file that `path` names, relative to the folder `base`, and its text.
 
     It is UTF-8, with its own line ends and without a byte order mark.
+
+    Parameters
+    ----------
+    holds : str
+        What it should have, as messages call it.
 
     Raises
     ------
@@ -182,12 +187,12 @@ def read_file(path: str, base: Path, where: Where) -> tuple[Path, str]:
     """
     file = shown(base / path)
     try:
-        missing = _missing(path, file)
+        missing = _missing(path, file, holds)
     except OSError as error:
         missing = f"cannot access {quoted(path)}: {error.strerror}"
     if missing:
         raise SuiteError([Problem(*where("path"), missing)])
-    return file, file_findings(file).require(_text_of, file)
+    return file, file_findings(file).require(_text_of, file, holds)
 
 
 def named_in(key: str, columns: Collection[str], where: Where | None) -> str:
@@ -207,12 +212,12 @@ def named_in(key: str, columns: Collection[str], where: Where | None) -> str:
     return "" if line is None else f" (named in {file}:{line})"
 
 
-def _missing(path: str, file: Path) -> str:
+def _missing(path: str, file: Path, holds: str) -> str:
     """Say that there is no such file, and what there is; nothing if there is."""
     if file.is_file():
         return ""
     if file.exists():
-        return f"{quoted(path)} is not a file; give the file that holds the examples"
+        return f"{quoted(path)} is not a file; give the file that holds the {holds}"
     if file.parent.is_dir():
         return (
             f"there is no file {quoted(str(file), 200)} (paths are relative to the suite file)"
@@ -224,7 +229,7 @@ def _missing(path: str, file: Path) -> str:
     )
 
 
-def _text_of(file: Path) -> str:
+def _text_of(file: Path, holds: str) -> str:
     try:
         data = file.read_bytes().removeprefix(codecs.BOM_UTF8)
         text = data.decode("utf-8")
@@ -236,7 +241,7 @@ def _text_of(file: Path) -> str:
             line=data.count(b"\n", 0, error.start) + 1,
         ) from None
     if not text.strip():
-        raise Mistake("the file is empty; a task needs examples")
+        raise Mistake(f"the file is empty; expected {holds}")
     return text
 
 

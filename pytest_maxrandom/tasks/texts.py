@@ -7,7 +7,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import described
+from pytest_maxrandom.errors import described, listed
 from pytest_maxrandom.tasks.reading import Mistake, as_object, file_findings, parse_json, read_file
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def read_texts(path: str, base: Path, where: Where) -> tuple[str, ...]:
     SuiteError
         If there is no such file, or it has no texts; with all of its mistakes.
     """
-    file, text = read_file(path, base, where)
+    file, text = read_file(path, base, where, "texts")
     return _texts(file, text)
 
 
@@ -53,7 +53,9 @@ def _row(line: str) -> str:
         row = as_object(parse_json(line), "a row")
     except Mistake as mistake:
         raise Mistake(str(mistake)) from None  # its line is that of the file, not of the row
-    text = row.get("text")
+    if "text" not in row:
+        raise Mistake(f"a row needs the key `text`, found {listed(row) or 'no keys'}")
+    text = row["text"]
     if not isinstance(text, str) or not text.strip():
         raise Mistake(f"`text` must be a text that is not empty, found {described(text)}")
     return text

@@ -70,6 +70,7 @@ class Transformers(Backend):
         """Refuse what cannot be trained, as far as the suite tells that."""
         assert located.training is not None
         arms.check(_specified(located), located.training)
+        _check_objective(_specified(located), located.places["name"], located.training)
 
     def trained(self, located: Located, resources: Resources) -> Trained | None:
         """Return what a training found that was done before; None if it was not."""
@@ -103,6 +104,28 @@ class Transformers(Backend):
         if located.training is not None:
             return _load_trained(spec, places["name"], located.training, resources)
         return load(spec, places["name"], places.get("adapter"), resources)
+
+
+def _check_objective(spec: TransformersSpec, location: str, training: Training) -> None:
+    """Refuse an objective for which a network was not made, where its files name its kind."""
+    config = _json(Path(location) / "config.json")
+    found = config.get("architectures")
+    kinds = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+    if training.settings is None or not kinds:
+        return
+    said = f"{spec.name} holds {' and '.join(kinds)}"
+    ahead = all(each.endswith(("ForMaskedLM", "ForPreTraining")) for each in kinds)
+    causal = all(each.endswith(("ForCausalLM", "LMHeadModel")) for each in kinds)
+    if training.settings.objective == "causal" and ahead and not config.get("is_decoder"):
+        raise ModelError(
+            f"{said}, which looks ahead, so `objective: causal` teaches it nothing; use "
+            "`objective: masked` with `classify`, or another model"
+        )
+    if training.settings.objective == "masked" and causal:
+        raise ModelError(
+            f"{said}, which is not a masked language model; use `objective: causal`, or another "
+            "model"
+        )
 
 
 def _json(file: Path) -> dict[str, Any]:

@@ -222,8 +222,9 @@ class _Planner:
             except Unpaired as error:
                 self._unpaired(("contamination",), first, second, task, error)
                 return
-        if told := self._unfair(task, shots):
-            self._problem(self._suite.line("contamination"), f"contamination: {told}")
+        if wrong := self._unfair(task, shots):
+            for told in wrong:
+                self._problem(self._suite.line("contamination"), f"contamination: {told}")
             return
         yield PlannedContamination(
             name="contamination" + (f"[{shots}shot]" if several else ""),
@@ -238,16 +239,16 @@ class _Planner:
             compared=tuple(compared),
         )
 
-    def _unfair(self, task: str, shots: int | None) -> str | None:
-        """Say why the texts of the arms extra and test cannot be compared; None where they can."""
+    def _unfair(self, task: str, shots: int | None) -> list[str]:
+        """Say why the texts of the arms extra and test cannot be compared; nothing if they can."""
         spec = self._suite.spec.contamination
         assert spec is not None
         extra, test = (self._claim(arm, task, shots) for arm in (spec.extra, spec.test))
         if not isinstance(extra, PlannedClaim) or not isinstance(test, PlannedClaim):
-            return None
+            return []
         both = zip(replicated(extra), replicated(test), strict=True)
-        told = (unfair(one.training, other.training, one.condition) for one, other in both)
-        return next(filter(None, told), None)
+        told = (list(unfair(one.training, other.training, one.condition)) for one, other in both)
+        return next(filter(None, told), [])
 
     def _claim(self, arm: str, task: str, shots: int | None) -> _Claimed:
         """Return an arm's claim; one without shots, where results are missing, is about any.

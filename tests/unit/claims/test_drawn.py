@@ -5,24 +5,29 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.claims.drawn import NoTexts, set_apart, shares
+from pytest_maxrandom.claims.drawn import NoTexts, set_apart, shares, trains, without_copies
 from pytest_maxrandom.claims.plan import draw_condition, read_suite
-from pytest_maxrandom.claims.training import training_of, unfair
+from pytest_maxrandom.claims.training import shared, training_of, unfair
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import replicate_suite
 from pytest_maxrandom.sweeps.prompts.sampling import validation_set
 from pytest_maxrandom.tasks.load import load_task, set_aside
 from pytest_maxrandom.tasks.texts import normal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.tasks.task import Example
 
 ARMS = "arms: {base: {}, extra: {train: {text: extra}}, test: {train: {text: scored}}}\n"
 
@@ -57,6 +62,7 @@ class Drawn:
         own = spec.tasks[0]
         task = load_task(own, self.folder)
         task, test = set_aside(task, own, self.folder, lambda *_: (self.folder, None))
+        task = without_copies(task, test) if trains(spec) else task
         chosen = validation_set(task, own.validation)
         shots = 0 if spec.classify else spec.prompts.shots[0]
         if spec.classify:
@@ -71,8 +77,8 @@ class Drawn:
         return found
 
 
-def texts_of(examples: object) -> set[str]:
-    return {normal(each.text) for each in examples}  # type: ignore[attr-defined]
+def texts_of(examples: Iterable[Example]) -> set[str]:
+    return {normal(each.text) for each in examples}
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -80,8 +86,8 @@ def texts_of(examples: object) -> set[str]:
     "rest", ["classify: {examples: 30}\n", "prompts: {shots: [3], count: 9}\n"]
 )
 def test_the_sides_have_no_text_in_common(tmp_path: Path, rest: str, seed: int) -> None:
-    arms = ARMS.replace("scored", "extra")
-    condition = Drawn(tmp_path, arms + rest, seed=seed, copies=True).condition()
+    drawn = Drawn(tmp_path, ARMS + rest, seed=seed, copies=True)
+    condition = drawn.condition()
     assert condition.apart is not None
     assert condition.apart.copies > 0
     labelled = [each for examples in condition.apart.labelled.values() for each in examples]
@@ -90,12 +96,15 @@ def test_the_sides_have_no_text_in_common(tmp_path: Path, rest: str, seed: int) 
     sides = [extra, labelled, scored, condition.test]
     for place, one in enumerate(sides):
         for other in sides[place + 1 :]:
-            # `set_aside` and the subsample know exact copies only; what is drawn knows all.
-            if {id(one), id(other)} != {id(scored), id(condition.test)}:
-                assert not texts_of(one) & texts_of(other)
-    assert not texts_of(shown) & (texts_of(extra) | texts_of(labelled))
+            assert not texts_of(one) & texts_of(other)
+    assert not texts_of(shown) & set().union(*map(texts_of, sides))
     assert len(texts_of(extra)) == len(extra) == len(scored) == 60
     assert len(labelled) == (30 if "classify" in rest else 0)
+    # The record says so, of what was read.
+    read = {"labelled": 0} if labelled else {}
+    closed = {**read, "test": 0}
+    assert shared(drawn.training("extra"), condition) == {"scored": 0, **closed}
+    assert shared(drawn.training("test"), condition) == {"scored": 60, **closed}
 
 
 def test_scored_texts_are_those_of_the_scored_examples(tmp_path: Path) -> None:
@@ -104,9 +113,49 @@ def test_scored_texts_are_those_of_the_scored_examples(tmp_path: Path) -> None:
     assert sorted(drawn.training("test").texts) == sorted(each.text for each in scored)
 
 
-def test_scored_texts_that_the_closed_test_set_repeats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(NoTexts, match="scored stand in the test set as well, which is never"):
-        Drawn(tmp_path, ARMS, copies=True).condition()
+@pytest.mark.parametrize("rest", [ARMS, "classify: {}\n"])
+def test_what_the_closed_test_set_has_in_another_spelling_is_not_scored(
+    tmp_path: Path, rest: str
+) -> None:
+    copied = Drawn(tmp_path, rest, copies=True).condition()
+    (note,) = [each for each in copied.task.notes if each.kind == "left_out_for_training"]
+    assert note.values["examples"] > 0
+    assert not texts_of(copied.task.examples) & texts_of(copied.test)
+    plain = Drawn(tmp_path, "prompts: {shots: [0]}\n", copies=True).condition()
+    assert {each.id for each in plain.test} == {each.id for each in copied.test}
+    lost = texts_of(plain.task.examples) & texts_of(plain.test)  # as ever, where nothing is trained
+    gone = {each.id for each in plain.task.examples} - {each.id for each in copied.task.examples}
+    assert len(gone) == note.values["examples"]
+    assert {normal(each.text) for each in plain.task.examples if each.id in gone} == lost
+
+
+def test_a_test_set_that_has_all_texts_is_told(tmp_path: Path) -> None:
+    rows = [
+        {"id": str(k), "input": "Which is true?", "choices": [f"a{k}", f"b{k}"], "answer": f"a{k}"}
+        for k in range(90)
+    ]
+    drawn = Drawn(tmp_path, ARMS)
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(SuiteError) as told:
+        plan_file(drawn.folder / "s.yaml")
+    assert "s.yaml:2: tasks[0].test: all other examples of t have the text of" in str(told.value)
+
+
+def test_the_pool_of_a_head_shares_no_cluster_with_what_is_scored(tmp_path: Path) -> None:
+    drawn = Drawn(tmp_path, "classify: {examples: 6}\n")
+    task = load_task(drawn.spec.tasks[0], tmp_path)
+    examples = tuple(
+        replace(each, cluster=f"passage {k // 4}") for k, each in enumerate(task.examples)
+    )
+    pool = tuple(
+        replace(each, id=f"pool {k}", cluster=f"passage {k % 30}", input=f"another text {k}")
+        for k, each in enumerate(examples)
+    )
+    scored = examples[:80]
+    apart = set_apart(replace(task, examples=examples, pool=pool), scored, drawn.spec, ())
+    assert apart is not None
+    (labelled,) = apart.labelled.values()
+    assert {each.cluster for each in labelled} <= {f"passage {k}" for k in range(20, 30)}
 
 
 def test_all_arms_share_their_draws_and_replicates_have_their_own(tmp_path: Path) -> None:
@@ -180,8 +229,20 @@ def test_shares_are_proportional_and_leave_no_class_out(seed: int) -> None:
             "t: found 61, expected at most 60, which are scored",
             ("arms", "test", "train", "examples"),
         ),
+        (
+            ARMS.replace("text: scored", "text: scored, examples: 61").replace(
+                "text: extra", "text: extra, examples: 200"
+            ),
+            "t: 200 extra texts are asked for, and",
+            ("arms", "extra", "train"),
+        ),
         ("classify: {examples: 2}\n", "t: found 2 labelled examples, expected at", ("classify",)),
         ("classify: {examples: 900}\n", "t: 900 labelled examples are asked for", ("classify",)),
+        (
+            "classify: {examples: 3, stratified: false}\n",
+            "t: none of the 3 labelled examples that were drawn has the right answer 'c', and",
+            ("classify",),
+        ),
     ],
 )
 def test_a_task_that_gives_too_little_is_told(
@@ -189,14 +250,19 @@ def test_a_task_that_gives_too_little_is_told(
 ) -> None:
     with pytest.raises(NoTexts) as caught:
         Drawn(tmp_path, rest).condition()
-    assert str(caught.value).startswith(told)
-    assert caught.value.place == place
+    (found,) = [each for each in caught.value.told if each.startswith(told)]
+    assert caught.value.told[found] == place
+    assert len(caught.value.told) == 1 + ("examples: 61" in rest and "examples: 200" in rest)
 
 
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ({"choices": ["a", "d"], "answer": "a"}, "do not share their choices"),
+        (
+            {"choices": ["a", "d"], "answer": "a"},
+            "found 'a', 'b', 'c' in '0', and 'a', 'd' in 'x'",
+        ),
+        ({"choices": ["c", "b", "a", "d"], "answer": "a"}, "do not share their choices"),
         ({"choices": ["a", "b", "c"], "answer": ["a", "b"]}, "several right choices"),
     ],
 )
@@ -234,14 +300,53 @@ def test_arms_with_other_numbers_of_texts_or_scored_ones_are_unfair(tmp_path: Pa
     condition = drawn.condition()
     scored = [each.text for each in condition.prompt_set.validation]
     (tmp_path / "x.txt").write_text("a\nb\n")
-    told = unfair(drawn.training("x"), drawn.training("test"), condition)
+    (told,) = unfair(drawn.training("x"), drawn.training("test"), condition)
     assert told == (
         "extra is trained on 2 texts of t, and test on 60; give both as many by `examples`"
     )
     (tmp_path / "x.txt").write_text("\n".join(f"other {k}" for k in range(60)))
-    assert unfair(drawn.training("x"), drawn.training("test"), condition) is None
+    assert not list(unfair(drawn.training("x"), drawn.training("test"), condition))
     (tmp_path / "x.txt").write_text("\n".join([f"{scored[0]} yes", *["other"] * 59]))
-    told = unfair(drawn.training("x"), drawn.training("test"), condition)
+    (told,) = unfair(drawn.training("x"), drawn.training("test"), condition)
     assert (
         told == "x.txt of extra holds 1 of the texts of t that are scored; extra needs other texts"
+    )
+
+
+def test_a_file_for_test_needs_scored_texts_and_none_of_extra(tmp_path: Path) -> None:
+    arms = "arms: {base: {}, extra: {train: {text: extra}}, test: {train: {text: x.txt}}}\n"
+    drawn = Drawn(tmp_path, arms)
+    condition = drawn.condition()
+    assert condition.apart is not None
+    scored = [f"{each.text} yes" for each in condition.prompt_set.validation]
+    extra = [each.text.upper() for each in condition.apart.extra]
+
+    def told(texts: list[str]) -> list[str]:
+        (tmp_path / "x.txt").write_text("\n".join(texts))
+        return list(unfair(drawn.training("extra"), drawn.training("test"), condition))
+
+    assert told(scored) == []
+    assert shared(drawn.training("test"), condition) == {"scored": 60, "test": 0}
+    (mixed,) = told([*scored[5:], *extra[:5]])
+    assert mixed == (
+        "x.txt of test holds 5 of the texts that extra is trained on for t; the two need different "
+        "texts"
+    )
+    (other,) = told([f"another {k}" for k in range(60)])
+    assert other.startswith("x.txt of test holds none of the 60 texts of t that are scored, so")
+
+
+def test_what_replicates_alone_cannot_train_on_is_told_when_the_suite_is_read(
+    tmp_path: Path,
+) -> None:
+    rest = "classify: {examples: 20}\nreplicates: 12\narms: {base: {}, x: {train: {text: x.txt}}}\n"
+    drawn = Drawn(tmp_path, f"{rest}assert: {{p_max: 0.9}}\n")
+    (tmp_path / "x.txt").write_text("another\n")
+    labelled = [{each.text for each in drawn.training("x", k).labelled} for k in range(12)]
+    only = sorted(set().union(*labelled[1:]) - labelled[0])[0]
+    (tmp_path / "x.txt").write_text(f"{only}\nanother\n")
+    with pytest.raises(SuiteError) as told:
+        plan_file(drawn.folder / "s.yaml")
+    assert "s.yaml:5: in some replicates, arms.x.train.text: x.txt holds the texts of 1" in str(
+        told.value
     )

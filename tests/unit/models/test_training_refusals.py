@@ -117,7 +117,8 @@ def test_masked_words_need_a_network_that_reads_both_ways(tiny_llama: Path, tmp_
     masked = replace(HEAD, settings=TrainSpec(text="extra", objective="masked"), texts=TEXTS)
     said = _refusal(tiny_llama, masked, tmp_path)
     assert (
-        "it is not a masked language model; expected one that AutoModelForMaskedLM can load" in said
+        said == "tiny-llama holds LlamaForCausalLM, which is not a masked language model; use "
+        "`objective: causal`, or another model"
     )
 
 

@@ -120,8 +120,8 @@ def test_the_learning_rate_is_that_of_the_method(
         ),
         (
             {"models": [{"name": "m"}], "classify": {}},
-            "models[0].quantization: `classify` trains all weights, and these are nf4; write "
-            "`quantization: none`",
+            "models[0].quantization: `classify` trains all weights, and these are nf4 (the "
+            "default); write `quantization: none`",
         ),
         (
             {"models": [{"name": "m", "quantization": "nf4"}], "arms": None,
@@ -139,7 +139,30 @@ def test_the_learning_rate_is_that_of_the_method(
             {"models": [{"name": "m", "quantization": "int8"}], "contamination": None,
              "arms": {"x": {"train": {"text": "extra", "method": "lora"}}}},
             "models[0].quantization: `method: lora` of the arm 'x' needs weights that are not "
-            "quantized, and these are int8; write `quantization: none`, or use `method: qlora`",
+            "quantized, and these are int8; write `quantization: none`, or use `quantization: "
+            "nf4` and `method: qlora`",
+        ),
+        (
+            {"models": [{"name": "m", "quantization": "stored"}], "contamination": None,
+             "arms": {"x": {"train": {"text": "extra"}}}},
+            "models[0].quantization: `method: full` of the arm 'x' needs weights that are not "
+            "quantized, and these are stored; name a model whose files are not quantized, with "
+            "`quantization: none`",
+        ),
+        (
+            {"models": [{"name": "m", "quantization": "none", "chat": True}], "classify": {}},
+            "models[0].chat: a classification head reads the text alone, and no chat messages; "
+            "remove this",
+        ),
+        (
+            {"classify": {}, "arms": arms(x={"chat": True})},
+            "arms.x.chat: a classification head reads the text alone, and no chat messages; "
+            "remove this",
+        ),
+        (
+            {"arms": arms(test={"train": {"text": "test"}})},
+            "arms.test.train.text: found 'test', expected extra, scored or a path (a file of that "
+            "name is ./test); the texts of the examples that are scored are `scored`",
         ),
         (
             {"classify": {}, "prompts": {"shots": [4]}},

@@ -215,8 +215,8 @@ def test_lines_are_right_whatever_stands_before_the_examples(folder: Folder) -> 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", ": the file is empty; a task needs examples"),
-        (" \n", ": the file is empty; a task needs examples"),
+        ("", ": the file is empty; expected examples"),
+        (" \n", ": the file is empty; expected examples"),
         ('{"examples": [\n1 2]}', ":2: not valid JSON: Expecting ',' delimiter (column 3)"),
         ("[1]", ":1: a BIG-bench file must be a JSON object in braces, found a list"),
         ("[" * 100_000, ": cannot be read as JSON, because it is nested too deeply"),

@@ -57,7 +57,7 @@ def test_a_digit_is_a_text_unless_the_suite_says_index(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("content", "messages"),
     [
-        ("", [": the file is empty; a task needs examples"]),
+        ("", [": the file is empty; expected examples"]),
         (HEADER, [": there are no examples; a task needs at least one"]),
         (
             "key,inptu,a,b,answer\n",

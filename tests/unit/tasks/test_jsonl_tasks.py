@@ -242,8 +242,8 @@ def test_all_mistakes_are_told_in_the_order_of_the_file(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", ": the file is empty; a task needs examples"),
-        ("\n\n", ": the file is empty; a task needs examples"),
+        ("", ": the file is empty; expected examples"),
+        ("\n\n", ": the file is empty; expected examples"),
         ('{"a": 1, "a": 2}', ":1: keys must differ, but these appear more than once: 'a'"),
         (
             '[\n{"input": "?"}\n]',

@@ -35,7 +35,11 @@ def test_each_line_of_another_file_is_a_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("a.jsonl", '{"text": "a"}\n{"txt": "b"}\n', [(2, "`text` must be a text")]),
+        (
+            "a.jsonl",
+            '{"text": "a"}\n{"txt": "b"}\n',
+            [(2, "a row needs the key `text`, found")],
+        ),
         ("a.jsonl", '{"text": ""}\n[]\n', [(1, "`text` must"), (2, "a row must be a JSON object")]),
         ("a.jsonl", '{"text": "a"}\n{\n', [(2, "not valid JSON")]),
         ("a.txt", "\n \n", [(None, "the file is empty")]),
