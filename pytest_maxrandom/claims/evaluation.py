@@ -119,6 +119,7 @@ class Evaluation:
             If a prompt cannot be scored.
         """
         planned = self._planned
+        record.model_digest = self._subject.model_digest
         sweep = self._decided(record, progress) or self.sweep(progress)
         if isinstance(sweep, DecidedSweep):
             t, claim, task = self.tries.counted()

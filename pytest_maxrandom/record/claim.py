@@ -204,6 +204,9 @@ class ClaimRecord(ItemRecord):
     share: Literal["nothing", "texts"] = "nothing"
     """`share` of the suite: whether what is made in CI may hold texts of questions."""
     revision: str | None = None
+    model_digest: str | None = None
+    """By which the ledger knows the model: its weights, and how they are used. None if no model was
+    run, and in older reports."""
     backend: str = "transformers"
     scoring: str = "mean_logprob"
     n: Count | None = None

@@ -237,7 +237,7 @@ _URL_CHARACTERS = "%/:=&?~#+!$,;@()*"
 
 _TEXT = 300
 """Characters of any one text from data."""
-_NOT_SHOWN = frozenset(("id", "claim", "suite", "revision", "task_digest"))
+_NOT_SHOWN = frozenset(("id", "claim", "suite", "revision", "model_digest", "task_digest"))
 """Texts that a comment compares, and does not show."""
 _FINE = ("passed", "xfailed", "skipped")
 _PLACES = ("failing", "changed", "new", "other", "known")

@@ -36,9 +36,10 @@ def find(named: str, like: Path | None = None, folder: Path | None = None) -> Ru
     path = folder / named
     if path.is_file():
         return load(path)
+    missing = "is a folder" if path.is_dir() else "no such file"
     if not is_checkout(folder):
         raise ReportError(
-            f"{named}: no such file, and this folder is in no git repository that could have a "
+            f"{named}: {missing}, and this folder is in no git repository that could have a "
             "revision of this name; expected a file written by pytest --maxrandom-json"
         )
     revision, _, below = named.partition(":")
@@ -54,9 +55,9 @@ def find(named: str, like: Path | None = None, folder: Path | None = None) -> Ru
         if not below:
             if like is None:
                 raise ReportError(
-                    f"{named}: found a git revision, and the other report has no path that could "
-                    "be looked up there; expected a file written by pytest --maxrandom-json, or "
-                    f"write {named}:PATH, the path from the root of the repository"
+                    f"{named}: found a git revision without the path of a report; expected a file "
+                    f"written by pytest --maxrandom-json, or {named}:PATH, the path from the root "
+                    "of the repository"
                 )
             below = _from_root(tree.root, folder, like)
         known = tree.files_at(commit)
@@ -65,7 +66,7 @@ def find(named: str, like: Path | None = None, folder: Path | None = None) -> Ru
         data = tree.contents([known[below]])[known[below]]
     except GitError as error:
         raise ReportError(
-            f"{named}: no such file, and no report at a git revision of this name ({error}); "
+            f"{named}: {missing}, and no report at a git revision of this name ({error}); "
             "expected a file written by pytest --maxrandom-json, a revision that has the other "
             "report, or REVISION:PATH"
         ) from error

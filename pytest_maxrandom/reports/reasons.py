@@ -31,16 +31,19 @@ if TYPE_CHECKING:
 ReasonKind = Literal[
     "claim", "examples", "model", "settings", "arithmetic", "tries", "prompt", "number", "red flag"
 ]
-"""claim: another assertion; examples: others, or another number of them; model: another revision or
-another file; settings: of the suite; arithmetic: what computed; tries: another t; prompt: another
-best prompt; number: a result; red flag: a new one, a gone one, or one that does something else."""
+"""claim: another assertion; examples: others, or another number of them; model: another revision, or
+other weights or files; settings: of the suite; arithmetic: what computed; tries: another t; prompt:
+another best prompt; number: a result; red flag: a new one, a gone one, or one that does something
+else."""
 QUIET: frozenset[ReasonKind] = frozenset({"arithmetic", "prompt"})
 """What alone, with the same results, is no change."""
-_CLAIMS, _EXAMPLES, _REVISION = "claims", "validation examples", "revision"
+_CLAIMS, _EXAMPLES = "claims", "validation examples"
+_REVISION, _MODEL = "revision", "model"
 _BEST_PROMPT, _PATTERN, _SERVER = "best prompt", "pattern of answers", "server"
 _SAID = {
     _EXAMPLES: "the validation examples are not the same",
     _REVISION: "the model has another revision",
+    _MODEL: "the model is not the same",
     _BEST_PROMPT: "another prompt is the best",
     _PATTERN: "another pattern reads the answers",
     _SERVER: "the server reports another model",
@@ -103,10 +106,23 @@ def main_reason(now: Record, before: Record) -> str:
     moved = f"best {metric_name(now)} {accuracy(was)} to {accuracy(best)}"
     if bar is None or earlier is None or now.holds is before.holds:
         return moved if round(best - was, 3) else ""
-    # With the bar of the other run it would have ended as before: so the bar decides.
-    if (best >= earlier) is bool(before.holds):
-        return f"needed {metric_name(now)} {accuracy(earlier)} to {accuracy(bar)}"
-    return moved
+    if (best >= bar) is not now.holds or (was >= earlier) is not before.holds:
+        # What is needed does not tell: the best may be above it, and fail by another test.
+        return _p_moved(now if before.holds else before, now, before)
+    needed = f"needed {metric_name(now)} {accuracy(earlier)} to {accuracy(bar)}"
+    if (best >= earlier) is not before.holds:
+        return moved
+    # With the bar of the other run it would have ended as before: so the bar decides, unless the
+    # best of the other run would have ended as before too.
+    return f"{moved} and {needed}" if (was >= bar) is before.holds else needed
+
+
+def _p_moved(failing: ClaimRecord, now: ClaimRecord, before: ClaimRecord) -> str:
+    """Say how the p-value moved that fails one of two runs."""
+    key = decisive(failing)
+    if getattr(now, key) is None or getattr(before, key) is None:
+        return ""
+    return f"{P_VALUES[key]} {shown_p(before, key)} to {shown_p(now, key)}"
 
 
 def _conditions(record: Record, now: Record) -> Iterator[tuple[ReasonKind, str, str]]:
@@ -147,6 +163,9 @@ def _of_claim(record: ClaimRecord, now: ClaimRecord) -> Iterator[tuple[ReasonKin
     yield "claim", "metric", metric
     yield "examples", _EXAMPLES, record.task_digest or NONE
     yield "model", _REVISION, record.revision or NONE
+    # Another revision is another model; that is one reason, and not two.
+    same_revision = record.revision == now.revision or None in (record.revision, now.revision)
+    yield "model", _MODEL, (record.model_digest if same_revision else None) or NONE
     yield from _settings(record)
     if record.engine is not None:
         yield from _computing(record.engine)

@@ -62,6 +62,14 @@ def test_a_revision_at_which_the_report_is_kept_may_be_the_base(
     result.stdout.fnmatch_lines(["Since main (20*): 1 claim fell"])
 
 
+def test_a_model_that_changed_is_the_reason(pytester: pytest.Pytester, suites: Path) -> None:
+    pytester.runpytest(*OPTIONS, "eval_suites")
+    suite = suites / "suite.yaml"
+    suite.write_text(suite.read_text().replace("backend: mock", "backend: mock\n    seed: 1"))
+    result = pytester.runpytest(*OPTIONS, "eval_suites", "--maxrandom-diff=r.json")
+    result.stdout.fnmatch_lines(["*the model is not the same; t from *"])
+
+
 def test_outcomes_do_not_depend_on_it(pytester: pytest.Pytester, tested: Path) -> None:
     pytester.runpytest(*OPTIONS)
     report = json.loads((tested / "r.json").read_text())

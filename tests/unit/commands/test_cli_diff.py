@@ -73,6 +73,16 @@ def test_a_difference_that_cannot_be_written_is_a_mistake(
     assert "no/such/folder: cannot be written" in capsys.readouterr().err
 
 
+def test_a_folder_is_no_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "results").mkdir()
+    assert main(["diff", "results", "good.json"]) == 2
+    assert "results: is a folder, and " in capsys.readouterr().err
+    begin_repository(here)
+    commit(here)
+    assert main(["diff", "results", "good.json"]) == 2
+    assert "results: is a folder, and " in capsys.readouterr().err
+
+
 def test_a_report_of_the_first_schema_is_read(here: Path) -> None:
     """Keys that are newer are missing there, and no number is made up for them."""
     old: dict[str, Any] = json.loads(dump(GOOD))
@@ -113,7 +123,7 @@ def test_a_revision_means_the_path_of_the_other_report(
     [
         ("nowhere", None, "git knows no commit nowhere"),
         ("main:none.json", None, "there is no file none.json"),
-        ("main", None, "write main:PATH"),
+        ("main", None, "or main:PATH, the path from"),
         ("nofile.json", None, "nofile.json: no such file in"),
         ("main", "/elsewhere/r.json", "is outside"),
         ("-x", None, "expected a branch, a tag or a commit"),

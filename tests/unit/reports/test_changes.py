@@ -26,6 +26,13 @@ def outcome(word: str | None, **changed: Any) -> ClaimRecord:
     return replace(claim(**changed), outcome=word)  # type: ignore[arg-type]
 
 
+def shuffled(p: float) -> ClaimRecord:
+    """A claim whose best accuracy is high enough, judged by shuffled right answers too."""
+    asserted, passes = {"p_max": 0.05, "permutation_p": 0.05}, p <= 0.05
+    end = "passed" if passes else "failed"
+    return outcome(end, asserted=asserted, permutation_p=p, holds=passes, passed=passes)
+
+
 @pytest.mark.parametrize(
     ("now", "before", "kind", "what"),
     [
@@ -87,6 +94,7 @@ def test_a_claim_is_told_by_what_became_of_it(
         ({}, {"asserted": {}}, "claims: p_max is at most .05, before: nothing"),
         ({"task_digest": "b"}, {"task_digest": "a"}, "the validation examples are not the same"),
         ({"revision": "b"}, {"revision": "a"}, "the model has another revision"),
+        ({"model_digest": "b"}, {"model_digest": "a"}, "the model is not the same"),
         ({"metric": "macro_f1"}, {}, "metric from accuracy to macro-F1"),
     ],
 )
@@ -94,6 +102,13 @@ def test_each_difference_is_said_with_its_numbers(
     now: dict[str, Any], before: dict[str, Any], why: str
 ) -> None:
     assert why in compare(claim(**now), claim(**before)).why
+
+
+def test_another_revision_is_one_reason_and_not_two() -> None:
+    now, before = (claim(revision=name, model_digest=name) for name in "ba")
+    assert compare(now, before).why == ("the model has another revision",)
+    unknown = claim(revision="b", model_digest=None)
+    assert compare(unknown, claim(model_digest="a")).kind == "same"
 
 
 def test_a_fall_that_t_alone_caused_names_t_alone() -> None:
@@ -242,6 +257,20 @@ def test_other_settings_are_a_reason(changed: dict[str, Any], text: str) -> None
         (claim(best=43, t=200), claim(best=42, t=20), "needed accuracy .700 to .733"),
         # Both moved; it would have failed with the old bar too.
         (claim(best=38, t=200), claim(best=42, t=20), "best accuracy .700 to .633"),
+        # Neither would have been enough: 43 pass with the old bar, and 45 with the new one.
+        (
+            claim(best=43, t=200),
+            claim(best=45, t=20),
+            "best accuracy .750 to .717 and needed accuracy .700 to .733",
+        ),
+        (
+            claim(best=42, t=20),
+            claim(best=41, t=200),
+            "best accuracy .683 to .700 and needed accuracy .733 to .700",
+        ),
+        # Both are above what is needed; shuffled right answers decide.
+        (shuffled(0.2), shuffled(0.01), "permutation p .010 to .200"),
+        (shuffled(0.01), shuffled(0.2), "permutation p .200 to .010"),
         (claim(best=45), claim(best=38), "best accuracy .633 to .750"),
         (claim(best=42, t=20), claim(best=42, t=200), "needed accuracy .733 to .700"),
         (flagged(), claim(), "red flag tied_scores fails it"),

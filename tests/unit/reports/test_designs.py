@@ -643,12 +643,10 @@ def test_each_failure_is_told_by_itself() -> None:
 def test_arms_of_one_model_are_told_apart_in_every_table() -> None:
     arms = [claim(id=f"s.yaml::weather[{arm}-4shot]") for arm in ("terse", "long")]
     record = run(*arms, claim(task="f1", id="s.yaml::f1[terse-4shot]"))
-    expected = ["demo (nf4)terse", "demo (nf4)long", "demo (nf4)"]
+    names = ["weather4-shotdemo (nf4)terse", "weather4-shotdemo (nf4)long", "f14-shotdemo (nf4)"]
     for text in (markdown(record), comment(record)):
-        by_row = [row[1] for row in page.read(text).body]
-        names = ["weather4-shotdemo (nf4)terse", "weather4-shotdemo (nf4)long"]
-        assert by_row == [*names, "f14-shotdemo (nf4)"]
-    assert [row[3] for row in test_html.read(html(record)).tables[-1][1:]] == expected
+        assert [row[1] for row in page.read(text).body] == names
+    assert [row[0] for row in test_html.read(html(record)).tables[-1][1:]] == names
     assert latex(record).count(r"\texttt{demo (nf4)} \texttt{terse}") == 1
     assert "prompts of demo (nf4) (arm terse) answers" in page.read(disclosure(record)).text
 
