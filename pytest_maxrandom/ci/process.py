@@ -24,8 +24,13 @@ _ROOT = "MAXRANDOM_GATE_ROOT"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Write rootdir to the file that the gate names."""
+    """Write rootdir to the file that the gate names, and take interrupts in any case.
+
+    A shell's background processes ignore them, and so would pytest, which the gate interrupts.
+    """
     if _ROOT in os.environ and not hasattr(config, "workerinput"):
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         Path(os.environ[_ROOT]).write_text(str(config.rootpath), encoding="utf-8")
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 ReasonKind = Literal[
     "claim", "examples", "model", "settings", "arithmetic", "tries", "prompt", "number", "red flag"
 ]
-"""claim: another assertion; examples: others, or another number of them; model: another revision, or
-other weights or files; settings: of the suite; arithmetic: what computed; tries: another t; prompt:
+"""claim: another assertion; examples: others, or another number of them; model: another revision,
+or other weights; settings: of the suite; arithmetic: what computed; tries: another t; prompt:
 another best prompt; number: a result; red flag: a new one, a gone one, or one that does something
 else."""
 QUIET: frozenset[ReasonKind] = frozenset({"arithmetic", "prompt"})
