@@ -270,7 +270,7 @@ def test_nothing_is_lost_with_their_ledger(pytester: pytest.Pytester, example: P
         (
             "know: 0.5",
             "unknown key `models[0].know`; did you mean `knows`? (keys here: name, label, "
-            "backend, knows, prefers, copies, seed, seconds)",
+            "backend, if_missing, knows, prefers, copies, seed, seconds)",
         ),
     ],
 )

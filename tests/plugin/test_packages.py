@@ -145,7 +145,7 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
             "backend: rules",
             "backend: rules, ruel: largest",
             "1: unknown key `models[0].ruel`; did you mean `rule`? (keys here: name, label, "
-            "backend, rule)",
+            "backend, if_missing, rule)",
         ),
         (
             "backend: rules",

@@ -19,13 +19,13 @@ COUNT = "a whole number above 0 and at most 1000000"
 BOOLEANS = "; YAML reads yes, no, on and off as true and false"
 QUOTES = BOOLEANS + ": put it in quotes"
 MODEL_KEYS = (
-    "name, label, backend, revision, adapter, quantization, unverified, dtype, device, device_map, "
-    "trust_remote_code, chat"
+    "name, label, backend, if_missing, revision, adapter, quantization, unverified, dtype, device, "
+    "device_map, trust_remote_code, chat"
 )
 TASK_KEYS = (
-    "assert, xfail, marks, name, format, validation, test, pool, task_prefix, input_prefix, "
-    "output_prefix, choice_prefix, separator, append_choices, path, columns, input, choices, "
-    "answer_is"
+    "assert, xfail, marks, name, format, validation, test, pool, if_missing, task_prefix, "
+    "input_prefix, output_prefix, choice_prefix, separator, append_choices, path, columns, input, "
+    "choices, answer_is"
 )
 
 
@@ -249,8 +249,8 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
         (
             "{name: m, quantisation: nf4}",
             "unknown key `models[0].quantisation`; did you mean `quantization`? (keys here: name, "
-            "label, backend, revision, adapter, quantization, unverified, dtype, device, "
-            "device_map, trust_remote_code, chat)",
+            "label, backend, if_missing, revision, adapter, quantization, unverified, dtype, "
+            "device, device_map, trust_remote_code, chat)",
         ),
     ],
 )

@@ -176,7 +176,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 def test_an_anchor_within_itself_is_told(suite: SuiteText) -> None:
     assert suite.mistakes("models: &m [*m]\ntasks: &t {t: *t}\n") == [
         "1: `models[0]`: found a list, expected keys with values (keys here: name, label, backend, "
-        "revision, adapter, quantization, unverified, dtype, device, device_map, "
+        "if_missing, revision, adapter, quantization, unverified, dtype, device, device_map, "
         "trust_remote_code, chat)",
         "2: `tasks`: found keys with values, expected a list",
     ]

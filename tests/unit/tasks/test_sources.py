@@ -132,8 +132,9 @@ def test_a_suite_takes_tasks_of_an_installed_format_with_keys_of_its_own(claims:
 def test_mistakes_in_its_keys_are_told_like_any(claims: Claims) -> None:
     assert told(claims, "  highest: 3\n  hihgest: 3") == [
         "s.yaml:6: unknown key `tasks[0].hihgest`; did you mean `highest`? (keys here: assert, "
-        "xfail, marks, name, format, validation, test, pool, task_prefix, input_prefix, "
-        "output_prefix, choice_prefix, separator, append_choices, highest, own, parts, broken)"
+        "xfail, marks, name, format, validation, test, pool, if_missing, task_prefix, "
+        "input_prefix, output_prefix, choice_prefix, separator, append_choices, highest, own, "
+        "parts, broken)"
     ]
     assert told(claims, "  highest: three\n  path: x") == [
         "s.yaml:5: `tasks[0].highest`: found 'three', expected a whole number",
