@@ -18,12 +18,14 @@ from pytest_maxrandom.record import LISTS, ClaimRecord, RunRecord
 from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
 from pytest_maxrandom.reports.details import designs_table
 from pytest_maxrandom.reports.headlines import (
+    TESTED,
     Question,
     brief_names,
     failing_first,
     flagged,
     headline,
     in_full,
+    of,
 )
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.origins import held_out, looks
@@ -240,8 +242,8 @@ _TEXT = 300
 _NOT_SHOWN = frozenset(("id", "claim", "suite", "revision", "model_digest", "task_digest"))
 """Texts that a comment compares, and does not show."""
 _FINE = ("passed", "xfailed", "skipped")
-_PLACES = ("failing", "changed", "new", "other", "known")
-"""Where a point stands: failures, changes and new red flags unfolded, the rest folded."""
+_PLACES = ("failing", "changed", "new", "other", "more_new", "known")
+"""Where a point stands: failures, changes and the first new red flags unfolded, the rest folded."""
 _MOST_NEW = 5
 _FEW = 20
 """Claims of which a comment says more, folded; the full report does of all."""
@@ -249,6 +251,7 @@ _AS_BEFORE: dict[str | None, str] = {
     "failed": "fails as before",
     "xpassed": "passes unexpectedly as before",
     "error": "still cannot be tested",
+    "skipped": "is skipped as before",
     None: "still has no result",
 }
 
@@ -261,27 +264,33 @@ def weight(change: Change) -> tuple[bool, bool, int]:
 
 def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
     """List what fails, then what changed otherwise, the most important of each first."""
-    failing, changed = [], []
+    told_of: dict[tuple[str, Question, str], list[Cell]] = {}
     for change in sorted(found, key=lambda change: KINDS.index(change.kind)):
         record = change.now or change.before
         assert record is not None
-        # A new red flag stands in full below.
-        what, why = change.what, [short(each.text) for each in change.reasons if not each.new_flag]
-        named = (known[record.id],)
-        if change.now is not None and record.outcome not in _FINE:
+        tested = change.now is None or record.outcome in TESTED
+        # A new red flag stands in full below; no number says why something was not tested.
+        reasons = [each for each in change.reasons if tested and not each.new_flag]
+        what, why = change.what, [short(each.text) for each in reasons]
+        if change.now is not None and record.outcome not in ("passed", "xfailed"):
+            place = "changed" if record.outcome == "skipped" else "failing"
             what = what or (_AS_BEFORE[record.outcome] if change.before else "")
             line = headline(record)
             told = "; ".join(filter(None, [short(line.cause), *why]))
-            sign = SYMBOLS[record.outcome]
             # A change says already what became of it.
             reached = "" if what and line.found == ENDINGS[record.outcome].one else line.found
-            told_of = Question(sign, named, reached, line.numbers, told, change=what)
-            failing.append(("failing", told_of))
+            sign = SYMBOLS[record.outcome]
+            question = Question(sign, (), reached, line.numbers, told, change=what)
         elif why or (what and (change.before or record.outcome != "passed")):
             place = "other" if change.kind == "other" else "changed"
-            told_of = Question(SIGNS[change.kind][0], named, what="; ".join(why), change=what)
-            changed.append((place, told_of))
-    return failing + sorted(changed, key=lambda point: _PLACES.index(point[0]))
+            question = Question(SIGNS[change.kind][0], (), what="; ".join(why), change=what)
+        else:
+            continue
+        # What could not be tested for the same reason is one point.
+        own = record.id if tested else ""
+        told_of.setdefault((place, question, own), []).append(known[record.id])
+    points = [(place, of(question, about)) for (place, question, _), about in told_of.items()]
+    return sorted(points, key=lambda point: _PLACES.index(point[0]))
 
 
 def _beside(run: RunRecord) -> list[Question]:
@@ -322,7 +331,8 @@ def _flags(run: RunRecord, base: RunRecord | None) -> list[Point]:
     brief = flagged(run) if earlier is None else []
     return [
         *(("new", each) for each in [*brief, *new[:_MOST_NEW]]),
-        *(("known", each) for each in [*new[_MOST_NEW:], *old]),
+        *(("more_new", each) for each in new[_MOST_NEW:]),
+        *(("known", each) for each in old),
     ]
 
 

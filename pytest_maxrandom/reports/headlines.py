@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.notation import count
@@ -51,9 +51,12 @@ _FLAG = "🚩"
 _LONGEST_NAME, _LONGEST_CAUSE = 60, 300
 _EACH = ("failed", "xpassed")
 """Outcomes that have a line each, whatever its reason."""
-_TESTED = ("passed", "failed", "xfailed", "xpassed")
+TESTED = ("passed", "failed", "xfailed", "xpassed")
+"""Outcomes of what was tested, whatever it told."""
 _NUMBERS = re.compile(r"(best [^()]*) \(([^()]*)\).*", re.DOTALL)
 """How the sentence of a claim that fails begins: reached and needed, then the numbers behind it."""
+_PLURAL = {"is": "are", "was": "were", "has": "have"}
+_VERB = re.compile(rf"\b({'|'.join(_PLURAL)})\b")
 _WORTH_SAYING = 0.5
 """Of the claims that luck lets pass; fewer than half of one is no news."""
 _STANDINGS: dict[Standing, str] = {
@@ -115,7 +118,7 @@ def by_luck(run: RunRecord) -> str:
     Each passes with at most the probability that its least level says, whatever else it asserts;
     one that only beats a baseline has no level, and then nothing is said of the run.
     """
-    tested = [claim for claim in run.claims if claim.outcome in _TESTED and asserts(claim)]
+    tested = [claim for claim in run.claims if claim.outcome in TESTED and asserts(claim)]
     levels = [min(levels_of(claim).values(), default=None) for claim in tested]
     known = [level for level in levels if level is not None]
     if len(known) < len(levels) or sum(known) < _WORTH_SAYING:
@@ -157,7 +160,7 @@ def headline(record: Record) -> Headline:
     """Say what became of a record, and why, in a line."""
     if record.outcome == "xpassed":
         return Headline("passes unexpectedly", cause=_within(phrases.finding(record)))
-    if record.outcome not in _TESTED or not isinstance(record, ClaimRecord):
+    if record.outcome not in TESTED or not isinstance(record, ClaimRecord):
         return _told(record)
     if record.decided is None and (record.best_correct is None or not record.n):
         return _told(record)
@@ -197,7 +200,7 @@ def open_questions(run: RunRecord) -> list[Question]:
     """
     known = brief_names(run)
     told = failing_first(records(run))
-    alone = len(told) == 1 and told[0].outcome in _TESTED
+    alone = len(told) == 1 and told[0].outcome in TESTED
     found: dict[tuple[str, Headline, str], list[Cell]] = {}
     for record in told:
         if record.outcome not in SETTLED or alone:
@@ -222,7 +225,12 @@ def flagged(run: RunRecord) -> list[Question]:
             for said in dict.fromkeys(brief(flag) for flag in _by_gravity(claim)):
                 found.setdefault((said, asserts(claim)), []).append(known[claim.id])
     return [
-        _question(_FLAG, about, "", what=f"passes, but {what}" if claimed else what)
+        _question(
+            _FLAG,
+            about,
+            "",
+            what=f"{'passes' if len(about) == 1 else 'pass'}, but {what}" if claimed else what,
+        )
         for (what, claimed), about in found.items()
     ]
 
@@ -244,11 +252,22 @@ def in_full(told: Raised, known: dict[str, Cell]) -> Question:
     )
 
 
+def of(question: Question, about: Sequence[Cell]) -> Question:
+    """Say of whom it is: the first ones by their names, and how many others."""
+    named = replace(question, names=tuple(about[:MOST_NAMES]))
+    if len(about) == 1:
+        return named
+    found, change = (
+        _VERB.sub(lambda verb: _PLURAL[verb[0]], said, count=1)
+        for said in (question.found, question.change)
+    )
+    return replace(named, found=found, change=change, more=max(0, len(about) - MOST_NAMES))
+
+
 def _question(
     symbol: str, about: Sequence[Cell], found: str, numbers: str = "", what: str = ""
 ) -> Question:
-    first = tuple(about[:MOST_NAMES])
-    return Question(symbol, first, found, numbers, what, max(0, len(about) - MOST_NAMES))
+    return of(Question(symbol, (), found, numbers, what), about)
 
 
 def _told(record: Record) -> Headline:

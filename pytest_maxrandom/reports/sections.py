@@ -145,7 +145,8 @@ def claims_table(
         name_column("claim", run),
     ]
     caption = "The best of *t* prompts on *n* examples."
-    return tabulate("Claims", columns, shown, before, caption=caption, legend=_legend(shown))
+    legend = _legend(shown, verdicts=True)
+    return tabulate("Claims", columns, shown, before, caption=caption, legend=legend)
 
 
 def brief_table(
@@ -186,7 +187,8 @@ def brief_table(
         MAXIMUM,
         Column("best and baselines", _drawn, media=HTML_ONLY, note=NOTES["bar"]),
     ]  # fmt: skip
-    return tabulate("Claims", columns, shown, before, legend=_legend(shown))
+    legend = _legend(shown, verdicts=any(verdict(claim) != NONE for claim in shown))
+    return tabulate("Claims", columns, shown, before, legend=legend)
 
 
 def _which_p(claim: ClaimRecord) -> str:
@@ -197,19 +199,20 @@ def _which_p(claim: ClaimRecord) -> str:
     return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
 
 
-def _legend(shown: Sequence[ClaimRecord]) -> str:
+def _legend(shown: Sequence[ClaimRecord], *, verdicts: bool) -> str:
     test = "*p_max*, the probability that it does as well as the best prompt"
     if any(claim.permutation_p is not None for claim in shown):
         test = (
             f"the larger of {test}, and the *permutation p*, the probability that these prompts "
             "do so on shuffled right answers"
         )
+    above = "*Between baselines* is above the first only. *Above maximum* is above both, which"
+    above = above if verdicts else "A best accuracy above the latter"
     legend = (
         "*n*: examples; *t*: prompts, the best of which is reported. The "
         "standard baseline is the expected accuracy of one random guesser, the maximum random "
-        "baseline the expected best accuracy of *t* of them. *Between baselines* is above the "
-        "first only. *Above maximum* is above both, which proves little, since the best of *t* "
-        f"guessers is there about half of the time; the test is {test}."
+        f"baseline the expected best accuracy of *t* of them. {above} proves little, since the "
+        f"best of *t* guessers is there about half of the time; the test is {test}."
     )
     if any(claim.verdict and examples(claim) != claim.n for claim in shown):
         legend += (

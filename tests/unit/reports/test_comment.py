@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.text import shorten, visible
@@ -21,7 +22,7 @@ from tests.unit.reports.test_text import ACTIVE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
+    from pytest_maxrandom.record import ClaimRecord, Outcome, RedFlagKind, RunRecord
 
 URL = "https://ci.test/runs/1"
 
@@ -217,6 +218,7 @@ TOLD = {
     ("failed", None): "has no result, before: fails",
     ("xpassed", "xpassed"): "passes unexpectedly as before",
     ("error", "error"): "still cannot be tested",
+    ("skipped", "skipped"): "is skipped as before",
     (None, None): "still has no result",
 }
 
@@ -230,13 +232,45 @@ def test_every_turn_is_counted_named_and_true(before: Outcome | None, now: Outco
     assert {"t grew": "?", "other": "O"}.get(change.kind, change.kind[0].upper()) == expected
     text = comment(run(claim(outcome=now)), run(claim(outcome=before)))
     found = [point for point in points(text) if "**" in point]
-    if now == before and now in ("passed", "xfailed", "skipped"):
+    if now == before and now in ("passed", "xfailed"):
         assert found == []
         return
     (point,) = found
     assert ("as before**" in point or "**still " in point) == (now == before)
     if told := TOLD.get((before, now)):
         assert f"**{told}**" in point
+
+
+@pytest.mark.parametrize("outcome", ["error", "skipped"])
+@pytest.mark.parametrize("before", ["passed", "none"])
+def test_what_was_not_tested_for_one_reason_is_one_point(outcome: Outcome, before: str) -> None:
+    """Such as a server that does not answer, whatever else is different since the base."""
+    why = "http://gpu:8000: no server answers"
+    changed: dict[str, Any] = {"outcome": outcome, "message": why}
+    left = [untested(id=f"s.yaml::t{n}", task=f"t{n}", **changed) for n in range(14)]
+    base = [claim(), *(claim(id=one.id, t=5) for one in left)]
+    (point,) = points(comment(run(*left, claim()), run(*base) if before == "passed" else None))
+    said = {
+        ("error", "passed"): "**can no longer be tested**: ",
+        ("error", "none"): ": **could not be tested**; ",
+        ("skipped", "passed"): "**are skipped now**: ",
+        ("skipped", "none"): ": **were skipped**; ",
+    }[outcome, before]
+    assert said in point
+    assert "and 11 more" in point
+    assert point.endswith("no server answers")
+
+
+def test_new_red_flags_beyond_the_first_ones_are_folded_and_not_called_known() -> None:
+    kinds: list[RedFlagKind] = list(DEFAULTS)[:9]
+    head = run(claim(red_flags=[flag(f"It is {kind}.", kind=kind) for kind in kinds]))
+    base = run(claim(red_flags=[flag("It is known.", kind=kinds[0])]))
+    text = comment(head, base)
+    unfolded = text.partition("<details>")[0]
+    assert sum(f"It is {kind}." in unfolded for kind in kinds) == 5
+    assert f"It is {kinds[0]}." in folded(text, "1 known red flag, with what to look at")
+    more = folded(text, "3 more new red flags, with what to look at")
+    assert sum(f"It is {kind}." in more for kind in kinds[1:]) == 3
 
 
 @pytest.mark.parametrize(

@@ -628,7 +628,7 @@ def test_a_reason_of_many_is_told_once() -> None:
     for text in (markdown(skipped(144)), html(skipped(144))):
         top = text.partition("| result |")[0].partition('<div id="claims">')[0]
         assert top.count("no GPU here") == 1
-        assert re.search("and 141 more: .*was skipped.*; no GPU here", top)
+        assert re.search("and 141 more: .*were skipped.*; no GPU here", top)
         assert "t = &#45;" not in top
         assert "<i>t</i> = -" not in top
     assert markdown(skipped(1)).startswith("### ⏭️ maxrandom: 1 of 1 claim was skipped\n")
