@@ -13,11 +13,20 @@ ROOT = HERE.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import site_reference  # noqa: E402
+from docutils import nodes  # noqa: E402
+from docutils.utils.math.latex2mathml import tex2mathml  # noqa: E402
+from pybtex.plugin import register_plugin  # noqa: E402
+from pybtex.style.formatting.alpha import Style as Alpha  # noqa: E402
+from pybtex.style.template import first_of, optional, sentence  # noqa: E402
 
 import pytest_maxrandom  # noqa: E402
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from pybtex.database import Entry
     from sphinx.application import Sphinx
+    from sphinx.writers.html5 import HTML5Translator
 
 project = "pytest-maxrandom"
 author = "The pytest-maxrandom authors"
@@ -56,9 +65,12 @@ numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
 
 bibtex_bibfiles = ["../pytest_maxrandom/reports/references.bib"]
+bibtex_default_style = "linked-once"
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
+smartquotes = False  # dashes and quotes of commands are to be copied as they are
+html_math_renderer = "mathml"
 
 html_theme = "furo"
 html_title = "pytest-maxrandom"
@@ -86,8 +98,27 @@ def publish_schemas(app: Sphinx, failure: Exception | None) -> None:
             shutil.copyfile(ROOT / "pytest_maxrandom" / source, folder / name)
 
 
+class LinkedOnce(Alpha):  # type: ignore[misc]
+    """One link for each publication: its DOI, its arXiv page, or else its address."""
+
+    def format_web_refs(self, entry: Entry) -> Any:
+        """Return the first that there is."""
+        links = [self.format_doi(entry), self.format_eprint(entry), self.format_url(entry)]
+        return sentence[optional[first_of[[optional[each] for each in links]]]]
+
+
+def formula(self: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
+    """Write a formula as MathML, which browsers show without a script or a network."""
+    block = isinstance(node, nodes.math_block)
+    made = tex2mathml(node.astext(), as_block=block)
+    self.body.append(f'<div class="math">{made}</div>' if block else made)
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
-    """Fill in what is made from the code."""
+    """Fill in what is made from the code, and register what writes formulas and sources."""
+    app.add_html_math_renderer("mathml", (formula, None), (formula, None))
+    register_plugin("pybtex.style.formatting", "linked-once", LinkedOnce)
 
     def fill(_: Sphinx, __: str, source: list[str]) -> None:
         source[0] = site_reference.filled(source[0])

@@ -142,6 +142,7 @@ class _Parts:
         self._parts = parts
         self._titles = dict(titles)
         self._prefix = prefix
+        parents: dict[str, str] = {}
         waiting = list(titles)
         while waiting:
             name = waiting.pop(0)
@@ -151,7 +152,13 @@ class _Parts:
                 for other in ([base] if base else []) + found:
                     if other not in self._titles:
                         self._titles[other] = self._title(key, other, base)
+                        parents[other] = name
                         waiting.append(other)
+        short = dict(self._titles)
+        for name, parent in parents.items():
+            if [*short.values()].count(short[name]) > 1:
+                whole = short[parent]
+                self._titles[name] += f" of {whole[0].lower()}{whole[1:]}"
 
     def _base(self, names: list[str]) -> str | None:
         """The definition that has what several alternatives share."""
@@ -221,12 +228,27 @@ class _Parts:
     def _is_input(self) -> bool:
         return "" not in self._parts
 
+    def _told_apart(self, nodes: list[Node]) -> str:
+        """Name alternatives by the key that tells them apart; empty where there is none."""
+        names = [node["$ref"].rsplit("/", 1)[-1] for node in nodes if "$ref" in node]
+        base = self._base(names)
+        if base is None:
+            return ""
+        key = _BASES[base]
+        links = [
+            f"[`{self._parts[name]['properties'][key]['const']}`](#{self._target(name)})"
+            for name in names
+        ]
+        return f"keys with `{key}:` {', '.join(links)}, or one of a package"
+
     def _kind(self, node: Node) -> str:
         """What may stand there, in words."""
         if "$ref" in node:
             name = node["$ref"].rsplit("/", 1)[-1]
             return f"[keys]({'#' + self._target(name)})" if name in self._titles else "keys"
         if "anyOf" in node:
+            if told := self._told_apart(node["anyOf"]):
+                return told
             kinds = [self._kind(each) for each in node["anyOf"] if each.get("type") != "null"]
             kinds += ["null"] if not self._is_input and len(kinds) < len(node["anyOf"]) else []
             return " or ".join(dict.fromkeys(filter(None, kinds)))
@@ -295,7 +317,8 @@ def _command(parser: argparse.ArgumentParser, help_text: str, level: int) -> Ite
         if not isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
             yield from _argument(action)
     if parser.epilog:
-        yield f"{escaped(parser.epilog)}\n"
+        said, _, example = parser.epilog.partition("example: ")
+        yield f"```console\n$ {example}\n```\n" if example else f"{escaped(said)}\n"
     yield from _commands(parser, level + 1)
 
 
