@@ -77,7 +77,8 @@ html_title = "pytest-maxrandom"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
-html_theme_options = {"navigation_with_keys": True}
+html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
+html_show_sourcelink = html_copy_source = False  # generated parts are not in the sources
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 
@@ -115,6 +116,13 @@ def formula(self: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def drop_empty_heads(_: Sphinx, page: nodes.document) -> None:
+    """Remove the head of a table whose columns have no names."""
+    for head in [*page.findall(nodes.thead)]:
+        if not head.astext().strip():
+            head.parent.remove(head)
+
+
 def setup(app: Sphinx) -> None:
     """Fill in what is made from the code, and register what writes formulas and sources."""
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))
@@ -124,4 +132,5 @@ def setup(app: Sphinx) -> None:
         source[0] = site_reference.filled(source[0])
 
     app.connect("source-read", fill)
+    app.connect("doctree-read", drop_empty_heads)
     app.connect("build-finished", publish_schemas)

@@ -49,6 +49,7 @@ CONDITIONS: dict[str, Callable[[], bool]] = {
     "no dspy": lambda: find_spec("dspy") is None,
     "no mcp": lambda: find_spec("mcp") is None,
     "no optuna": lambda: find_spec("optuna") is None,
+    "no site": lambda: not Path("build/docs/index.html").exists(),
     "no pdflatex": lambda: shutil.which("pdflatex") is None,
     "not root": lambda: not hasattr(os, "getuid") or os.getuid() != 0,
     "not Linux": lambda: platform.system() != "Linux",

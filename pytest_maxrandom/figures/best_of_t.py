@@ -151,8 +151,8 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
         axes,
         [
             (model[-1].best, "best prompt", BLACK),
-            (model[-1].maximum, "best guesser", MAXIMUM),
-            (model[-1].standard, "one guesser", STANDARD),
+            (model[-1].maximum, "max. random baseline", MAXIMUM),
+            (model[-1].standard, "standard baseline", STANDARD),
         ],
     )
 

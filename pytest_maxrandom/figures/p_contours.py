@@ -86,7 +86,7 @@ def contours(panels: Sequence[Panel]) -> Figure:
     return draw_panels(
         panels,
         _panel,
-        frame(len(panels), (4.4, WIDTH), 0.6, _PANEL),
+        frame(len(panels), (4.4, WIDTH), 0.6, _PANEL, shared="y"),
         [result for panel in panels for result in panel.results],
         along="prompts t",
         upright="accuracy of the best prompt",

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from matplotlib.figure import Figure
 
@@ -34,7 +34,12 @@ _SIDE = 0.65
 
 
 def frame(
-    number: int, widths: Sequence[float], above: float, high: float, *, shared: bool = False
+    number: int,
+    widths: Sequence[float],
+    above: float,
+    high: float,
+    *,
+    shared: bool | Literal["y"] = False,
 ) -> tuple[Figure, list[Axes], int]:
     """Make a figure of panels, row by row.
 
@@ -47,8 +52,8 @@ def frame(
         than fit.
     above, high : float
         Inches above all panels, and of each with its title.
-    shared : bool
-        Whether panels share their axes.
+    shared : bool or "y"
+        Whether panels share their axes, or only the upright ones.
 
     Returns
     -------
@@ -59,7 +64,9 @@ def frame(
     columns = min(len(fitting), number)
     rows = math.ceil(number / columns)
     figure = Figure(figsize=(fitting[columns - 1], above + high * rows), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared).ravel()
+    grid = figure.subplots(
+        rows, columns, squeeze=False, sharex=shared is True, sharey=bool(shared)
+    ).ravel()
     for axes in grid[number:]:
         axes.set_visible(False)
     for axes in grid[max(0, number - columns) : number]:

@@ -76,7 +76,7 @@ def selection(panels: Sequence[Sequence[Result]]) -> Figure:
     return draw_panels(
         panels,
         _panel,
-        frame(len(panels), _WIDTHS, 0.85, _PANEL),
+        frame(len(panels), _WIDTHS, 0.85, _PANEL, shared="y"),
         [result for family in panels for result in family],
         along="prompts t, of those that were evaluated",
         upright="expected accuracy of the best of t",

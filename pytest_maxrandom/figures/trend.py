@@ -95,8 +95,8 @@ def courses(trends: Sequence[Trend]) -> Figure:
 def _values(axes: Axes, points: Sequence[Point]) -> EndLabels:
     labels = []
     for name, text, look in (
-        ("standard", "one guesser", {"color": STANDARD, "linestyle": (0, (1, 1))}),
-        ("maximum", "best guesser", {"color": MAXIMUM, "linestyle": "-"}),
+        ("maximum", "max. random baseline", {"color": MAXIMUM, "linestyle": "-"}),
+        ("standard", "standard baseline", {"color": STANDARD, "linestyle": (0, (1, 1))}),
         ("needed", "needed", {"color": BLACK, "linestyle": (0, (5, 2))}),
         ("best", "best prompt", {"color": GREY, "linestyle": "-"}),
     ):

@@ -71,13 +71,15 @@ class Html(Dialect):
     def table(self, shown: Table) -> str:
         """Write a table that scrolls by itself, with its caption, and its legend below."""
         columns, rows = shown.laid_out("html")
-        caption = " ".join(filter(None, [shown.caption, shown.left_out])) or shown.title
+        told = " ".join(filter(None, [shown.caption, shown.left_out]))
+        unseen = "" if told or shown.about else ' class="unseen"'  # the title stands above it
+        caption = self.words(told or shown.title)
         about = f"{self.code(shown.about)}: " if shown.about else ""
         label = ", ".join(filter(None, [shown.title, shown.about]))
         lines = [
             f'<div class="scroll" tabindex="0" role="region" aria-label="{self.plain(label)}">',
             "<table>",
-            f'<caption><span class="key">{about}{self.words(caption)}</span></caption>',
+            f'<caption{unseen}><span class="key">{about}{caption}</span></caption>',
             "<thead>",
             f"<tr>{''.join(_cell(each, self.heading_of(each), 'col') for each in columns)}</tr>",
             "</thead>",

@@ -137,9 +137,33 @@ def test_a_cell_tells_its_prompt_and_its_example_also_by_keyboard(
     assert f"q{second}\n" in told
     assert f"{solved[second]} of 12 prompts" in told
     assert "2 of 12" in told
-    page.keyboard.press("ArrowUp")
+    page.keyboard.press("End")
+    assert "12 prompts" in page.locator("aside").inner_text()
+    last = sorted(range(60), key=lambda column: (-solved[column], column))[-1]
+    assert f"q{last}\n" in page.locator("aside").inner_text()
+    for key in ("Home", "ArrowRight", "ArrowUp"):
+        page.keyboard.press(key)
     page.get_by_role("button", name="Show this answer").click()
     page.wait_for_selector(f"#example-{second}")
+
+
+def test_a_cell_that_the_keyboard_chooses_is_in_sight(
+    opens: Callable[..., Any], tmp_path: Path
+) -> None:
+    cells = answered([f"{row:012}" for row in range(300)], 200)
+    name = named("large")
+    path = written(tmp_path / "page.html", run(claimed(cells, id=name)), {name: cells})
+    page = opens(380).go(path, "claim-0/matrix")
+    page.focus("canvas")
+    box = "document.querySelector('.canvas')"
+    assert page.evaluate(f"{box}.scrollWidth > {box}.clientWidth")
+    page.keyboard.press("End")
+    assert page.evaluate(f"{box}.scrollLeft + {box}.clientWidth >= {box}.scrollWidth - 1")
+    for _ in range(299):
+        page.keyboard.press("ArrowDown")
+    assert page.evaluate(f"{box}.scrollTop + {box}.clientHeight >= {box}.scrollHeight - 1")
+    page.keyboard.press("Home")
+    assert page.evaluate(f"{box}.scrollLeft") == 0
 
 
 @pytest.mark.parametrize("which", ["wrong", "right", "all"])
@@ -205,6 +229,9 @@ def test_claims_are_sorted_filtered_and_searched(
     page.get_by_role("button", name="best", exact=True).first.click()
     assert shown() == sorted(best, key=lambda task: -best[task])
     assert page.locator("#claims th[aria-sort]").count() == 1
+    decides = {each.task: each.permutation_p or each.p_max or 0 for each in record.claims}
+    page.get_by_role("button", name="p", exact=True).first.click()
+    assert [decides[task] for task in shown()] == sorted(decides.values())
     page.get_by_label("Search claims").fill("BETA")
     assert shown() == ["beta"]
     page.get_by_label("Search claims").fill("no such claim")

@@ -16,6 +16,9 @@ function visible(text, lines = false) {
   return String(text).split(JOINER).map((part) => part.replace(HIDDEN, shown)).join("\u200d");
 }
 
+// A sentence, whose numbers stay on one line: browsers break after the hyphen of 8.7e-18, a dash and a sign.
+const sentence = (text) => visible(text).replace(/([<>=]) (?=[.\d])/g, "$1\u00a0").replace(/(?<=\de)-(?=\d)/g, "-\u2060").replace(/(?<=\d)\u2013(?=[.\d])/g, "\u2013\u2060");
+
 function fill(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "on") for (const [event, act] of Object.entries(value)) made.addEventListener(event, act);

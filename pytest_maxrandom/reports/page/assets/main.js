@@ -45,7 +45,7 @@ async function open(number, name) {
   panel.replaceChildren(
     el("div", { class: "bar" }, button("← All claims", home), el("span", { class: "space" }), el("span", { class: "soft hint" }, el("kbd", {}, "Esc"), " all claims ", el("kbd", {}, "j"), " ", el("kbd", {}, "k"), " next, previous"), step("↑", -1, "Previous claim"), step("↓", 1, "Next claim")),
     el("h2", { tabindex: -1, id: "claim-name" }, row ? el("span", { class: "soft" }, `${row.textContent} `) : "", visible(claim.name)),
-    el("p", {}, visible(claim.why)),
+    el("p", {}, sentence(claim.why)),
     el("dl", { class: "numbers" }, claim.numbers.map(([title, value]) => el("div", {}, el("dt", {}, title), el("dd", {}, value)))),
     tabs, part);
   overview.hidden = true;

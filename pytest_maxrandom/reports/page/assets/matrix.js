@@ -57,14 +57,23 @@ function matrix(cells, toAnswer) {
     draw();
   }
 
+  // Scrolls as far as the chosen cell needs.
+  function show() {
+    const box = canvas.parentElement;
+    const within = (from, room, to) => Math.min(Math.max(from, to + size - room), to);
+    box.scrollTo(within(box.scrollLeft, box.clientWidth, at.x * size), within(box.scrollTop, box.clientHeight, at.y * size));
+  }
+
   const place = (event) => { const box = canvas.getBoundingClientRect(); return [Math.floor((event.clientX - box.left) / size), Math.floor((event.clientY - box.top) / size)]; };
   canvas.addEventListener("click", (event) => choose(...place(event)));
   canvas.addEventListener("mousemove", (event) => { if (event.buttons === 0 && !("ontouchstart" in window)) choose(...place(event)); });
   canvas.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const far = columns.length;
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-far, 0], End: [far, 0] }[event.key];
     if (!step) return;
     event.preventDefault();
     choose((at ? at.x : -1) + step[0], (at ? at.y : 0) + step[1]);
+    show();
   });
   const order = el("select", { "aria-label": "Order of the examples", on: { change: (event) => { columns = event.target.value === "ease" ? byEase : byOrder; at = null; draw(); } } },
     el("option", { value: "ease" }, "examples: most often right first"), el("option", { value: "order" }, "examples: as they were asked"));

@@ -2,7 +2,7 @@
 
 function sortKey(cell) {
   const line = (cell.firstChild && cell.innerText.split("\n")[0].trim()) || "";
-  const number = line.replace(/[,\s]/g, "").replace("\u2212", "-").match(/^[<>=≤≥]?([+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)/);
+  const number = line.replace(/[,\s\u2060]/g, "").replace("\u2212", "-").match(/^[<>=≤≥]?([+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)/);
   return number ? Number(number[1]) : line.toLowerCase();
 }
 
@@ -67,7 +67,7 @@ function claimsTable(index) {
     };
   });
   const chosen = new Set();
-  const search = el("input", { type: "search", placeholder: "Search claims", "aria-label": "Search claims", on: { input: show } });
+  const search = el("input", { type: "search", placeholder: "Search claims ( / )", "aria-label": "Search claims", on: { input: show } });
   const told = el("span", { class: "soft", role: "status" });
   const words = [...new Set(entries.map((entry) => entry.word))];
   const chips = [...words.map((word) => [word, (entry) => entry.word === word]), ["🚩 red flags", (entry) => entry.flagged]]

@@ -4,7 +4,7 @@ const ABSENT = "The JSON report alone does not tell which prompt was right on wh
 const WITHHELD = "This page holds no texts of this claim's questions: it was made in CI, and the suite does not say share: texts.";
 const MORE = 40;
 
-const flagged = (flag) => el("div", { class: `flag ${flag.does}` }, el("b", {}, flag.kind), ` (${flag.does}) `, visible(flag.text), el("div", { class: "soft" }, `What to do: ${visible(flag.remedy)}. `, el("a", { href: flag.page, rel: "noreferrer" }, "More on ", flag.kind)));
+const flagged = (flag) => el("div", { class: `flag ${flag.does}` }, el("b", {}, flag.kind), ` (${flag.does}) `, sentence(flag.text), el("div", { class: "soft" }, `What to do: ${visible(flag.remedy)}. `, el("a", { href: flag.page, rel: "noreferrer" }, "More on ", flag.kind)));
 
 function summaryView(claim) {
   const told = el("div");
@@ -112,7 +112,7 @@ async function answersView(claim) {
     claim.texts ? "" : soft(WITHHELD),
     claim.texts && !questions ? soft("The texts of the questions are not at hand: a predictions file and recorded results hold ids alone.") : "",
     questions && questions.limit < 8000 ? soft("Texts are shortened, so that the page stays small.") : "",
-    el("p", { class: "soft" }, `What prompt number ${cells.best + 1}, the best one, answered`, shows.length ? " after the demonstrations " : ".", ...shows.flatMap((id) => [code(id), " "]), unit),
+    el("p", { class: "soft" }, `What prompt number ${cells.best + 1}, the best one, answered`, shows.length ? " after the demonstrations " : "", ...shows.flatMap((id, place) => [place ? " " : "", code(id)]), `. ${unit}`),
     el("div", { class: "bar" }, which, order, search, told), found, more,
   ];
 }
@@ -169,7 +169,7 @@ function curvesView(claim) {
 
 function labelsView(claim) {
   return claim.labels.flatMap((check) => [
-    el("p", {}, visible(check.sentence || check.finding || "There is no finding.")),
+    el("p", {}, sentence(check.sentence || check.finding || "There is no finding.")),
     ...check.asked.flatMap((asked) => {
       const groups = [["recall", "fill-blue", "recall: share of the right ones that are answered with it"], ["predicted", "fill-orange", "predicted: share of all answers"], ["base", "fill-grey", "base rate: its probability without a question"]].filter(([key]) => asked.labels.some((each) => each[key] !== null));
       const rows = asked.labels;
