@@ -22,12 +22,13 @@ from pytest_maxrandom.suite.claims import LabelBiasSpec
 from pytest_maxrandom.suite.models import ModelSpec, OpenAISpec, kind_of
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
+from pytest_maxrandom.suite.spec import undecidable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.suite.arms import ArmSpec
-    from pytest_maxrandom.suite.base import Contradiction, Location
+    from pytest_maxrandom.suite.base import Contradiction, Location, NamedModel
 
 S = TypeVar("S", bound=Spec)
 
@@ -74,11 +75,14 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         _sound(RecordedModelSpec if recorded else kind_of(model), model)
         for model in _entries(suite, "models")
     ]
-    for index, first in repeats(None if model is None else model.test_id for model in models):
+    ids = map(_test_id, _entries(suite, "models"), models)
+    for index, first in repeats(ids):
         yield (
             ("models", index),
             f"this has the same test ids as models[{first}]; give one of them a `label`",
         )
+    if not recorded:
+        yield from undecidable(suite)
     yield from _of_tasks(suite, tasks)
     yield from _of_replicates(suite, tasks, recorded=recorded)
     yield from _of_label_bias(suite, tasks, recorded=recorded)
@@ -121,6 +125,14 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         yield from _of_comparisons(suite, {name: place for place, name in enumerate(sound)})
     elif None not in models:
         yield from _of_comparisons(suite, model_names([each for each in models if each]))
+
+
+def _test_id(said: Any, model: NamedModel | None) -> str | None:
+    """Return what test ids say of a model; None where what it says of that is a mistake."""
+    if model is None:
+        return None
+    kept = getattr(model, "quantization", None)
+    return model.test_id if said.get("quantization", kept) == kept else None
 
 
 def _scorings(suite: dict[str, Any]) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.suite.loader import mistakes_of
+from pytest_maxrandom.suite.mistakes import mistakes_of
 from pytest_maxrandom.suite.positions import Document
 from pytest_maxrandom.suite.spec import SuiteSpec
 

@@ -32,8 +32,13 @@ _IN_WORDS = (
         "together in the same column",
     ),
     (
-        "mapping values are not allowed here",
+        "mapping values are not allowed here: .*:",
         "a colon is not allowed here; put the text in quotes, or start the key on a new line",
+    ),
+    (
+        "mapping values are not allowed here",
+        "this line is indented deeper than the one above it, which has a value already; start keys "
+        "that belong together in the same column",
     ),
     (
         r"expected ',' or '[]}]'",
@@ -228,7 +233,8 @@ def read(path: Path) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark or loader.get_mark()
         reason = " ".join(part for part in (error.context, error.problem) if part)
-        line, message = mark.line + 1, f"this is not valid YAML: {_in_words(reason)}"
+        before = text[mark.index - mark.column : mark.index]
+        line, message = mark.line + 1, f"this is not valid YAML: {_in_words(reason, before)}"
     except RecursionError:
         line, message = loader.line + 1, "the values are nested too deeply for a suite"
     except (ValueError, OverflowError):  # of PyYAML's scanner: "\UFFFFFFFF"
@@ -236,8 +242,9 @@ def read(path: Path) -> Document:
     raise SuiteError([Problem(path, line, message)])
 
 
-def _in_words(reason: str) -> str:
+def _in_words(reason: str, before: str) -> str:
+    """Say it in the words of suites, given what stands in the line before the mistake."""
     for pattern, words in _IN_WORDS:
-        if found := re.search(pattern, reason):
+        if found := re.search(pattern, f"{reason}: {before}"):
             return words.format(**found.groupdict())
     return reason

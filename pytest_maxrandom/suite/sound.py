@@ -14,10 +14,11 @@ from pydantic import ValidationError
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.checks import is_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite
-from pytest_maxrandom.suite.models import kind_of
+from pytest_maxrandom.suite.models import MODELS, kind_of
 from pytest_maxrandom.suite.positions import Document, read
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
+from pytest_maxrandom.suite.tasks import TASKS, usual_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,7 +61,7 @@ def sound_parts(path: Path) -> tuple[list[Part], Callable[..., int]]:
     found = []
     for part, typed in (("models", _model), ("tasks", _task)):
         for index, keys in enumerate([] if is_recorded(data) else _entries(data, part)):
-            spec, whole = _without_mistakes(keys, typed)
+            spec, whole = _without_mistakes(_with_format(part, keys), typed)
             if spec is not None:
                 found.append(Part((part, index), spec, whole))
     return found, lambda *place: document.line(place)
@@ -104,7 +105,21 @@ def _entries(data: dict[str, Any], part: str) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
+def _with_format(part: str, keys: Any) -> Any:
+    """Return the keys of a task that has no format, with the one that its file's suffix tells."""
+    if part != "tasks" or (usual := usual_format(keys)) is None:
+        return keys
+    return {
+        **_NONE,
+        **keys,
+        "format": keys["format"] if keys.get("format") in TASKS.names() else usual,
+    }
+
+
 def _model(keys: Any) -> ModelSpec:
+    backend = keys.get("backend", MODELS.default) if isinstance(keys, dict) else None
+    if backend not in MODELS.names():
+        raise SuiteError([])  # the loader says what is wrong with it
     return kind_of(keys).model_validate(keys)
 
 
@@ -160,7 +175,7 @@ def _without(keys: Any, errors: Sequence[ErrorDetails]) -> Any:
     left = copy.deepcopy(keys)
     for error in errors:
         place = _within(keys, error["loc"])
-        if not place or error["type"] in ("missing", "contradiction"):
+        if not place:  # a key of the part itself is missing, or all of it contradicts itself
             return None
         here: Any = left
         for part in place[:-1]:

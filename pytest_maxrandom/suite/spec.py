@@ -97,26 +97,27 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
     """Whether the suite may have claims that no result can pass, with so few examples and so many
     prompts."""
 
-    def contradictions(self) -> Iterator[Contradiction]:
-        """Yield a sweep that is to stop where it cannot."""
-        yield from super().contradictions()
-        if self.until == "all":
-            return
-        if self.prompts.budget is None:
+
+def undecidable(suite: dict[str, Any]) -> Iterator[Contradiction]:
+    """Yield why a suite, as it stands in its file, cannot have a sweep that stops early."""
+    if suite.get("until") != "decided":
+        return
+    prompts = suite.get("prompts", {})
+    if isinstance(prompts, dict) and prompts.get("budget") is None:
+        yield (
+            ("until",),
+            "`decided` needs to know t before the first answer; declare it with `prompts: "
+            "{budget: N}`, or remove `until`",
+        )
+    if suite.get("metric") in ("balanced_accuracy", "macro_f1"):
+        yield (
+            ("until",),
+            f"`decided` counts right answers, but the metric is {suite['metric']}; use `metric: "
+            "accuracy`, or remove `until`",
+        )
+    for key in ("replicates", "compare", "contamination", "label_bias"):
+        if suite.get(key) not in (None, []):
             yield (
                 ("until",),
-                "`decided` needs to know t before the first answer; declare it with `prompts: "
-                "{budget: N}`, or remove `until`",
+                f"`decided` skips answers, but `{key}` needs them all; remove one of the two",
             )
-        if self.metric != "accuracy":
-            yield (
-                ("until",),
-                f"`decided` counts right answers, but the metric is {self.metric}; use `metric: "
-                "accuracy`, or remove `until`",
-            )
-        for key in ("replicates", "compare", "contamination", "label_bias"):
-            if getattr(self, key):
-                yield (
-                    ("until",),
-                    f"`decided` skips answers, but `{key}` needs them all; remove one of the two",
-                )

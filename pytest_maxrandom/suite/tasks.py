@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from string import Formatter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -249,6 +250,23 @@ class LmEvalSpec(TaskSpec):
     must allow that too."""
     _member: tuple[str, Any] | None = PrivateAttr(default=None)
     """The path of which this is one of several tasks, and what was read of it."""
+
+
+FORMATS = {
+    ".json": "bigbench",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".yaml": "lm_eval",
+    ".yml": "lm_eval",
+}
+"""The format that a file usually has, by its suffix."""
+
+
+def usual_format(keys: Any) -> str | None:
+    """Return the format that the suffix of a task's file tells, as it stands in a suite."""
+    path = keys.get("path") if isinstance(keys, dict) else None
+    return FORMATS.get(PurePath(path).suffix.lower()) if isinstance(path, str) else None
 
 
 TASKS = SpecUnion[TaskSpec](

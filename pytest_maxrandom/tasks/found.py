@@ -13,7 +13,7 @@ from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, listed, q
 from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.fragments import task_of_keys
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
-from pytest_maxrandom.suite.tasks import RowsSpec
+from pytest_maxrandom.suite.tasks import FORMATS, RowsSpec
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.load import members
 from pytest_maxrandom.tasks.reading import shown
@@ -26,15 +26,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.tasks import TaskSpec
     from pytest_maxrandom.tasks.task import Where
 
-FORMATS = {
-    ".json": "bigbench",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".yaml": "lm_eval",
-    ".yml": "lm_eval",
-}
-"""The format of a file that is no suite, by its suffix."""
 _YAML = (".yaml", ".yml")
 _TASK = re.compile(r"^task[ \t]*:[ \t]*['\"]?([\w.+/-]*)", re.MULTILINE)
 _GROUP = re.compile(r"^group[ \t]*:", re.MULTILINE)

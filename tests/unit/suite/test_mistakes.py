@@ -120,7 +120,10 @@ TASK_KEYS = (
         ("prompts: {count: 0}", f"`prompts.count`: found 0, expected {COUNT}"),
         ("prompts: {count: 2000000}", f"`prompts.count`: found 2000000, expected {COUNT}"),
         ("prompts: {count: 1.5}", f"`prompts.count`: found 1.5, expected {COUNT}"),
-        ("prompts: {count: '5'}", f"`prompts.count`: found '5', expected {COUNT}"),
+        (
+            "prompts: {count: '5'}",
+            f"`prompts.count`: found '5', expected {COUNT}; remove the quotes",
+        ),
         ("prompts: {count: yes}", f"`prompts.count`: found true, expected {COUNT}"),
         ("prompts: {count: }", f"`prompts.count`: found nothing, expected {COUNT}"),
         (
@@ -220,7 +223,8 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
         ("{}", "the key `models[0].name` is missing; add it"),
         (
             "gpt2",
-            f"`models[0]`: found 'gpt2', expected keys with values (keys here: {MODEL_KEYS})",
+            f"`models[0]`: found 'gpt2', expected keys with values (keys here: {MODEL_KEYS}); "
+            "write `{name: gpt2}`",
         ),
         ("{name: 3}", "`models[0].name`: found 3, expected text; put it in quotes"),
         (
@@ -251,6 +255,11 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
             "unknown key `models[0].quantisation`; did you mean `quantization`? (keys here: name, "
             "label, backend, if_missing, revision, adapter, quantization, unverified, dtype, "
             "device, device_map, trust_remote_code, chat)",
+        ),
+        (
+            "{name: m, quantization: Q4_K_M}",
+            "`models[0].quantization`: found 'Q4_K_M', expected 'none' or 'nf4' or 'fp4' or 'int8' "
+            "or 'stored'; GGUF files have this type: write `backend: gguf`, and no `quantization`",
         ),
     ],
 )
@@ -326,8 +335,8 @@ def test_a_task_of_lm_eval_among_the_suites_is_told_in_one_sentence(
 
 
 def test_a_missing_key_is_told_at_the_part_that_lacks_it(suite: SuiteText) -> None:
-    assert suite.mistakes("models:\n- name: m\ntasks:\n- path: x\n") == [
-        "4: the key `tasks[0].format` is missing; add it",
+    assert suite.mistakes("models:\n- name: m\ntasks:\n- path: x.jsonl\n") == [
+        "4: the key `tasks[0].format` is missing; add `format: jsonl`",
         "4: the key `tasks[0].name` is missing; add it",
     ]
     assert suite.mistakes("\nxfail: a\n") == [
@@ -428,6 +437,63 @@ prompts:
         f"12: `prompts.count`: found 'none', expected {COUNT}",
         "13: prompts.shots[1] repeats prompts.shots[0]; remove one of the two",
         "15: found '3' as a key, expected a word",
+    ]
+
+
+def test_a_value_that_is_a_mistake_makes_no_two_models_one(suite: SuiteText) -> None:
+    text = "models: [{name: m, quantization: x}, {name: m, quantization: y}]\n"
+    told = suite.mistakes(text + "tasks: [{name: t, format: csv, path: x}]\n")
+    assert [one.split("expected")[0] for one in told] == [
+        "1: `models[0].quantization`: found 'x', ",
+        "1: `models[1].quantization`: found 'y', ",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "ending"),
+    [
+        ("models: a/m", "models", "expected a list; write `[{name: a/m}]`"),
+        ("tasks: [d/q.CSV]", "tasks[0]", "; write `{name: q, format: csv, path: d/q.CSV}`"),
+        ("tasks: q.json", "tasks", "; write `[{name: q, format: bigbench, path: q.json}]`"),
+        ("assert: {p_max: 5%}", "assert.p_max", "; write 0.05"),
+        ("scoring: acc_norm", "scoring", "; did you mean `char_logprob`?"),
+        ("metric: f1", "metric", "; did you mean `macro_f1`?"),
+    ],
+)
+def test_what_people_write_for_something_else_is_told_as_it_is_written(
+    suite: SuiteText, line: str, key: str, ending: str
+) -> None:
+    others = {"models": "[{name: m}]", "tasks": "[{name: t, format: csv, path: x}]"}
+    others.pop(line.split(":")[0], None)
+    text = "".join(f"{name}: {value}\n" for name, value in others.items()) + line + "\n"
+    (told,) = suite.mistakes(text)
+    assert told.startswith(f"{len(others) + 1}: `{key}`: found ")
+    assert told.endswith(ending)
+
+
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("shots: 2", "below `prompts` at the top of the suite"),
+        ("scoring: paper", "at the top of the suite, not below a task or a model"),
+        ("max_examples: 2", "below `validation`"),
+    ],
+)
+def test_a_key_that_stands_too_deep_is_told_where_it_belongs(
+    suite: SuiteText, key: str, place: str
+) -> None:
+    text = f"models: [{{name: m}}]\ntasks: [{{name: t, format: csv, path: x, {key}}}]\n"
+    (told,) = suite.mistakes(text)
+    assert f"; it belongs {place} (keys here: " in told
+
+
+def test_what_needs_all_answers_is_told_with_the_other_mistakes(suite: SuiteText) -> None:
+    lines = "prompts: {count: 20, budget: 5}\nuntil: decided\nreplicates: 3\nmetric: macro_f1\n"
+    told = suite.mistakes(MINIMAL + lines)
+    assert [one.split(";")[0] for one in told] == [
+        "3: prompts.budget: found 5, expected at least prompts.count, which is 20",
+        "4: until: `decided` counts right answers, but the metric is macro_f1",
+        "4: until: `decided` skips answers, but `replicates` needs them all",
     ]
 
 

@@ -94,6 +94,37 @@ def test_a_part_with_a_wrong_key_tells_which_file_is_missing_too(folder: Path) -
     ]
 
 
+def test_a_task_without_a_format_is_looked_into_as_its_suffix_tells(folder: Path) -> None:
+    """And a block of which nothing is left without its mistakes hides nothing."""
+    (folder / "r.csv").write_text("text,label\na,yes\n")
+    found = told(
+        suite(
+            "- {name: a, path: nothere.jsonl, test: {fraction: 2}}\n"
+            "- {name: b, format: cvs, path: r.csv, columns: {input: txt}, choices: [a, b]}\n"
+            "- {path: nothere.csv}"
+        )
+    )
+    assert [line for line in found if "fraction" in line or "format" in line] == [
+        "s.yaml:4: `tasks[0].test.fraction`: found 2, expected a number above 0 and below 1",
+        "s.yaml:4: the key `tasks[0].format` is missing; add `format: jsonl`",
+        "s.yaml:5: `tasks[1].format`: found 'cvs', expected 'bigbench' or 'jsonl' or 'csv' or "
+        "'hub' or 'lm_eval'; did you mean `csv`?",
+        "s.yaml:6: the key `tasks[2].format` is missing; add `format: csv`",
+    ]
+    assert [line for line in found if "there is no file" in line] == [
+        "s.yaml:4: there is no file 'nothere.jsonl' (paths are relative to the suite file)",
+        "s.yaml:6: there is no file 'nothere.csv' (paths are relative to the suite file)",
+    ]
+    assert any("did you mean 'text'?" in line for line in found)
+
+
+@pytest.mark.parametrize("backend", ["mokc", "transformer"])
+def test_a_backend_that_is_a_mistake_is_told_once(folder: Path, backend: str) -> None:
+    path = suite("- {name: b, format: jsonl, path: d.jsonl}", f"{{name: m, backend: {backend}}}")
+    (found,) = told(path)
+    assert found.startswith(f"s.yaml:2: `models[0].backend`: found '{backend}', expected ")
+
+
 def test_the_nearest_file_is_the_one_whose_name_is_like_it_whatever_it_ends_in(
     folder: Path,
 ) -> None:

@@ -61,7 +61,8 @@ def test_a_task_without_a_format_is_told_that_alone_and_what_no_format_has(
     suite: SuiteText,
 ) -> None:
     told = mistakes(suite, "  split: x\n  separater: q\n")
-    assert told[0] == "3: the key `tasks[0].format` is missing; add it"
+    formats = " | ".join(TASKS.specs)
+    assert told[0] == f"3: the key `tasks[0].format` is missing; add `format: {formats}`"
     assert told[1].startswith("6: unknown key `tasks[0].separater`; did you mean `separator`?")
     assert len(told) == 2
 

@@ -108,8 +108,11 @@ tasks:
     [
         ("a: [\n", "2: this is not valid YAML: the file ends inside a bracket, a list or a value; "
                    "close it"),
-        ("a: b\n c: d\n", "2: this is not valid YAML: a colon is not allowed here; put the text in "
-                          "quotes, or start the key on a new line"),
+        ("a: b\n c: d\n", "2: this is not valid YAML: this line is indented deeper than the one "
+                          "above it, which has a value already; start keys that belong together "
+                          "in the same column"),
+        ("a: b: c\n", "1: this is not valid YAML: a colon is not allowed here; put the text in "
+                      "quotes, or start the key on a new line"),
         ("a:\n  - b: c\n   d: e\n", "3: this is not valid YAML: this line is indented like none of "
                                     "the lines above it; start keys and entries that belong "
                                     "together in the same column"),
