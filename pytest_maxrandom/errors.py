@@ -33,6 +33,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import csv
+    import json
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
@@ -196,7 +198,8 @@ def nearest_file(file: Path, written: str | None = None) -> str:
         The path to it as it was written, for an answer that can be written in its place.
     """
     beside = PurePath(written or file.name)
-    names = {entry.stem: beside.with_name(entry.name).as_posix() for entry in file.parent.iterdir()}
+    entries = sorted(file.parent.iterdir(), key=lambda entry: entry.suffix == file.suffix)
+    names = {entry.stem: beside.with_name(entry.name).as_posix() for entry in entries}
     return did_you_mean(file.stem, names, lambda stem: quoted(names[stem]))
 
 
@@ -210,6 +213,55 @@ def dotted(location: Iterable[str | int]) -> str:
     """
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     return "".join(parts).removeprefix(".")
+
+
+_IN_JSON = {
+    "Expecting value": "a value is missing here: a text in double quotes, a number, a list, ...",
+    "Expecting ',' delimiter": "a comma, or a closing bracket, is missing here",
+    "Expecting ':' delimiter": "a colon is missing here, after the key",
+    "Expecting property name": "a key in double quotes is missing here",
+    "Illegal trailing comma": "this comma has nothing after it; remove it",
+    "Unterminated string": "the quote that opens here is not closed",
+    "Invalid control character": "a tab or a line break is in a text; write it as \\t or \\n",
+    "Invalid \\": "a backslash before this character means nothing in JSON; write it twice",
+    "Extra data": "the value has ended, but more text follows",
+}
+"""What Python says of a text that is no JSON, by how it begins, and the same in plain words."""
+_IN_CSV = {
+    "unexpected end of data": "a double quote is not closed",
+    "field larger than field limit": "a cell is longer than 131,072 characters, as if a double "
+    "quote were not closed",
+    "',' expected after": "text follows after a closing double quote; write each quote within a "
+    "cell twice",
+    "new-line character seen": "a line ends in a carriage return alone; save the file with "
+    "ordinary line ends",
+}
+"""The same of CSV."""
+
+
+def json_in_words(error: json.JSONDecodeError) -> str:
+    """Say what is wrong with a text in JSON, and in which column.
+
+    Examples
+    --------
+    >>> import json
+    >>> try:
+    ...     json.loads('["yes" "no"]')
+    ... except json.JSONDecodeError as error:
+    ...     print(json_in_words(error))
+    not valid JSON: a comma, or a closing bracket, is missing here (column 8)
+    """
+    found = [said for begins, said in _IN_JSON.items() if error.msg.startswith(begins)]
+    said = found[0] if found else error.msg
+    if "missing" in said and not error.doc[error.pos :].strip():
+        said = "the text ends too early; a bracket, a quote or a value is missing"
+    return f"not valid JSON: {said} (column {error.colno})"
+
+
+def csv_in_words(error: csv.Error) -> str:
+    """Say what is wrong with the row of a text in CSV that could not be read."""
+    found = [said for begins, said in _IN_CSV.items() if str(error).startswith(begins)]
+    return f"not valid CSV in the row that starts here: {found[0] if found else error}"
 
 
 def described(value: object) -> str:

@@ -12,9 +12,10 @@ from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.sweeps.labels import shuffled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.notation import Unmet
     from pytest_maxrandom.suite.loader import Suite
 
 
@@ -80,6 +81,12 @@ def untestable(suite: Suite) -> Iterator[Problem]:
             )
 
 
+def _way_out(unmet: Sequence[Unmet]) -> str:
+    if any(part.arrangements is not None for part in unmet):
+        return "give the task more examples with other right answers"
+    return "use more examples or fewer prompts (`maxrandom plan` computes how many)"
+
+
 def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
     """Yield the claims that no result can pass; they would cost a sweep and tell nothing."""
     for claim in () if suite.spec.allow_unpassable else claims:
@@ -92,9 +99,9 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
             yield Problem(
                 suite.path,
                 claim.line,
-                f"{claim.name} can never pass: even if all of n = {null.n} answers are right, "
-                f"{' and '.join(map(str, unmet))} with t = {null.t}; use more examples or fewer "
-                "prompts (`maxrandom plan` computes how many), or write `allow_unpassable: true`",
+                f"{claim.name} can never pass: with t = {null.t}, even if all of n = {null.n} "
+                f"answers are right, {' and '.join(map(str, unmet))}; {_way_out(unmet)}, or write "
+                "`allow_unpassable: true`",
             )
         test_p = claim.claim.test_p
         if test_p is not None and (why := out_of_reach(claim.condition.test, test_p)):

@@ -8,7 +8,7 @@ import re
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import RecordedError, described
+from pytest_maxrandom.errors import RecordedError, described, json_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -81,8 +81,7 @@ def json_object(
     try:
         value = decode(text)
     except json.JSONDecodeError as error:
-        at = f"column {error.colno}"
-        raise RecordedError(f"{where}: not valid JSON: {error.msg} ({at}); {way}") from None
+        raise RecordedError(f"{where}: {json_in_words(error)}; {way}") from None
     except RecursionError:
         deep = "it is nested too deeply"
         raise RecordedError(f"{where}: cannot be read as JSON, because {deep}; {way}") from None

@@ -296,7 +296,12 @@ def _first(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     where, expected = dotted(first["loc"]), f"{first['msg'][:1].lower()}{first['msg'][1:]}"
     if first["type"] == "json_invalid":
-        return f"{expected}; remove the line if an interrupted run left it unfinished"
+        if "line 1 column 1" in expected:
+            return "not a prediction; give a file that --maxrandom-predictions wrote"
+        return (
+            "the line ends too early, or is not valid JSON; remove it if an interrupted run left "
+            "it unfinished"
+        )
     if not where:
         return "not a prediction; give a file that --maxrandom-predictions wrote"
     if first["type"] == "missing":

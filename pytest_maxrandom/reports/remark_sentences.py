@@ -29,7 +29,8 @@ SENTENCES = {
     ),
     "contradictory_answers": (
         "{examples:,} examples have the question and the choices of another example, but a "
-        "different right answer: no answer can be right in both, so check which of them is."
+        "different right answer (first: {first:names}): no answer can be right in all of them, so "
+        "correct or remove the wrong ones."
     ),
     "fewer_examples": (
         "`validation: max_examples` asks for {asked:,} examples, but the task has {examples:,}: "
@@ -38,7 +39,9 @@ SENTENCES = {
     "small_validation_set": (
         "The test set takes {test:,} examples and leaves {left:,}: claims are about these."
     ),
-    "empty_inputs": "Empty input in {empty} of {examples} examples.",
+    "empty_inputs": (
+        "The input of {empty:,} of {examples:,} examples is empty (first: {first:names})."
+    ),
     "lm_eval": (
         "Texts, choices and right answers are those of lm-evaluation-harness's task {task}. What "
         "it calls `acc` is `scoring: sum_logprob` here, and its `acc_norm` is `char_logprob`. Here "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_maxrandom.errors import ReportError, dotted
+from pytest_maxrandom.errors import ReportError, dotted, json_in_words
 from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, RunRecord
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports.wording import word
@@ -110,7 +110,7 @@ def _read(data: bytes, path: Path | str) -> Any:
     except UnicodeDecodeError as error:
         raise ReportError(f"{path}: not UTF-8 text, so not a JSON report") from error
     except json.JSONDecodeError as error:
-        raise ReportError(f"{path}:{error.lineno}: not JSON: {error.msg}") from error
+        raise ReportError(f"{path}:{error.lineno}: {json_in_words(error)}") from error
     except (ValueError, RecursionError) as error:
         raise ReportError(f"{path}: not JSON: {error}") from error
 

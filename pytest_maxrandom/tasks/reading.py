@@ -11,7 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pytest_maxrandom.errors import Problem, SuiteError, described, listed, nearest_file, quoted
+from pytest_maxrandom.errors import (
+    Problem,
+    SuiteError,
+    described,
+    json_in_words,
+    listed,
+    nearest_file,
+    quoted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -209,7 +217,7 @@ def named_in(key: str, columns: Collection[str], where: Where | None) -> str:
     if where is None or (key != role and role not in columns):
         return ""
     file, line = where(*key.split(": "))
-    return "" if line is None else f" (named in {file}:{line})"
+    return "" if line is None else f" (named in {file.name}:{line})"
 
 
 def _missing(path: str, file: Path, holds: str) -> str:
@@ -287,7 +295,7 @@ def parse_json(text: str, objects: type[dict[str, Any]] = JsonObject) -> Any:
     try:
         return json.loads(text, object_pairs_hook=objects)
     except json.JSONDecodeError as error:
-        raise Mistake(f"not valid JSON: {error.msg} (column {error.colno})", error.lineno) from None
+        raise Mistake(json_in_words(error), error.lineno) from None
     except RecursionError:
         raise Mistake("cannot be read as JSON, because it is nested too deeply") from None
     except ValueError:  # Python refuses to convert integers of more than 4300 digits

@@ -94,9 +94,12 @@ class RowReader:
     def _nearest(self, column: str, key: str, header: Collection[str]) -> str:
         """Ask for the column that is spelled nearly so; the data are wrong if no suite names it."""
         near = did_you_mean(column, header)
-        if not near or key.removeprefix("columns: ") in self.spec.columns.model_fields_set:
+        if key.removeprefix("columns: ") in self.spec.columns.model_fields_set:
             return near
-        return f"{near.replace('did you mean', 'is it')} Rename it, or name it by `{key}:`"
+        if near:
+            return f"{near.replace('did you mean', 'is it')} Rename it, or name it by `{key}:`"
+        same = "; or write the choices of all rows as `choices: [TEXT, TEXT]`"
+        return f"; name yours by `{key}: NAME`{same if key == 'columns: choices' else ''}"
 
     def examples(
         self, rows: Iterable[tuple[int, Mapping[str, object]]], findings: Findings
@@ -297,6 +300,8 @@ def _by_index(answer: object, slots: Slots, first: int = 0) -> int:
     if not isinstance(answer, int) or not first <= answer <= last:
         found = int(answer) if isinstance(answer, int) else described(answer)
         hint = "; if answers count from 1, add `answer_is: number`" if found == last + 1 else ""
+        if isinstance(answer, str) and answer in slots:
+            hint = "; it is the text of a choice, so remove `answer_is`"
         raise Mistake(f"{name} must be a whole number from {first} to {last}, found {found}{hint}")
     return _filled(int(answer) - first, slots, f"the {name.split()[1]} {int(answer)}")
 

@@ -9,7 +9,7 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import Problem, listed, quoted
+from pytest_maxrandom.errors import Problem, csv_in_words, listed, quoted
 from pytest_maxrandom.suite.tasks import CsvSpec, HubSpec, JsonlSpec
 from pytest_maxrandom.tasks.reading import (
     Findings,
@@ -116,7 +116,7 @@ def _records(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
                 yield start, record
             start = reader.line_num + 1
     except csv.Error as error:
-        findings.add(start, f"not valid CSV in the row that starts here: {error}")
+        findings.add(start, csv_in_words(error))
 
 
 def _check_header(header: list[str], line: int) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.reading import Findings
     from pytest_maxrandom.tasks.task import Example
 
+_SHOWN = 3
+"""Ids of examples that a remark names."""
+
 
 def finished_task(
     name: str,
@@ -53,24 +56,28 @@ def checked_task(task: Task, findings: Findings) -> Task:
     numbered = enumerate(task.examples, 1)
     whole = finished_task(task.name, numbered, findings, task.layout, task.notes)
     notes, n = whole.notes, len(whole.examples)
-    if empty := sum(not example.text.strip() for example in whole.examples):
-        notes += (Remark("empty_inputs", {"empty": empty, "examples": n}),)
+    if empty := [example.id for example in whole.examples if not example.text.strip()]:
+        first = empty[:_SHOWN]
+        notes += (Remark("empty_inputs", {"empty": len(empty), "examples": n, "first": first}),)
     if contradicting := _contradicting(whole.examples):
-        notes += (Remark("contradictory_answers", {"examples": contradicting}),)
+        first = contradicting[:_SHOWN]
+        values = {"examples": len(contradicting), "first": first}
+        notes += (Remark("contradictory_answers", values),)
     return replace(whole, notes=notes, pool=task.pool, pool_source=task.pool_source)
 
 
-def _contradicting(examples: Iterable[Example]) -> int:
-    """Count the examples whose question stands again with other right answers only."""
-    asked: dict[tuple[str, ...], list[set[str]]] = {}
+def _contradicting(examples: Iterable[Example]) -> list[str]:
+    """Return the ids of examples whose question stands again with other right answers only."""
+    asked: dict[tuple[str, ...], list[tuple[str, set[str]]]] = {}
     for example in examples:
-        key = (example.text, *sorted(example.choices))
-        asked.setdefault(key, []).append({example.choices[index] for index in example.right})
-    return sum(
-        any(own.isdisjoint(other) for other in answers)
+        right = {example.choices[index] for index in example.right}
+        asked.setdefault((example.text, *sorted(example.choices)), []).append((example.id, right))
+    return [
+        id_
         for answers in asked.values()
-        for own in answers
-    )
+        for id_, own in answers
+        if any(own.isdisjoint(other) for _, other in answers)
+    ]
 
 
 def _checked(drafts: Iterable[tuple[int, Example]], findings: Findings) -> Iterator[Example]:

@@ -33,7 +33,8 @@ TASKS: dict[str, tuple[dict[tuple[int, int], int], int]] = {
 CONTRADICTIONS = {
     "causal_judgement": (
         "4 examples have the question and the choices of another example, but a different right "
-        "answer: no answer can be right in both, so check which of them is.",
+        "answer (first: #167, #168, #183): no answer can be right in all of them, so correct or "
+        "remove the wrong ones.",
     ),
 }
 

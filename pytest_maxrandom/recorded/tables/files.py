@@ -7,7 +7,7 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import RecordedError, did_you_mean, quoted
+from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted
 from pytest_maxrandom.recorded.files import json_lines, opened
 from pytest_maxrandom.recorded.tables.columns import Rows
 
@@ -85,8 +85,7 @@ def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str
             start = reader.line_num + 1
     except csv.Error as error:
         raise RecordedError(
-            f"{path}:{start}: not valid CSV in the row that starts here: {error}; write the file "
-            "with a CSV library"
+            f"{path}:{start}: {csv_in_words(error)}; write the file with a CSV library"
         ) from error
 
 

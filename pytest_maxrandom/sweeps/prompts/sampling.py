@@ -257,6 +257,9 @@ def _check(
     pool: int,
     shots: int,
 ) -> None:
+    taken = next((n.values["test"] for n in task.notes if n.kind == "small_validation_set"), 0)
+    where_taken = f" (its test set takes {taken:,})" if taken else ""
+    fraction = "give `test` a smaller fraction, " if taken else ""
     if pool < shots:
         where, way_out = {
             "pool": ("in the pool", "or give a larger `pool`"),
@@ -264,7 +267,7 @@ def _check(
                 "outside the validation set",
                 "a smaller validation.max_examples or `demonstrations: leave_out`",
             ),
-        }.get(regime, ("in the validation set", "or give the task more examples"))
+        }.get(regime, ("in the validation set", f"{fraction}or give the task more examples"))
         if regime == "pool" and (unused := len(task.pool or ()) - pool):
             way_out += (
                 f" ({unused} of its examples repeat a validation example or its text, or belong to "
@@ -272,15 +275,12 @@ def _check(
             )
         raise NoPrompts(
             f"{shots} shots need {shots} different examples for demonstrations, found {pool} "
-            f"{where} of {task.name}; use fewer shots, {way_out}"
+            f"{where} of {task.name}{where_taken}; use fewer shots, {way_out}"
         )
     if regime == "leave_out" and len(validation) <= shots:
-        taken = next((n.values["test"] for n in task.notes if n.kind == "small_validation_set"), 0)
-        where = f" (its test set takes {taken:,})" if taken else ""
-        fraction = "give `test` a smaller fraction, " if taken else ""
         raise NoPrompts(
             f"{task.name} has {len(validation)} validation example{'s' * (len(validation) != 1)}"
-            f"{where}, of which {shots} shot{'s leave' if shots != 1 else ' leaves'} none to "
+            f"{where_taken}, of which {shots} shot{'s leave' if shots != 1 else ' leaves'} none to "
             f"score; use fewer shots, {fraction}or give the task more examples"
         )
     letters = [f for f in spec.formats or () if f.labels in ("letter", "parenthesized")]

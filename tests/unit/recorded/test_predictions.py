@@ -200,7 +200,8 @@ def test_a_missing_key_is_named(path: Path) -> None:
     [
         ("", ": holds no prediction; give a file that --maxrandom-predictions wrote"),
         ("[1, 2]\n", ":1: not a prediction; give a file that --maxrandom-predictions wrote"),
-        (json.dumps(line())[:80], ":1: invalid JSON: .*; remove the line if an interrupted run"),
+        (json.dumps(line())[:80], ":1: the line ends too early, .*; remove it if an interrupted "),
+        ("model,task\n", ":1: not a prediction; give a file that --maxrandom-predictions wrote"),
     ],
 )
 def test_what_holds_no_predictions_is_refused(path: Path, text: str, message: str) -> None:

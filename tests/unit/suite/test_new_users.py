@@ -138,6 +138,55 @@ def test_the_nearest_file_is_the_one_whose_name_is_like_it_whatever_it_ends_in(
         assert found.partition(" (paths are relative to the suite file)")[2] == hint
 
 
+def test_of_two_files_of_one_name_the_nearest_has_the_same_ending(folder: Path) -> None:
+    for ending in ("txt", "csv", "yaml"):
+        (folder / f"arithmetic.{ending}").write_text("input,choices,answer\n")
+    (found,) = told(suite("- {name: a, format: csv, path: arithmetics.csv}"))
+    assert found.endswith("; did you mean 'arithmetic.csv'?")
+
+
+def test_a_column_that_nobody_named_is_told_with_the_ways_out(folder: Path) -> None:
+    (folder / "r.csv").write_text("text,label\na,yes\n")
+    assert told(suite("- {name: a, format: csv, path: r.csv, columns: {answer: lable}}")) == [
+        "r.csv:1: the column 'choices' for `columns: choices:` is missing; found 'text', 'label'; "
+        "name yours by `columns: choices: NAME`; or write the choices of all rows as `choices: "
+        "[TEXT, TEXT]`",
+        "r.csv:1: the column 'input' for `columns: input:` is missing; found 'text', 'label'; name "
+        "yours by `columns: input: NAME`",
+        "r.csv:1: the column 'lable' for `columns: answer:` is missing; found 'text', 'label' "
+        "(named in s.yaml:4); did you mean 'label'?",
+    ]
+
+
+def test_a_test_set_that_takes_nearly_all_is_told_where_examples_are_too_few(folder: Path) -> None:
+    (found,) = told(suite("- {name: a, format: jsonl, path: d.jsonl, test: {fraction: 0.95}}"))
+    assert found.endswith(
+        "4 shots need 4 different examples for demonstrations, found 2 in the validation set of a "
+        "(its test set takes 38); use fewer shots, give `test` a smaller fraction, or give the "
+        "task more examples"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"input": "a", }', "a key in double quotes is missing here"),
+        ('{"input": "a" "answer": 1}', "a comma, or a closing bracket, is missing here"),
+        ('{"input" "a"}', "a colon is missing here, after the key"),
+        ('{"input": "a', "the quote that opens here is not closed"),
+        ('{"input": "a\\d"}', "a backslash before this character means nothing in JSON; write it "),
+        ('{"input": "a\tb"}', "a tab or a line break is in a text; write it as \\t or \\n"),
+        ('{"input": yes}', "a value is missing here: a text in double quotes, a number, a list"),
+        ('{"input": "a"', "the text ends too early; a bracket, a quote or a value is missing"),
+        ('{"input": "a"} {}', "the value has ended, but more text follows"),
+    ],
+)
+def test_what_is_no_json_is_told_in_plain_words(folder: Path, line: str, said: str) -> None:
+    (folder / "d.jsonl").write_text(f"{rows(40)}{line}\n")
+    (found,) = told(suite("- {name: a, format: jsonl, path: d.jsonl}"))
+    assert found.startswith(f"d.jsonl:41: not valid JSON: {said}")
+
+
 def test_the_nearest_file_is_written_as_the_suite_must_have_it(folder: Path) -> None:
     (folder / "arithmetic.jsonl").write_text(rows(40))
     wrong = f"../{folder.name}/arithmetics.jsonl"

@@ -91,7 +91,7 @@ def test_the_highest_graded_score_is_right_and_the_report_is_told(folder: Folder
     assert task.examples[0].right == (0,)
     assert sentences(task.notes) == (
         "Graded scores in 1 of 2 examples: the choices with the highest score count as right.",
-        "Empty input in 1 of 2 examples.",
+        "The input of 1 of 2 examples is empty (first: #1).",
     )
 
 
@@ -217,7 +217,10 @@ def test_lines_are_right_whatever_stands_before_the_examples(folder: Folder) -> 
     [
         ("", ": the file is empty; expected examples"),
         (" \n", ": the file is empty; expected examples"),
-        ('{"examples": [\n1 2]}', ":2: not valid JSON: Expecting ',' delimiter (column 3)"),
+        (
+            '{"examples": [\n1 2]}',
+            ":2: not valid JSON: a comma, or a closing bracket, is missing here (column 3)",
+        ),
         ("[1]", ":1: a BIG-bench file must be a JSON object in braces, found a list"),
         ("[" * 100_000, ": cannot be read as JSON, because it is nested too deeply"),
         ("9" * 5000, ": cannot be read as JSON, because a number has too many digits"),

@@ -84,7 +84,7 @@ def test_a_digit_is_a_text_unless_the_suite_says_index(folder: Folder) -> None:
         ),
         (
             HEADER + 'k,?,x,y,z,x\nl,"?,x,y,z,x\nm,?,x,y,z,x\n',
-            [":3: not valid CSV in the row that starts here: unexpected end of data"],
+            [":3: not valid CSV in the row that starts here: a double quote is not closed"],
         ),
         (
             HEADER + "k,?,x,y,z,Y\n",

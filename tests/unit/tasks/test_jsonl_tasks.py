@@ -94,7 +94,7 @@ def test_a_row_may_lack_some_choice_columns_and_an_index_counts_columns(folder: 
 
 def test_an_empty_input_is_allowed_and_told(folder: Folder) -> None:
     (note,) = folder.load("jsonl", lines(row(input=""))).notes
-    assert note == Remark("empty_inputs", {"empty": 1, "examples": 1})
+    assert note == Remark("empty_inputs", {"empty": 1, "examples": 1, "first": ["#1"]})
 
 
 ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [
@@ -106,6 +106,12 @@ ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [
     ),
     (row(-1), {}, "an index must be a whole number from 0 to 2, found -1"),
     (row("x"), {"answer_is": "index"}, "an index must be a whole number from 0 to 2, found 'x'"),
+    (
+        row("b"),
+        {"answer_is": "index"},
+        "an index must be a whole number from 0 to 2, found 'b'; it is the text of a choice, so "
+        "remove `answer_is`",
+    ),
     (row("D"), {"answer_is": "letter"}, "a letter must be one from A to C, found 'D'"),
     (row(1), {"answer_is": "letter"}, "a letter must be one from A to C, found the number 1"),
     (
@@ -231,7 +237,8 @@ def test_all_mistakes_are_told_in_the_order_of_the_file(folder: Folder) -> None:
     content = lines(row("x"), row()) + '{"input": \n[1]\n' + lines(row(input=None, choices=3))
     assert folder.mistakes("jsonl", content) == [
         "task.jsonl:1: the answer 'x' is none of the choices 'a', 'b', 'c'",
-        "task.jsonl:3: not valid JSON: Expecting value (column 11)",
+        "task.jsonl:3: not valid JSON: the text ends too early; a bracket, a quote or a value is "
+        "missing (column 11)",
         "task.jsonl:4: a line must be a JSON object in braces, found a list",
         "task.jsonl:5: the input must be a text or a whole number, found null",
         'task.jsonl:5: the column \'choices\' must hold a list of choices such as ["yes", "no"], '

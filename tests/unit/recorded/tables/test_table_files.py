@@ -104,8 +104,8 @@ def test_no_row_is_lost_however_many_there_are(tmp_path: Path, count: int) -> No
         ),
         (
             HEADER + 'p,a,1\np,"b,1\np,c,1\n',
-            "3: not valid CSV in the row that starts here: unexpected end of data; write the file "
-            "with a CSV library",
+            "3: not valid CSV in the row that starts here: a double quote is not closed; write "
+            "the file with a CSV library",
         ),
         (
             "prompt_id;example_id;correct\np;a;1\n",
@@ -143,7 +143,7 @@ WAY = "give one JSON object in each line, and remove a line that an interrupted 
         ("", "the file is empty; give one JSON object in each line"),
         (
             LINE + '{"prompt_id": "p", "exam',
-            f"2: not valid JSON: Unterminated string starting at (column 20); {WAY}",
+            f"2: not valid JSON: the quote that opens here is not closed (column 20); {WAY}",
         ),
         (LINE + "3\n", f"2: found the number 3, expected an object; {WAY}"),
         ("[]\n" + LINE, f"1: found a list, expected an object; {WAY}"),
