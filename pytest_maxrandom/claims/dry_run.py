@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.decided import undecidable
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.models.questions import Estimate
 from pytest_maxrandom.models.registry import locate
+from pytest_maxrandom.models.training import Size
 from pytest_maxrandom.sweeps.estimate import MOST_TEXTS, estimate, left, probe, seconds_of
 from pytest_maxrandom.sweeps.executor import LocalExecutor
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
-    from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.models.training import Trained, Training
     from pytest_maxrandom.sweeps.executor import Job
 
     Asked = tuple[PlannedClaim, Sequence[Job]]
@@ -35,11 +36,11 @@ class TrainingCost:
         0 is the claim itself.
     texts, labelled : int
         How many it reads.
-    words : int
-        Of all of them, each as often as it is read: as the model's tokenizer is not loaded, the
-        number of its tokens is not known.
-    seconds : float or None
-        That it took, where it was done already and its weights are kept; else None.
+    words, tokens, steps : int
+        What is left to read, each text as often as it is read, and steps of the optimizer. Tokens
+        are None where the model's tokenizer is not on this machine.
+    kept : Trained or None
+        What the training found, where it was done before and its weights are kept.
     """
 
     arm: str
@@ -47,8 +48,10 @@ class TrainingCost:
     replicate: int
     texts: int
     labelled: int
-    words: int
-    seconds: float | None
+    words: int = 0
+    tokens: int | None = 0
+    steps: int = 0
+    kept: Trained | None = None
 
 
 @dataclass(slots=True)
@@ -77,7 +80,8 @@ class ModelCost:
     early : bool
         Whether a sweep may stop before all of this is computed.
     trained : list of TrainingCost
-        What is trained before anything is asked; where that was not done yet, nothing is measured.
+        What is trained before anything is asked. Classification heads are not measured: training
+        them takes longer than asking them.
     later : bool
         Whether more is asked where a claim passes.
     problem : str or None
@@ -114,11 +118,14 @@ def costs(asked: Iterable[Asked], session: SessionState) -> list[ModelCost]:
     """Return what claims, and the checks that go with them, will take.
 
     Each model is loaded and tried on a few prompts, whose answers are forgotten: nothing is judged,
-    stored, or written to a ledger.
+    stored, trained, or written to a ledger. The trainings of an arm are one model here,
+    because what they cost when they are asked is the same.
     """
     by_model: dict[tuple[str, ...], list[Asked]] = {}
     for claim, jobs in asked:
-        key = locate(*claim.loads).key
+        key = locate(claim.model, claim.base).key
+        if claim.training is not None:
+            key += (claim.arm.name,)
         by_model.setdefault(key, []).append((claim, jobs))
     return [_cost(own, session) for own in by_model.values()]
 
@@ -128,12 +135,14 @@ def _cost(asked: Sequence[Asked], session: SessionState) -> ModelCost:
     found = ModelCost(first.arm.name, first.model.backend)
     known: set[tuple[str, ...]] = set()
     todo: list[tuple[PlannedClaim, list[Job]]] = []
+    trained: dict[str, TrainingCost] = {}
     try:
         for claim, jobs in asked:
             found.add(claim, session)
-            new = []
+            training, new = claim.training, []
+            trains = "" if training is None else training.digest
             for job in jobs:
-                key = job.task, job.prompt.digest, job.scoring
+                key = trains, job.task, job.prompt.digest, job.scoring
                 if key not in known:
                     known.add(key)
                     new.append(job)
@@ -143,46 +152,41 @@ def _cost(asked: Sequence[Asked], session: SessionState) -> ModelCost:
             found.examples += sum(len(job.examples) for job in rest)
             if rest:
                 todo.append((claim, rest))
-                found.trained += _training(claim, session)
-        if todo and all(each.seconds is not None for each in found.trained):
+                if training is not None and trains not in trained:
+                    trained[trains] = _training(claim, training, session)
+        found.trained = list(trained.values())
+        if todo and not (first.training and first.training.classify):
             _measure(found, todo, session)
     except MaxRandomError as error:
         found.problem = str(error)
     return found
 
 
-def _training(claim: PlannedClaim, session: SessionState) -> list[TrainingCost]:
+def _training(claim: PlannedClaim, training: Training, session: SessionState) -> TrainingCost:
     """Return what is trained for a claim whose answers are to be computed."""
-    training = claim.training
-    if training is None:
-        return []
-    known = session.pool.trained(claim.model, claim.base, training)
-    settings, head = training.settings, training.classify
-    words = (settings.epochs if settings else 0) * sum(len(each.split()) for each in training.texts)
-    words += (head.epochs if head else 0) * sum(
-        len(each.text.split()) for each in training.labelled
+    pool, model, base = session.pool, claim.model, claim.base
+    found = TrainingCost(
+        claim.arm.name, claim.task, claim.replicate, len(training.texts), len(training.labelled)
     )
-    return [
-        TrainingCost(
-            claim.arm.name,
-            claim.task,
-            claim.replicate,
-            len(training.texts),
-            len(training.labelled),
-            words,
-            None if known is None else known.seconds,
-        )
-    ]
+    if (known := pool.trained(model, base, training)) is not None:
+        return replace(found, kept=known)
+    size = pool.training_size(model, base, training) or Size(0, 0, None)
+    return replace(found, words=size.words, tokens=size.tokens, steps=size.steps)
 
 
 def _measure(
     found: ModelCost, todo: Sequence[tuple[PlannedClaim, list[Job]]], session: SessionState
 ) -> None:
-    """Load the model, count what all of its work takes, and try a part of that."""
+    """Load the model, count what all of its work takes, and try a part of that.
+
+    Further pretraining changes no cost, so the base stands for what is trained.
+    """
+    claim = todo[0][0]
+    generates = SCORERS[claim.suite.scoring].generates
+    model = session.pool.get(claim.model, claim.base, generates=generates)
     found.estimate = Estimate(0, 0, 0, 0)
-    for claim, jobs in todo:
-        model = _loaded(claim, session)
-        LocalExecutor(lambda model=model: model).check(jobs)  # type: ignore[misc]
+    for _, jobs in todo:
+        LocalExecutor(lambda: model).check(jobs)
         share = sum(len(job.examples) for job in jobs) / max(1, found.examples)
         own, counted = estimate(jobs, model, int(MOST_TEXTS * share))
         found.estimate += own
@@ -190,8 +194,3 @@ def _measure(
     tried = probe([job for _, jobs in todo for job in jobs], model)
     found.probed, found.device = tried.prompts, model.device
     found.seconds = seconds_of(found.estimate, found.examples, tried)
-
-
-def _loaded(claim: PlannedClaim, session: SessionState) -> Model:
-    generates = SCORERS[claim.suite.scoring].generates
-    return session.pool.get(*claim.loads, generates=generates)

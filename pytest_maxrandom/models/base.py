@@ -147,7 +147,8 @@ class Backend(Protocol):
     ``lengths(located)``, which returns :class:`Lengths` or None. One that can train a model has
     ``check_training(located)``, which refuses with a ModelError what it cannot; `load` then trains
     what ``located.training`` says, and `identity` remains that of the base. Where it keeps what it
-    has trained, ``trained(located, resources)`` returns what that training found, or None.
+    has trained, ``trained(located, resources)`` returns what that training found, or None; and
+    ``training_size(located, resources)`` returns how much is left to read, and loads nothing.
 
     Attributes
     ----------

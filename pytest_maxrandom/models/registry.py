@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Backend, Identity, Located, Model
-    from pytest_maxrandom.models.training import Trained, Training
+    from pytest_maxrandom.models.training import Size, Trained, Training
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
 
@@ -245,6 +245,21 @@ class ModelPool:
         read = getattr(backend, "trained", None)
         with _told(spec):
             return read(located, self.resources) if read is not None else None
+
+    def training_size(self, spec: ModelSpec, base: Path, training: Training) -> Size | None:
+        """Return how much is left of a training; None where the backend does not tell.
+
+        Nothing is loaded.
+
+        Raises
+        ------
+        ModelError
+            As :meth:`trained`.
+        """
+        located, backend = locate(spec, base, training), backend_of(spec)
+        tell = getattr(backend, "training_size", None)
+        with _told(spec):
+            return tell(located, self.resources) if tell is not None else None
 
     def drop(self) -> None:
         """Forget the model, so that its memory is freed and its GPU is free for others."""

@@ -82,6 +82,25 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """How much a training reads, before it begins.
+
+    Attributes
+    ----------
+    steps : int
+        Of the optimizer.
+    words : int
+        Between spaces, each text as often as it is read.
+    tokens : int or None
+        That go through the network, without padding; None where no tokenizer is at hand.
+    """
+
+    steps: int
+    words: int
+    tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Trained:
     """What training found; it is kept with the weights, so an arm that is read tells the same.
 

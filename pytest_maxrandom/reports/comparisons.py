@@ -172,6 +172,25 @@ def has_boost(record: ContaminationRecord | ContaminationOverTasks) -> bool:
     return record.boost_p is not None and record.boost_p <= record.level
 
 
+def way_to_boost(record: ContaminationRecord) -> str:
+    """Say what may show a boost where there is none."""
+    trained = any(note.kind == "no_boost_of_training" for note in record.notes)
+    further = "more texts, more `epochs`, a larger `learning_rate`, or " if trained else ""
+    return f"{further}more examples or replicates"
+
+
+def without_boost(run: RunRecord) -> str:
+    """Say in one sentence how many checks show no boost, and what may; empty if all show one."""
+    found = [record for record in checked(run) if not has_boost(record)]
+    if not found:
+        return ""
+    one = len(found) == 1
+    return (
+        f"No boost in {count(len(found))} contamination check{'' if one else 's'}, so the bias "
+        f"says nothing there: use {max(map(way_to_boost, found), key=len)}"
+    )
+
+
 def indicated(record: ContaminationRecord | ContaminationOverTasks) -> str:
     """Say what was found, and why where nothing can be."""
     if record.finding is None:

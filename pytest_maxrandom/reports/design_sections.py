@@ -289,11 +289,7 @@ def contamination_over_tasks_table(run: RunRecord) -> Table:
     columns: list[Column[Any]] = [
         Column(
             "arms",
-            lambda each: (
-                Name(each.base, 30),
-                Name(each.extra, 30, ", "),
-                Name(each.test, 30, ", "),
-            ),
+            lambda each: tuple(Name(arm, 30) for arm in (each.base, each.extra, each.test)),
             brief="over tasks",
             header=True,
         ),

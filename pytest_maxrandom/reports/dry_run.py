@@ -33,12 +33,14 @@ def lines(
     mistakes : mapping of str to sequence of str
         What does not let items run, and which.
     """
-    untrained = [cost for cost in found if _is_untrained(cost)]
+    unknown = [cost for cost in found if _is_unknown(cost)]
     for cost in found:
-        if cost not in untrained:
+        if cost not in unknown:
             yield from _of_model(cost)
-    if untrained:
-        yield from _to_train(untrained)
+    if unknown:
+        yield _unmeasured(unknown)
+    if trainings := [each for cost in found for each in cost.trained]:
+        yield from _to_train(trainings)
     for model, claims in recorded.items():
         yield f"{visible(model)}: {_claims(claims)}, recorded results: nothing to compute"
     for message, items in mistakes.items():
@@ -65,7 +67,6 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         return
     most = "at most " if cost.early else ""
     yield f"  {most}{count(cost.prompts)} prompts to compute, {count(cost.stored)} in the store"
-    yield from map(_kept, cost.trained)
     assert cost.estimate is not None
     found, about = cost.estimate, "" if cost.counted else "about "
     most = "at most " if cost.early or found.at_most else about
@@ -83,27 +84,32 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         yield "  not counted: what is asked where a claim passes (its test set, blank inputs)"
 
 
-def _is_untrained(cost: ModelCost) -> bool:
-    """Tell whether a model must be trained before anything of it can be measured."""
+def _is_unknown(cost: ModelCost) -> bool:
+    """Tell whether a model is not measured, because it has a head."""
     return cost.problem is None and cost.prompts > 0 and cost.estimate is None
 
 
-def _to_train(costs: Sequence[ModelCost]) -> Iterator[str]:
+def _unmeasured(costs: Sequence[ModelCost]) -> str:
+    arms = ", ".join(dict.fromkeys(visible(cost.model) for cost in costs))
+    prompts = count(sum(cost.prompts for cost in costs))
+    return f"{arms}: {prompts} prompts to compute by classification heads, which are not measured"
+
+
+def _to_train(trainings: Sequence[TrainingCost]) -> Iterator[str]:
     """Yield a table of what is trained: a row for each arm and task, replicates together."""
     rows: dict[tuple[str, str, int, int], list[TrainingCost]] = {}
-    for cost in costs:
-        for each in cost.trained:
-            rows.setdefault((each.arm, each.task, each.texts, each.labelled), []).append(each)
+    for each in trainings:
+        rows.setdefault((each.arm, each.task, each.texts, each.labelled), []).append(each)
+    unit = "words" if any(each.tokens is None for each in trainings) else "tokens"
     table: list[tuple[str, ...]] = [
-        ("arm", "task", "trainings", "kept", "texts", "labelled", "words in all epochs")
+        ("arm", "task", "replicates", "kept", "texts", "labelled", "steps", unit)
     ]
     for (arm, task, texts, labelled), several in rows.items():
-        kept = sum(each.seconds is not None for each in several)
-        words = sum(each.words for each in several)
-        numbers = (len(several), kept, texts, labelled, words)
+        kept = sum(each.kept is not None for each in several)
+        steps = sum(each.steps for each in several)
+        numbers = (len(several), kept, texts, labelled, steps, _read(several, unit))
         table.append((visible(arm), visible(task), *map(count, numbers)))
-    prompts = count(sum(cost.prompts for cost in costs))
-    yield f"to train, then {prompts} prompts to compute, which are not measured before:"
+    yield _together(trainings, unit)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         cells = [
@@ -111,18 +117,37 @@ def _to_train(costs: Sequence[ModelCost]) -> Iterator[str]:
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield f"  {'  '.join(cells).rstrip()}"
+    yield f"  Texts and labelled are those of one replicate; steps and {unit} are what is left."
+    if unit == "words":
+        yield "  Words are counted because a tokenizer is not on this machine."
 
 
-def _kept(training: TrainingCost) -> str:
-    """Say that an arm was trained before."""
-    which = f" in replicate {training.replicate + 1}" if training.replicate else ""
-    assert training.seconds is not None
-    took = duration(training.seconds)
-    return f"  {visible(training.task)}{which}: trained before, in {took}; its weights are kept"
+def _together(trainings: Sequence[TrainingCost], unit: str) -> str:
+    """Say what is left to train, and how long that takes by what was trained before."""
+    left = [each for each in trainings if each.kept is None]
+    known = [each.kept for each in trainings if each.kept is not None]
+    if not left:
+        return f"to train: nothing, the weights of all {count(len(known))} trainings are kept"
+    steps, reads = sum(each.steps for each in left), _read(left, unit)
+    told = f"to train: {_number(len(left), 'training')}, {_number(steps, 'step')}"
+    told += f", {count(reads)} {unit} in all epochs"
+    tokens = sum(each.tokens for each in known)
+    if unit == "words" or not tokens:
+        return told
+    seconds = sum(each.seconds for each in known) * reads / tokens
+    return f"{told}; {_about(seconds)}, by the {_number(len(known), 'training')} kept"
+
+
+def _read(trainings: Sequence[TrainingCost], unit: str) -> int:
+    return sum((each.words if unit == "words" else each.tokens) or 0 for each in trainings)
 
 
 def _claims(number: int) -> str:
-    return f"{count(number)} {'claim' if number == 1 else 'claims'}"
+    return _number(number, "claim")
+
+
+def _number(number: int, what: str) -> str:
+    return f"{count(number)} {what}{'' if number == 1 else 's'}"
 
 
 def _about(seconds: float) -> str:

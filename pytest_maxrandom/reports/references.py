@@ -56,6 +56,8 @@ _ADJUSTMENTS = {
     "holm": ("Holm's method, which controls the family-wise error", "holm-1979"),
     "bh": ("the method that controls the false discovery rate", "benjamini-hochberg-1995"),
 }
+_BERT, _GPT2 = re.compile(r"\bbert\b", re.IGNORECASE), re.compile(r"\bgpt-?2\b", re.IGNORECASE)
+"""In names of models, of which no other words tell."""
 _QUANTIZATIONS = {
     "nf4": ("4-bit NormalFloat", "dettmers-2023"),
     "fp4": ("4-bit floating point", "dettmers-2023"),
@@ -240,6 +242,7 @@ def _of_training(run: RunRecord) -> list[_Told]:
     used = {each["method"] for each in settings}
     forms = {each["form"] for each in settings}
     unlabelled = [each for each in found if each.text in ("extra", "scored")]
+    models = [claim.model for claim in claims]
     return [
         (
             unlabelled,
@@ -260,6 +263,13 @@ def _of_training(run: RunRecord) -> list[_Told]:
             "labelled examples of the task",
             "devlin-2019",
         ),
+        (
+            any(each["objective"] == "masked" for each in settings),
+            "The masked objective predicts tokens that are hidden from the model",
+            "devlin-2019",
+        ),
+        (any(map(_BERT.search, models)), "BERT reads in both directions", "devlin-2019"),
+        (any(map(_GPT2.search, models)), "GPT-2 predicts the next token", "radford-2019"),
     ]
 
 

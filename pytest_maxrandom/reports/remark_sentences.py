@@ -6,6 +6,10 @@ _DRAWS_ANEW = (
     "The first replicate is the claim itself; each of the others draws again, with seeds made from "
     "{seed} and its number: "
 )
+_NO_BOOST = (
+    "No boost: {extra} is not shown to be better than {base}, so the bias says nothing, and the "
+    "check is inconclusive; use "
+)
 _OTHER_N = "n is {sizes:span}, not {published:,}"
 _STORE = "the results store {file} "
 
@@ -17,6 +21,11 @@ SENTENCES = {
     "adapter": "{model} runs with the adapter {adapter}.",
     "loss_did_not_fall": (
         "The loss did not fall in training: look at its learning rate, its epochs and its texts."
+    ),
+    "no_boost": _NO_BOOST + "more examples or replicates.",
+    "no_boost_of_training": (
+        _NO_BOOST + "more texts, more `epochs`, a larger `learning_rate`, or more examples or "
+        "replicates."
     ),
     "unverified": (
         "The suite loads {model} in a way whose numbers were never verified (`unverified: "
@@ -271,6 +280,9 @@ SENTENCES = {
     ),
     "replicates_draw_examples": (
         _DRAWS_ANEW + "validation examples only: the prompts are the same in all."
+    ),
+    "replicates_train": (
+        "Each replicate trains a model of its own, on texts that it draws itself."
     ),
     "replicates_are_no_tries": (
         "All prompts of all replicates are in the ledger. A replicate's claim does not count the "

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.reports.comparisons import without_boost
 from pytest_maxrandom.reports.design_sections import design_tables
 from pytest_maxrandom.reports.headlines import by_luck
 from pytest_maxrandom.reports.layout import Line, table_lines, wrapped
@@ -126,6 +127,8 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
         yield from wrapped(text, width)
     for table in design_tables(run).values():
         yield from table_lines(table, width)
+    if verbosity >= 0 and (told := without_boost(run)):
+        yield from wrapped(told, width)
     if verbosity >= 0 and (deciding := Counter(filter(None, map(decisive_name, shown)))):
         told = ", ".join(
             f"{name} of {count(number)} {'claim' if number == 1 else 'claims'}"

@@ -58,7 +58,7 @@ def training_is(claim: ClaimRecord) -> str:
         which = {"extra": "other texts of the task", "scored": "the texts that are scored"}.get(
             found.text, f"the texts of {found.text}"
         )
-        further = f"further on {count(found.texts)} texts, {which} ({_how(found)})"
+        further = f"further on {_number(found.texts, 'text', 'texts')}, {which} ({_how(found)})"
     if found.labelled:
         kind = ", stratified by class" if found.classify.get("stratified") else ""
         how = (
@@ -71,8 +71,8 @@ def training_is(claim: ClaimRecord) -> str:
         how,
         found.losses and f"loss {_losses(found)}",
         found.tokens is not None and f"{count(found.tokens)} tokens",
-        found.cut and f"{count(found.cut)} texts cut at the longest length",
-        found.copies and f"{count(found.copies)} copies were passed over",
+        found.cut and f"{_number(found.cut, 'text', 'texts')} cut at the longest length",
+        found.copies and f"{_number(found.copies, 'copy was', 'copies were')} passed over",
         f"seed {found.seed}",
         f"texts' SHA-256 {found.text_digest[:12]}",
     )
@@ -100,13 +100,21 @@ def head_loss(found: TrainingRecord) -> str:
     return _span(found.losses[found.pretraining_steps or 0 :])
 
 
+def _number(number: int, one: str, several: str) -> str:
+    return f"{count(number)} {one if number == 1 else several}"
+
+
 def _losses(found: TrainingRecord) -> str:
     parts = [loss(found), head_loss(found)]
     return ", of the head ".join(each for each in parts if each != NONE)
 
 
 def _span(losses: Sequence[float]) -> str:
-    return f"{losses[0]:.3g} to {losses[-1]:.3g}" if losses else NONE
+    return f"{_loss(losses[0])} to {_loss(losses[-1])}" if losses else NONE
+
+
+def _loss(value: float) -> str:
+    return f"{value:#.3g}".rstrip(".")
 
 
 def _texts(found: TrainingRecord) -> str:
@@ -130,7 +138,7 @@ def _how(found: TrainingRecord) -> str:
 
 
 def _epochs(number: int) -> str:
-    return "1 epoch" if number == 1 else f"{count(number)} epochs"
+    return _number(number, "epoch", "epochs")
 
 
 def _time(found: TrainingRecord) -> str:

@@ -30,7 +30,7 @@ from pytest_maxrandom.record import (
     Searched,
     Standing,
 )
-from pytest_maxrandom.reports import flag_sentences, label_bias
+from pytest_maxrandom.reports import comparisons, flag_sentences, label_bias
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_passes
 from pytest_maxrandom.stats.multiplicity import above, decisive
@@ -294,10 +294,11 @@ def _of_contamination(record: ContaminationRecord) -> str | None:
     known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"
     beyond = f"{record.test} is {signed(record.bias)} above {record.extra} (p {of_bias})"
     if record.finding == "inconclusive":
+        way = comparisons.way_to_boost(record)
         return (
             f"inconclusive: {known}, so tuning on text of this kind shows no effect {at}, and "
-            f"there is no conclusion about {record.test!r}; use more examples or replicates, or "
-            "write `allow_inconclusive: true`"
+            f"there is no conclusion about {record.test!r}; use {way}, or write "
+            "`allow_inconclusive: true`"
         )
     if record.finding == "tuned on the text":
         return f"tuned on the text: {known}, and {beyond}, {at}"

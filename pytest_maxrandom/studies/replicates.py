@@ -96,6 +96,8 @@ class PlannedReplicates(Planned):
         elif prompts == 1:
             kind = "replicates_draw_examples"
         yield Remark(kind, {"seed": self.seed, "shots": self.claim.condition.shots})
+        if self.claim.training is not None:
+            yield Remark("replicates_train")
         yield Remark("replicates_are_no_tries")
         if budget := self.claim.suite.prompts.budget:
             yield Remark("budget_of_each", {"budget": budget})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -71,18 +72,31 @@ def test_arms_are_trained_once_and_compared_on_the_same_questions(suite: Run) ->
         assert new["training"] is None or new["training"]["from_cache"]
 
 
-def test_a_dry_run_tells_what_would_be_trained_and_trains_nothing(suite: Run) -> None:
+def told_by_a_dry_run(suite: Run, *options: str) -> dict[str, tuple[int, ...]]:
+    """Return the numbers of a dry run's table of trainings, by the arm."""
+    result = suite.pytester.runpytest("--maxrandom-dry-run", *options)
+    assert result.ret == 0
+    rows = re.findall(r"^  (\w+) +sounds +([\d, ]+)$", result.stdout.str(), re.MULTILINE)
+    return {
+        arm: tuple(int(one.replace(",", "")) for one in numbers.split()) for arm, numbers in rows
+    }
+
+
+def test_a_dry_run_tells_what_the_run_then_trains_and_trains_nothing(suite: Run) -> None:
     suite.write()
-    result = suite.pytester.runpytest("--maxrandom-dry-run")
-    result.stdout.fnmatch_lines(
-        [
-            "to train, then 2 prompts to compute, which are not measured before:",
-            "  arm    task    trainings  kept  texts  labelled  words in all epochs",
-            "  extra  sounds          1     0     24         0*",
-            "  test   sounds          1     0     24         0*",
-        ]
-    )
+    told = told_by_a_dry_run(suite)
+    assert told.keys() == {"extra", "test"}
     assert not suite.kept
+    claims = {
+        claim["id"].partition("[")[2][:4]: claim["training"] for claim in suite.run()["claims"]
+    }
+    for arm, (replicates, kept, texts, labelled, steps, tokens) in told.items():
+        found = claims[arm[:4]]
+        assert (replicates, kept, texts, labelled) == (1, 0, 24, 0)
+        assert (steps, tokens) == (found["steps"], found["tokens"])
+    kept_now = dict.fromkeys(told, (1, 1, 24, 0, 0, 0))
+    assert told_by_a_dry_run(suite, "--maxrandom-fresh") == kept_now
+    assert told_by_a_dry_run(suite) == {}  # the store has all answers
 
 
 def test_replicates_draw_and_train_their_own(suite: Run) -> None:

@@ -180,5 +180,11 @@ class ContaminationItem(ArmsItem):
     def judge(self) -> None:
         """Compare the arms."""
         boost, bias = self._differences()
-        allowed = self.planned.spec.allow_inconclusive
-        conclude_contamination(self.record, boost, bias, allow_inconclusive=allowed)
+        spec, extra = self.planned.spec, self.planned.compared[0].first[0]
+        conclude_contamination(
+            self.record,
+            boost,
+            bias,
+            allow_inconclusive=spec.allow_inconclusive,
+            trained=extra.arm.train is not None,
+        )

@@ -110,9 +110,20 @@ def find(key: str, name: str, base: Path) -> str:
 
 def in_cache(key: str, name: str, revision: str | None) -> bool:
     """Tell whether the cache of the hub holds a model (key `name`) or an `adapter`."""
-    from huggingface_hub import try_to_load_from_cache
+    return at_hand(name, _KINDS[key][0], revision) is not None
 
-    return isinstance(try_to_load_from_cache(name, _KINDS[key][0], revision=revision), str)
+
+def at_hand(location: str, file: str, revision: str | None) -> Path | None:
+    """Return where a file of a model is: in its folder, or in the hub's cache; else None."""
+    if Path(location).is_dir():
+        path = Path(location) / file
+        return path if path.is_file() else None
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return None
+    found = try_to_load_from_cache(location, file, revision=revision)
+    return Path(found) if isinstance(found, str) else None
 
 
 def begin(session: str = "") -> None:

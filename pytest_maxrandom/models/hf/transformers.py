@@ -18,13 +18,14 @@ from pytest_maxrandom.models.hf.hub import model_digest, pinned
 from pytest_maxrandom.models.hf.loading import CLASSIFIER, check_causal, open_model, quiet
 from pytest_maxrandom.models.hf.training import arms
 from pytest_maxrandom.models.hf.training.classifying import Classifier
+from pytest_maxrandom.models.hf.training.texts import size_of
 from pytest_maxrandom.models.served.tokens import LocalTokens
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.models.training import Trained, Training
+    from pytest_maxrandom.models.training import Size, Trained, Training
 
 
 class Transformers(Backend):
@@ -78,6 +79,14 @@ class Transformers(Backend):
             return None
         return arms.kept(_specified(located), located.places["name"], located.training, resources)
 
+    def training_size(self, located: Located, resources: Resources) -> Size:
+        """Count what is left of a training, by the tokenizer's file if that is on this machine."""
+        spec, location = _specified(located), located.places["name"]
+        assert located.training is not None
+        file = hub.at_hand(location, "tokenizer.json", spec.revision)
+        limit, _ = context_of(*_stated(location, spec.revision))
+        return size_of(arms.left(spec, location, located.training, resources), file, limit)
+
     def lengths(self, located: Located) -> Lengths | None:
         """Return how long texts may be, where the model's files are on this machine."""
         folder, spec = Path(located.places["name"]), _specified(located)
@@ -85,11 +94,7 @@ class Transformers(Backend):
             return None  # what is longer is cut, as in training
         if spec.chat or not folder.is_dir() or importlib.util.find_spec("transformers") is None:
             return None
-        config = _json(folder / "config.json")
-        text = config.get("text_config")
-        positions = (text if isinstance(text, dict) else config).get("max_position_embeddings")
-        stated = _json(folder / "tokenizer_config.json").get("model_max_length")
-        limit, said = context_of(positions, stated)
+        limit, said = context_of(*_stated(str(folder), None))
         if limit is None:
             return None
 
@@ -128,8 +133,19 @@ def _check_objective(spec: TransformersSpec, location: str, training: Training) 
         )
 
 
-def _json(file: Path) -> dict[str, Any]:
+def _stated(location: str, revision: str | None) -> tuple[object, object]:
+    """Return the longest text by a model's configuration and by its tokenizer, as files say it."""
+    config = _json(hub.at_hand(location, "config.json", revision))
+    text = config.get("text_config")
+    positions = (text if isinstance(text, dict) else config).get("max_position_embeddings")
+    tokenizer = _json(hub.at_hand(location, "tokenizer_config.json", revision))
+    return positions, tokenizer.get("model_max_length")
+
+
+def _json(file: Path | None) -> dict[str, Any]:
     """Return what a file says; nothing where it cannot be read, which loading tells."""
+    if file is None:
+        return {}
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -50,16 +50,30 @@ def _signs_flipped(found: Difference) -> list[Remark]:
 
 
 def conclude_contamination(
-    record: ContaminationRecord, boost: Difference, bias: Difference, *, allow_inconclusive: bool
+    record: ContaminationRecord,
+    boost: Difference,
+    bias: Difference,
+    *,
+    allow_inconclusive: bool,
+    trained: bool = False,
 ) -> None:
-    """Write down what three arms tell; a bias means nothing where tuning changes nothing."""
+    """Write down what three arms tell; a bias means nothing where tuning changes nothing.
+
+    Parameters
+    ----------
+    trained : bool
+        Whether the arms are trained here, so that they can be trained otherwise.
+    """
     record.boost, record.boost_p = boost.mean, boost.p_greater()
     record.bias, record.bias_p = bias.mean, bias.p_greater()
     record.sampled = dict(bias.counted.items())
     note(record, *_signs_flipped(bias))
     record.finding = _indication(record.boost_p, record.bias_p, record.level)
     record.passed = allow_inconclusive
-    if record.finding != "inconclusive":
+    if record.finding == "inconclusive":
+        kind = "no_boost_of_training" if trained else "no_boost"
+        note(record, Remark(kind, {"extra": record.extra, "base": record.base}))
+    else:
         record.passed = record.finding == "no sign of it"
 
 

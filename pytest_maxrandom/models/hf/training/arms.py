@@ -113,6 +113,17 @@ def kept(
     return where.read(key_of(spec, location, training))
 
 
+def left(
+    spec: TransformersSpec, location: str, training: Training, resources: Resources
+) -> Training:
+    """Return what of a training was not done before: the head alone where the rest is kept."""
+    first = training.pretraining
+    if training.classify is None or first is None:
+        return training
+    is_kept = kept(spec, location, first, resources) is not None
+    return replace(training, settings=None, texts=()) if is_kept else training
+
+
 def trained(
     spec: TransformersSpec, location: str, training: Training, resources: Resources
 ) -> tuple[Path, Trained]:

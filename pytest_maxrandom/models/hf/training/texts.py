@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf.causal import context_of
+from pytest_maxrandom.models.training import Size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.models.training import Training
 
     Row = dict[str, Any]
 
@@ -80,6 +85,52 @@ def encode(tokenizer: Any, texts: Sequence[str], limit: int) -> Encoded:
             part, truncation=True, max_length=limit, return_attention_mask=False
         ).input_ids
     return Encoded(found, cut)
+
+
+def size_of(training: Training, tokenizer: Path | None, context: int | None) -> Size:
+    """Return what a training reads, counted without torch.
+
+    Parameters
+    ----------
+    tokenizer : Path or None
+        Its tokenizer.json; without it, tokens are unknown.
+    context : int or None
+        Tokens that the model's context holds.
+    """
+    counter = None if tokenizer is None else _tokenizer(tokenizer)
+    steps, words, tokens = 0, 0, 0
+    labelled = [each.text for each in training.labelled]
+    for settings, read in ((training.settings, training.texts), (training.classify, labelled)):
+        if settings is None:
+            continue
+        rows = [0] * len(read)
+        if counter is not None:
+            counter.enable_truncation(min(settings.max_length, context or settings.max_length))
+            objective = getattr(settings, "objective", "")
+            found = counter.encode_batch(list(read))
+            rows = [len(one.ids) for one in found if _is_read(one, objective)]
+        words += sum(len(text.split()) for text in read) * settings.epochs
+        tokens += sum(rows) * settings.epochs
+        steps += math.ceil(len(rows) / settings.batch_size) * settings.epochs
+    return Size(steps, words, None if counter is None else tokens)
+
+
+def _is_read(encoding: Any, objective: str) -> bool:
+    """Tell whether a text has a token to predict, as `rows_of`; labelled texts need none."""
+    least = {"causal": 1, "masked": sum(encoding.special_tokens_mask)}
+    return bool(len(encoding.ids) > least.get(objective, -1))
+
+
+def _tokenizer(file: Path) -> Any:
+    """Open a tokenizer by its own file; None where it cannot be read, which loading tells."""
+    try:
+        from tokenizers import Tokenizer
+
+        found = Tokenizer.from_file(str(file))
+        found.no_padding()
+    except Exception:  # whatever the library raises
+        return None
+    return found
 
 
 def rows_of(encoded: Encoded, tokenizer: Any, objective: str, name: str) -> list[Row]:
