@@ -213,6 +213,7 @@ class PlannedClaim(ClaimOfSuite):
                 seed=spec.validation.seed,
                 chances=dict(sorted(chances.items())),
                 test=len(condition.test),
+                digest=examples_digest(found.validation),
             ),
             validation_ids=[example.id for example in found.validation],
             task_digest=condition.task.digest,

@@ -46,6 +46,9 @@ class ValidationSet:
     """Number of validation examples by the chance of one guess, as fractions: {"1/2": 50}."""
     test: int = 0
     """Examples set aside as the test set."""
+    digest: str | None = None
+    """By which the ledger knows these examples, whatever their order and ids; None in older
+    reports."""
 
 
 @dataclass(slots=True)

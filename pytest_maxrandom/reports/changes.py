@@ -7,6 +7,7 @@ Everything here is plain text and numbers; nothing is rendered.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_maxrandom.notation import count
@@ -96,11 +97,12 @@ def changes(run: RunRecord, base: RunRecord) -> list[Change]:
     list of Change
         One for each record of `run`, in its order, then one for each that only `base` has.
     """
-    before = {_key(record): record for record in reversed(records(base))}
-    now = set(map(_key, records(run)))
+    above, below = _folders_above(run, base)
+    before = {_key(record, below): record for record in reversed(records(base))}
+    now = {_key(record, above) for record in records(run)}
     compared = [
         _compared(record, earlier)
-        if (earlier := before.get(_key(record)))
+        if (earlier := before.get(_key(record, above)))
         else _without_base(record, is_partial(base))
         for record in records(run)
     ]
@@ -113,7 +115,7 @@ def changes(run: RunRecord, base: RunRecord) -> list[Change]:
             (Reason("number", f"before: {WORDS[became(record)]}"),),
         )
         for record in records(base)
-        if _key(record) not in now
+        if _key(record, below) not in now
     ]
     return compared + gone
 
@@ -137,8 +139,25 @@ def counted(found: list[Change]) -> str:
     return ", ".join(parts) or "nothing changed"
 
 
-def _key(record: Record) -> tuple[type[Record], str]:
-    return type(record), record.id
+def _key(record: Record, above: str) -> tuple[type[Record], str]:
+    return type(record), record.id.removeprefix(above)
+
+
+def _folders_above(run: RunRecord, base: RunRecord) -> tuple[str, str]:
+    """Return what the ids of either run begin with that those of the other lack.
+
+    Ids begin at pytest's rootdir, which can be another folder for the same suites: without an
+    ini-file, a path among the options moves it.
+    """
+    suites, earlier = ({record.suite for record in records(each)} for each in (run, base))
+    if suites & earlier:
+        return "", ""
+    for one, other in sorted(product(suites, earlier)):
+        if one.endswith(f"/{other}"):
+            return one.removesuffix(other), ""
+        if other.endswith(f"/{one}"):
+            return "", other.removesuffix(one)
+    return "", ""
 
 
 def _noun(found: Iterable[Change]) -> str:

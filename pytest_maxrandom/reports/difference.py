@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _IN_COLUMNS: frozenset[ReasonKind] = frozenset({"number"})
 """Reasons that stand in the columns of a claim."""
-_SEEN = frozenset({"newly fails", "newly passes", "more prompts were tried", "is new", "is gone"})
+_SEEN = frozenset({"newly fails", "newly passes", "more prompts were tried", "is gone"})
 """What the kind of change says already."""
 _COLUMNS = ("best", "needed", "n", "t", "p")
 _LEGEND = (
@@ -215,7 +215,7 @@ def _why(change: Change) -> str:
     """Say what decides and what is different, but for what stands in columns."""
     of_claim = isinstance(change.now or change.before, ClaimRecord)
     hidden = _IN_COLUMNS if of_claim else frozenset()
-    what = "" if change.what in _SEEN else change.what
+    what = "" if change.kind == "new" or change.what in _SEEN else change.what
     reasons = [reason.text for reason in change.reasons if reason.kind not in hidden]
     return clauses(what, change.because, *reasons)
 

@@ -37,11 +37,12 @@ another best prompt; number: a result; red flag: a new one, a gone one, or one t
 else."""
 QUIET: frozenset[ReasonKind] = frozenset({"arithmetic", "prompt"})
 """What alone, with the same results, is no change."""
-_CLAIMS, _EXAMPLES = "claims", "validation examples"
+_CLAIMS, _EXAMPLES, _TASK = "claims", "validation examples", "task"
 _REVISION, _MODEL = "revision", "model"
 _BEST_PROMPT, _PATTERN, _SERVER = "best prompt", "pattern of answers", "server"
 _SAID = {
     _EXAMPLES: "the validation examples are not the same",
+    _TASK: "the task's examples are not the same",
     _REVISION: "the model has another revision",
     _MODEL: "the model is not the same",
     _BEST_PROMPT: "another prompt is the best",
@@ -161,7 +162,7 @@ def _of_claim(record: ClaimRecord, now: ClaimRecord) -> Iterator[tuple[ReasonKin
     same_rule = record.asserted == now.asserted and record.n == now.n
     yield "claim", "clusters", "none" if record.clusters is None else count(record.clusters)
     yield "claim", "metric", metric
-    yield "examples", _EXAMPLES, record.task_digest or NONE
+    yield from _of_examples(record, now)
     yield "model", _REVISION, record.revision or NONE
     # Another revision is another model; that is one reason, and not two.
     same_revision = record.revision == now.revision or None in (record.revision, now.revision)
@@ -176,6 +177,17 @@ def _of_claim(record: ClaimRecord, now: ClaimRecord) -> Iterator[tuple[ReasonKin
     needed = count(record.critical_count) if same_rule else NONE
     yield "number", "right answers needed", needed
     yield "number", P_VALUES[key], NONE if getattr(record, key) is None else shown_p(record, key)
+
+
+def _of_examples(record: ClaimRecord, now: ClaimRecord) -> Iterator[tuple[ReasonKind, str, str]]:
+    """Yield what tells the examples from others; where n differs, that says it."""
+    drawn, later = record.validation, now.validation
+    known, wanted = (each.digest if each else None for each in (drawn, later))
+    as_many = drawn is None or later is None or drawn.examples == later.examples
+    yield "examples", _EXAMPLES, (known if as_many else None) or NONE
+    # Of older reports only the digest of the whole task is known.
+    same = known == wanted or None in (known, wanted)
+    yield "examples", _TASK, (record.task_digest if same else None) or NONE
 
 
 def _settings(record: ClaimRecord) -> Iterator[tuple[ReasonKind, str, str]]:

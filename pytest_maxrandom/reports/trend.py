@@ -18,10 +18,11 @@ from pytest_maxrandom.reports.phrases import best_interval, best_value, metric_n
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.reports.wording import examples, levels_of
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.stats.winner import interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_maxrandom.ledger.looks import Look
     from pytest_maxrandom.record import ClaimRecord, RunRecord
@@ -51,7 +52,7 @@ class Point:
     passed : bool or None
         None of a look, which has no verdict, and where nothing was asserted.
     examples : str
-        Digest of the validation set; points with others cannot be compared.
+        What tells the validation set from others; points with others cannot be compared.
     """
 
     label: str
@@ -101,9 +102,11 @@ def trends(runs: Iterable[tuple[str, RunRecord]], looks: Iterable[Look] = ()) ->
         Claims in the order of the runs; then those that only the ledger knows.
     """
     claims: dict[str, list[tuple[ClaimRecord, Point]]] = {}
-    for label, run in sorted(runs, key=lambda each: moment(each[1].created)):
+    ordered = sorted(runs, key=lambda each: moment(each[1].created))
+    sets = _validation_sets(claim for _, run in ordered for claim in run.claims)
+    for label, run in ordered:
         for claim in run.claims:
-            if (point := _of_claim(claim, label, run.created)) is not None:
+            if (point := _of_claim(claim, label, run.created, sets)) is not None:
                 claims.setdefault(claim.id, []).append((claim, point))
     added: dict[str, list[Point]] = {}
     latest = {name: known[-1][0] for name, known in claims.items()}
@@ -142,7 +145,23 @@ def written_moment(when: str) -> str:
     return f"{found:%Y-%m-%d %H:%M} UTC" if found.year > 1 else visible(when)
 
 
-def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
+def _validation_sets(claims: Iterable[ClaimRecord]) -> dict[str, str]:
+    """Map what older reports know of a validation set to its digest in newer ones."""
+    return {
+        _named_examples(claim): claim.validation.digest
+        for claim in claims
+        if claim.validation is not None and claim.validation.digest is not None
+    }
+
+
+def _named_examples(claim: ClaimRecord) -> str:
+    """Tell a validation set from others by the whole task and the ids."""
+    return digest(claim.task_digest or "", *claim.validation_ids)
+
+
+def _of_claim(
+    claim: ClaimRecord, label: str, created: str, sets: Mapping[str, str]
+) -> Point | None:
     best, n = best_value(claim), examples(claim)
     if best is None or not n or claim.t is None:
         return None
@@ -159,7 +178,7 @@ def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
         standard=claim.standard_baseline,
         maximum=claim.max_random_baseline,
         passed=claim.passed if claim.asserted else None,
-        examples=claim.task_digest or "",
+        examples=sets.get(named := _named_examples(claim), named),
     )
 
 

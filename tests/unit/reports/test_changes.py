@@ -92,7 +92,7 @@ def test_a_claim_is_told_by_what_became_of_it(
         ),
         ({"asserted": {}}, {}, "claims: nothing, before: p_max is at most .05"),
         ({}, {"asserted": {}}, "claims: p_max is at most .05, before: nothing"),
-        ({"task_digest": "b"}, {"task_digest": "a"}, "the validation examples are not the same"),
+        ({"task_digest": "b"}, {"task_digest": "a"}, "the task's examples are not the same"),
         ({"revision": "b"}, {"revision": "a"}, "the model has another revision"),
         ({"model_digest": "b"}, {"model_digest": "a"}, "the model is not the same"),
         ({"metric": "macro_f1"}, {}, "metric from accuracy to macro-F1"),
@@ -102,6 +102,24 @@ def test_each_difference_is_said_with_its_numbers(
     now: dict[str, Any], before: dict[str, Any], why: str
 ) -> None:
     assert why in compare(claim(**now), claim(**before)).why
+
+
+def drawn(digest: str | None, examples: int = 60, **changed: Any) -> ClaimRecord:
+    validation = replace(claim().validation, digest=digest, examples=examples)  # type: ignore[type-var]
+    return claim(validation=validation, **changed)
+
+
+def test_other_validation_examples_are_one_reason() -> None:
+    assert compare(drawn("b"), drawn("a")).why == ("the validation examples are not the same",)
+    whole = compare(drawn("b", task_digest="d"), drawn("a", task_digest="c"))
+    assert whole.why == ("the validation examples are not the same",)
+    # Examples that no prompt is scored on may be demonstrations.
+    rest = compare(drawn("a", task_digest="d"), drawn("a", task_digest="c"))
+    assert rest.why == ("the task's examples are not the same",)
+    assert compare(drawn("a"), drawn(None)).kind == "same"
+    more = compare(drawn("b", 100, n=100), drawn("a"))
+    assert "the validation examples are not the same" not in more.why
+    assert "n from 60 to 100" in more.why
 
 
 def test_another_revision_is_one_reason_and_not_two() -> None:
@@ -128,6 +146,18 @@ def test_a_fall_without_any_difference_has_no_cause() -> None:
 def test_other_metrics_are_compared_in_their_own_value() -> None:
     why = compare(scored(best_score=0.5), scored(best_score=0.6)).why
     assert why == ("best macro-F1 from .600 to .500",)
+
+
+@pytest.mark.parametrize("above", ["repo/", "home/me/repo/"])
+def test_claims_are_the_same_where_pytest_began_in_a_folder_above(above: str) -> None:
+    """As its rootdir does where no ini-file says otherwise, and an option names another folder."""
+    here = run(*(claim(id=f"a.yaml::{name}", suite="a.yaml") for name in "xy"))
+    there = run(*(claim(id=f"{above}a.yaml::{name}", suite=f"{above}a.yaml") for name in "xy"))
+    for now, before in ((here, there), (there, here)):
+        assert [change.kind for change in changes(now, before)] == ["same", "same"]
+    # A suite that only looks alike is another one.
+    other = run(claim(id="aa.yaml::x", suite="aa.yaml"))
+    assert {change.kind for change in changes(here, other)} == {"new", "gone"}
 
 
 def test_claims_that_are_new_or_gone_are_told() -> None:

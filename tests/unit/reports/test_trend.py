@@ -101,6 +101,18 @@ def test_a_look_of_a_run_whose_report_is_there_is_no_second_point(tmp_path: Path
     assert look.needed == needed / 60
 
 
+def test_a_look_and_a_report_on_the_same_examples_can_be_compared(tmp_path: Path) -> None:
+    look_at(tmp_path, [30, 38])
+    [look] = looks([tmp_path])
+    validation = replace(claim().validation, digest=look.examples)  # type: ignore[type-var]
+    newer, older = claim(best=44, t=3, validation=validation), claim(best=40, t=1)
+    others = claim(best=39, t=2, validation_ids=["q1"])
+    [trend] = trends([("d", on(3, others)), ("b", on(1, newer)), ("a", on(0, older))], [look])
+    known = {point.label: point.examples for point in trend.points}
+    # A report that is older than the digest is known by the task and the ids.
+    assert known["look"] == known["b"] == known["a"] != known["d"]
+
+
 def test_a_look_that_may_be_of_two_claims_is_of_neither(tmp_path: Path) -> None:
     look_at(tmp_path / "a", [30, 38])
     twins = [replace(claim(), id=f"{one}/x.yaml::w", suite=f"{one}/x.yaml") for one in ("b", "c")]
