@@ -15,7 +15,7 @@ from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.models.registry import absent
 from pytest_maxrandom.record import ClaimRecord, note
 from pytest_maxrandom.suite.claims import claimed
-from pytest_maxrandom.tasks.load import absent_file
+from pytest_maxrandom.tasks.load import absent_data, absent_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
+    from pytest_maxrandom.tasks.task import Where
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,25 +78,43 @@ def missing_data(task: TaskSpec, base: Path) -> str | None:
     return f"{task.if_missing} (there is no {path})"
 
 
+def missing_named(task: TaskSpec, base: Path, where: Where) -> str | None:
+    """Say which data of one task the hub would have, and where to get them; None where it is read.
+
+    Raises
+    ------
+    SuiteError
+        If its source cannot say.
+    """
+    if task.if_missing is None or (why := absent_data(task, base, where)) is None:
+        return None
+    return f"{task.if_missing} ({why})"
+
+
 def missing_models(suite: Suite) -> Iterator[MissingClaim]:
     """Yield the claims on tasks that are here about models that are not."""
     for arm in arms_of(suite.spec):
-        if arm.model.if_missing is None or not (why := absent(arm.model, suite.path.parent)):
-            continue
-        reason = f"{arm.model.if_missing} ({why})"
-        for index, task in enumerate(suite.spec.tasks):
-            yield from _claims(suite, arm, task, suite.line("tasks", index), reason)
+        if reason := _no_model(suite, arm):
+            for index, task in enumerate(suite.spec.tasks):
+                yield from _claims(suite, arm, task, suite.line("tasks", index), reason)
 
 
 def missing_claims(suite: Suite) -> list[MissingClaim]:
     """Return the claims that are skipped: no other is, and none of them is left out."""
-    of_tasks = (
-        claim
-        for arm in arms_of(suite.spec)
-        for each in suite.skipped
-        for claim in _claims(suite, arm, each.spec, each.line, each.reason)
-    )
-    return [*missing_models(suite), *of_tasks]
+    found = [*missing_models(suite)]
+    for arm in arms_of(suite.spec) if suite.skipped else ():
+        also = _no_model(suite, arm)
+        for each in suite.skipped:
+            reason = "; ".join(filter(None, (each.reason, also)))
+            found += _claims(suite, arm, each.spec, each.line, reason)
+    return found
+
+
+def _no_model(suite: Suite, arm: Arm) -> str | None:
+    """Say that an arm's model is not here, and where to get it; None where it is."""
+    if arm.model.if_missing is None or not (why := absent(arm.model, suite.path.parent)):
+        return None
+    return f"{arm.model.if_missing} ({why})"
 
 
 def _claims(

@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.missing import missing_data
+from pytest_maxrandom.claims.missing import missing_data, missing_named
+from pytest_maxrandom.claims.training import wrong_files
 from pytest_maxrandom.errors import (
     MaxRandomError,
     ModelNotFound,
@@ -19,7 +20,7 @@ from pytest_maxrandom.errors import (
 )
 from pytest_maxrandom.models.registry import absent, locate
 from pytest_maxrandom.recorded.model_results import ModelResults
-from pytest_maxrandom.suite.sound import sound_parts, sound_results
+from pytest_maxrandom.suite.sound import sound_parts, sound_results, sound_texts
 from pytest_maxrandom.suite.tasks import TaskSpec
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
 
@@ -48,6 +49,7 @@ def in_named_files(path: Path) -> Iterator[Problem]:
             for key, message in wrong.items():
                 yield Problem(*where(key), f"{dotted((*part.place, key))}: {message}")
     yield from _in_results(path)
+    yield from wrong_files(sound_texts(path), path.parent, line, path)
 
 
 def _look(part: Part, path: Path, where: Callable[..., tuple[Path, int | None]]) -> None:
@@ -58,6 +60,8 @@ def _look(part: Part, path: Path, where: Callable[..., tuple[Path, int | None]])
     if missing_data(part.spec, path.parent):
         return
     for one in members(part.spec, path.parent, where):
+        if missing_named(one, path.parent, where):
+            continue
         task = load_task(one, path.parent, where)
         if part.whole:
             set_aside(task, one, path.parent, partial(where, "test"))

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.condition import Condition
 from pytest_maxrandom.claims.drawn import NoTexts, set_apart, trains, without, without_copies
-from pytest_maxrandom.claims.missing import missing_claims, missing_data, missing_models
+from pytest_maxrandom.claims.missing import (
+    missing_claims,
+    missing_data,
+    missing_models,
+    missing_named,
+)
 from pytest_maxrandom.claims.named_files import in_named_files
 from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
+from pytest_maxrandom.claims.training import wrong_files
 from pytest_maxrandom.claims.untestable import (
     contradicting,
     no_texts,
@@ -77,12 +83,15 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
         if reason := missing_data(task, path.parent):
             skipped.append(SkippedTask(task, suite.line("tasks", index), reason))
             continue
+        where = partial(_where, suite, index)
         try:
-            several = members(task, path.parent, partial(_where, suite, index))
+            for one in members(task, path.parent, where):
+                if reason := missing_named(one, path.parent, where):
+                    skipped.append(SkippedTask(one, suite.line("tasks", index), reason))
+                else:
+                    found.append((index, one))
         except SuiteError as error:
             problems += error.problems
-            continue
-        found += [(index, one) for one in several]
     if problems:
         try:
             plan(suite)  # which finds what else is wrong
@@ -127,6 +136,9 @@ def plan(suite: Suite) -> list[PlannedClaim]:
                 told = f"{dotted(place)}: {message}"
                 problems.append(Problem(suite.path, suite.line(*place), told))
     problems += untestable(suite)
+    files = {name: arm.train.path for name, arm in (suite.spec.arms or {}).items() if arm.train}
+    of_paths = {name: path for name, path in files.items() if path is not None}
+    problems += wrong_files(of_paths, suite.path.parent, suite.line, suite.path)
     tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
     conditions: dict[tuple[str, str], list[list[Condition]]] = {}
     for arm in arms:

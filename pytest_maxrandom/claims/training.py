@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.drawn import NoTexts, right_choice
-from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.errors import SuiteError, dotted
 from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.stats.seeding import Stream, digest
@@ -14,10 +15,11 @@ from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.tasks.texts import holding, normal, read_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.condition import Apart, Condition
+    from pytest_maxrandom.errors import Problem
     from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.training import TrainSpec
@@ -118,6 +120,32 @@ def unfair(extra: Training | None, test: Training | None, condition: Condition) 
         )
 
 
+def wrong_files(
+    named: Mapping[str, str], base: Path, line: Callable[..., int | None], suite: Path
+) -> Iterator[Problem]:
+    """Yield what is wrong with the files of texts themselves.
+
+    Parameters
+    ----------
+    named : mapping of str to str
+        The path of each arm.
+    base : Path
+        The folder that paths are relative to.
+    line : callable
+        Tells the line of a place in the suite.
+    suite : Path
+        The suite file.
+    """
+    for arm, path in named.items():
+        place = ("arms", arm, "train", "text")
+        try:
+            read_texts(path, base, lambda *_, place=place: (suite, line(*place)))
+        except SuiteError as error:
+            for each in error.problems:
+                here = f"{dotted(place)}: " if each.path == suite else ""
+                yield replace(each, message=f"{here}{each.message}")
+
+
 def _read(settings: TrainSpec, prompts: PromptSet, apart: Apart) -> Sequence[Example]:
     """Return the examples whose texts an arm reads."""
     scored = prompts.validation
@@ -142,12 +170,7 @@ def _of_file(
 ) -> tuple[str, ...]:
     place: Location = ("arms", arm, "train", "text")
     assert settings.path is not None
-    try:
-        texts = read_texts(settings.path, base, lambda *_: (base, None))
-    except SuiteError as error:
-        if error.problems[0].path != base:
-            raise
-        raise NoTexts(error.problems[0].message, place) from None
+    texts = read_texts(settings.path, base, lambda *_: (base, None))
     wrong = []
     if same := holding(texts, condition.test):
         told = (

@@ -156,7 +156,7 @@ class ContaminationRecord(DesignRecord):
 
 @dataclass(slots=True)
 class ContaminationOverTasks:
-    """One check for contamination over the tasks of a run, each with the same weight."""
+    """One check for contamination over the tasks of a suite, each with the same weight."""
 
     base: str
     extra: str
@@ -174,6 +174,7 @@ class ContaminationOverTasks:
     """One-sided sign-flip over tasks."""
     level: Share
     finding: Indication
+    suite: str = ""
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from pytest_maxrandom.reports.columns import (
     task_column,
 )
 from pytest_maxrandom.reports.summary import (
+    ends,
     files,
     names,
 )
@@ -286,10 +287,19 @@ def contamination_over_tasks_table(run: RunRecord) -> Table:
         found = comparisons.interval(record.bias_low, record.bias_high)
         return f"{found} ({comparisons.confidence(record)})" if found else "too few tasks"
 
+    suites = list(dict.fromkeys(each.suite for each in run.contamination_over_tasks))
+    told_apart = dict(zip(suites, ends(suites), strict=True))
+
+    def arms(record: Any) -> tuple[Name, ...]:
+        end = told_apart[record.suite]
+        of_suite = (Name(end, 60, " of "),) if end else ()
+        names = (Name(arm, 30) for arm in (record.base, record.extra, record.test))
+        return (*names, *of_suite)
+
     columns: list[Column[Any]] = [
         Column(
             "arms",
-            lambda each: tuple(Name(arm, 30) for arm in (each.base, each.extra, each.test)),
+            arms,
             brief="over tasks",
             header=True,
         ),

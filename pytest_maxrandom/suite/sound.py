@@ -19,6 +19,7 @@ from pytest_maxrandom.suite.positions import Document, read
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 from pytest_maxrandom.suite.tasks import TASKS, usual_format
+from pytest_maxrandom.suite.training import is_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,6 +66,17 @@ def sound_parts(path: Path) -> tuple[list[Part], Callable[..., int]]:
             if spec is not None:
                 found.append(Part((part, index), spec, whole))
     return found, lambda *place: document.line(place)
+
+
+def sound_texts(path: Path) -> dict[str, str]:
+    """Return the file of texts of each arm of a wrong suite that names one."""
+    arms = _read(path)[1].get("arms")
+    trained = {
+        str(name): arm["train"].get("text")
+        for name, arm in (arms.items() if isinstance(arms, dict) else ())
+        if isinstance(arm, dict) and isinstance(arm.get("train"), dict)
+    }
+    return {name: text for name, text in trained.items() if isinstance(text, str) and is_path(text)}
 
 
 def sound_results(path: Path) -> tuple[RecordedSuite | None, list[int]]:

@@ -75,8 +75,9 @@ class TaskSpec(CountedSettings):
     Without it they come from the task's examples, or from a pool that its format provides."""
     if_missing: Text | None = None
     """Where to get the data. If a file or folder of the task is missing, its claims are skipped
-    with this text as the reason; without this key, that is a mistake. Data that are named by
-    an id on the hub or by a task of lm-eval are always asked for."""
+    with this text as the reason; without this key, that is a mistake. Data on the hub, also those
+    of a task of lm-eval, are missing if they are not in the hub's cache, and nothing is downloaded;
+    without this key, they are downloaded."""
     task_prefix: Prose | None = None
     """Text on top of every prompt."""
     input_prefix: Prose | None = None

@@ -27,6 +27,11 @@ _WORDS = ("extra", "scored")
 _OF_ADAPTERS = ("rank", "alpha", "dropout", "modules")
 
 
+def is_path(text: str) -> bool:
+    """Whether a text of `train` can be a path; else it is a word, and perhaps spelled wrongly."""
+    return any(mark in text for mark in "./\\")
+
+
 class TrainSpec(Spec):
     """Further pretraining of an arm's model on texts, before it is asked anything."""
 
@@ -88,8 +93,7 @@ class TrainSpec(Spec):
                         "this is about an adapter, but `method: full` trains all weights; remove "
                         "it, or use `method: lora`",
                     )
-        # A path has a dot or a slash; what has none is a word, and one of three is meant.
-        if self.path is not None and not any(mark in self.text for mark in "./\\"):
+        if self.path is not None and not is_path(self.text):
             hint = did_you_mean(self.text, _WORDS, "`{}`".format)
             if self.text.lower() in ("test", "validation"):
                 hint = "; the texts of the examples that are scored are `scored`"

@@ -100,7 +100,8 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
 def absent_file(spec: TaskSpec, base: Path) -> str | None:
     """Return the first file or folder of a task that is not there; None if all are.
 
-    What is no path (a dataset's id on the hub, the name of a task of lm-eval) is never absent.
+    What is no path (a dataset's id on the hub, the name of a task of lm-eval) is none of them:
+    :func:`absent_data` says of those.
     """
     places: list[str | None] = [
         getattr(part, "path", None) for part in (spec, spec.pool, spec.test)
@@ -112,6 +113,27 @@ def absent_file(spec: TaskSpec, base: Path) -> str | None:
         if not (base / Path(path).expanduser()).exists():
             return path
     return None
+
+
+def absent_data(spec: TaskSpec, base: Path, where: Where) -> str | None:
+    """Say which data that have a name, not a path, are on this machine in no way; None if all are.
+
+    Parameters
+    ----------
+    spec : TaskSpec
+        Of one task: a group of lm-eval has `members`.
+
+    Raises
+    ------
+    SuiteError
+        If its source cannot say.
+    """
+
+    def asked(source: Source[Any]) -> str | None:
+        find = getattr(source, "absent", None)
+        return None if find is None else find(spec, base, where)
+
+    return _by_source(spec, _findings(spec, where), asked)
 
 
 def _told_apart(pool: tuple[Example, ...], examples: tuple[Example, ...]) -> tuple[Example, ...]:

@@ -7,6 +7,7 @@ import io
 import os
 import textwrap
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, csv_in_words, listed, quoted
@@ -26,9 +27,11 @@ from pytest_maxrandom.tasks.whole import finished_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pytest_maxrandom.tasks.task import Task, Where
+
+_NO_DATA = ("README.md", ".gitattributes")
+"""What is downloaded of a dataset before its data."""
 
 
 class Csv:
@@ -104,6 +107,40 @@ class Hub:
         ]
         dataset = dataset.select_columns(used)  # others may be slow to decode
         return finished_task(spec.name, reader.examples(enumerate(dataset, 1), findings), findings)
+
+    def absent(self, spec: HubSpec, base: Path, _where: Where) -> str | None:
+        """Say that a dataset is on this machine in no way; None where it is. The hub is not asked.
+
+        Parameters
+        ----------
+        spec, base
+            As of :meth:`read`.
+        """
+        named = (spec.path, spec.pool and spec.pool.path, spec.test and spec.test.path)
+        of_hub = (path for path in named if path and not os.path.exists(base / path))  # noqa: PTH110
+        return next(filter(None, (not_cached(path, spec.subset) for path in of_hub)), None)
+
+
+def not_cached(path: str, subset: str | None) -> str | None:
+    """Say that no cache holds a dataset of the hub; None where one holds some of it."""
+    try:
+        import datasets
+        from datasets.naming import camelcase_to_snakecase
+        from huggingface_hub import constants
+        from huggingface_hub.file_download import repo_folder_name
+    except ImportError:
+        return "the package datasets is not installed"
+    owner, slash, name = path.rpartition("/")
+    prepared = Path(datasets.config.HF_DATASETS_CACHE) / (
+        owner + "___" * len(slash) + camelcase_to_snakecase(name)
+    )
+    folder = repo_folder_name(repo_id=path, repo_type="dataset")
+    downloaded = (Path(constants.HF_HUB_CACHE) / folder / "snapshots").rglob("*")
+    if any(prepared.glob(f"{subset or '*'}/*/*")) or any(
+        file.name not in _NO_DATA for file in downloaded if file.is_file()
+    ):
+        return None
+    return f"there is no folder {path}, and the hub's cache holds no such dataset"
 
 
 def _records(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:

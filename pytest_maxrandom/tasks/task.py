@@ -164,7 +164,9 @@ class Source(Protocol[S]):
     `read_file` and `parse_json`, `as_text`, `as_id` and `as_cluster` for single values,
     `file_findings` to tell all mistakes of a file at once, with their lines, and `finished_task`.
     A source whose specs may stand for several tasks also has `members`, with the arguments of
-    :meth:`read`, which returns a spec for each, with a name of its own.
+    :meth:`read`, which returns a spec for each, with a name of its own. One that reads data by
+    another name than a path may have `absent`, with the same arguments, which says in a few words
+    that they are not on this machine (None: they are), without asking a network.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ def test_every_claim_and_check_is_skipped_with_what_is_missing_and_where_to_get_
     result.stdout.fnmatch_lines_random(
         [
             "*get the weights (there is no folder ./weights*",
-            "*get the data (there is no gone.jsonl)",
+            "*get the data (there is no gone.jsonl); get the weights (there is no folder*",
         ]
     )
     report = json.loads((pytester.path / "r.json").read_text())
@@ -87,18 +87,64 @@ def test_without_the_key_what_is_missing_is_a_mistake(
     result.stdout.fnmatch_lines([f"*{told}"])
 
 
-def test_a_model_that_the_hubs_cache_lacks_is_missing_and_the_hub_is_not_asked(
-    pytester: pytest.Pytester, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise AssertionError("asked the network")
 
     monkeypatch.setattr("socket.socket.connect", refused)
     monkeypatch.setattr("socket.getaddrinfo", refused)
+
+
+@pytest.mark.usefixtures("no_network")
+def test_a_model_that_the_hubs_cache_lacks_is_missing_and_the_hub_is_not_asked(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
     replace(folder, ("./weights", "nobody/nothing-here"))
     result = pytester.runpytest("-rs")
     result.assert_outcomes(skipped=8)
     result.stdout.fnmatch_lines(["*get the weights (*cache holds no such model*"])
+
+
+_OF_HUB = "format: hub, path: nobody/nothing-here, split: test, if_missing: get the data"
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize(
+    ("said", "document", "told"),
+    [
+        (_OF_HUB, None, "*get the data (there is no folder nobody/nothing-here, and the hub's*"),
+        (
+            "format: lm_eval, path: ../t.yaml, if_missing: get the data",
+            "dataset_path: nobody/nothing-here",
+            "*get the data (there is no folder nobody/nothing-here, and the hub's*",
+        ),
+        (
+            "format: lm_eval, path: ../t.yaml, if_missing: get the data",
+            "dataset_path: json\ndataset_kwargs: {data_files: {test: gone.jsonl}}",
+            "*get the data (there is no file 'gone.jsonl' in*",
+        ),
+    ],
+)
+def test_data_that_have_a_name_are_missing_where_no_cache_holds_them(
+    pytester: pytest.Pytester, folder: Path, said: str, document: str | None, told: str
+) -> None:
+    pytest.importorskip("datasets", reason="needs the extra: datasets")
+    if document is not None:
+        keys = "test_split: test\noutput_type: multiple_choice\ndoc_to_text: a\n"
+        keys += "doc_to_target: b\ndoc_to_choice: c\n"
+        (pytester.path / "t.yaml").write_text(f"task: t\n{document}\n{keys}")
+    replace(
+        folder,
+        ("[{name: ./weights, quantization: none, if_missing: get the weights}]", f"[{MOCK}]"),
+        (SUITE[SUITE.index("arms:") : SUITE.index("allow")], "prompts: {shots: 0, count: 1}\n"),
+        ("format: jsonl, path: gone.jsonl, if_missing: get the data", said),
+    )
+    result = pytester.runpytest("-rs")
+    outcomes = result.parseoutcomes()
+    assert outcomes["skipped"] == 1  # and what is here is run
+    assert outcomes.get("passed", 0) + outcomes.get("failed", 0) == 1
+    result.stdout.fnmatch_lines([told])
 
 
 def test_levels_are_shared_with_the_claims_that_are_skipped(

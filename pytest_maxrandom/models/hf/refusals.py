@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.errors import ModelError, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from pytest_maxrandom.suite.models import TransformersSpec
 
 _TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model")
@@ -88,4 +90,24 @@ def check_quantized(spec: TransformersSpec, model: Any) -> None:
         raise ModelError(
             f"{spec.name} has no layer that bitsandbytes can quantize to {spec.quantization}; "
             "use `quantization: none`"
+        )
+
+
+def check_modules(spec: TransformersSpec, modules: Sequence[str], layers: Iterable[str]) -> None:
+    """Refuse names of layers that there are not: PEFT is content if one of them is there.
+
+    Parameters
+    ----------
+    layers
+        Names of the layers that can get an adapter, such as model.layers.0.self_attn.q_proj.
+    """
+    known = set(layers)
+    ends = {
+        ".".join(name.split(".")[place:]) for name in known for place in range(name.count(".") + 1)
+    }
+    if unknown := [name for name in modules if name not in ends]:
+        short = sorted({name.rpartition(".")[2] for name in known})
+        raise ModelError(
+            f"no layer of {spec.name} that can get an adapter is named {listed(unknown)}; expected "
+            f"some of {listed(short)}"
         )

@@ -16,6 +16,7 @@ from pytest_maxrandom.models.hf.causal import CausalModel, context_of
 from pytest_maxrandom.models.hf.devices import Processors
 from pytest_maxrandom.models.hf.hub import model_digest, pinned
 from pytest_maxrandom.models.hf.loading import CLASSIFIER, check_causal, open_model, quiet
+from pytest_maxrandom.models.hf.refusals import check_modules
 from pytest_maxrandom.models.hf.training import arms
 from pytest_maxrandom.models.hf.training.classifying import Classifier
 from pytest_maxrandom.models.hf.training.texts import size_of
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.training import Size, Trained, Training
+
+_LONGEST = 100_000_000
+"""Bytes of a header of safetensors, at most."""
 
 
 class Transformers(Backend):
@@ -71,7 +75,11 @@ class Transformers(Backend):
         """Refuse what cannot be trained, as far as the suite tells that."""
         assert located.training is not None
         arms.check(_specified(located), located.training)
-        _check_objective(_specified(located), located.places["name"], located.training)
+        spec, location = _specified(located), located.places["name"]
+        _check_objective(spec, location, located.training)
+        settings = located.training.settings
+        if settings is not None and settings.modules and (layers := _layers(Path(location))):
+            check_modules(spec, settings.modules, layers)
 
     def trained(self, located: Located, resources: Resources) -> Trained | None:
         """Return what a training found that was done before; None if it was not."""
@@ -113,7 +121,7 @@ class Transformers(Backend):
 
 def _check_objective(spec: TransformersSpec, location: str, training: Training) -> None:
     """Refuse an objective for which a network was not made, where its files name its kind."""
-    config = _json(Path(location) / "config.json")
+    config = _json(hub.at_hand(location, "config.json", spec.revision))
     found = config.get("architectures")
     kinds = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
     if training.settings is None or not kinds:
@@ -131,6 +139,25 @@ def _check_objective(spec: TransformersSpec, location: str, training: Training) 
             f"{said}, which is not a masked language model; use `objective: causal`, or another "
             "model"
         )
+
+
+def _layers(folder: Path) -> list[str]:
+    """Return the names of the layers whose weights are matrices; none where no file tells them."""
+    found = []
+    try:
+        for path in folder.glob("*.safetensors"):
+            with path.open("rb") as file:
+                # The format's header: its length in 8 bytes, then JSON.
+                length = int.from_bytes(file.read(8), "little")
+                header = json.loads(file.read(min(length, _LONGEST)))
+            found += [
+                name.removesuffix(".weight")
+                for name, weight in header.items()
+                if name.endswith(".weight") and len(weight["shape"]) > 1
+            ]
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        return []
+    return found
 
 
 def _stated(location: str, revision: str | None) -> tuple[object, object]:

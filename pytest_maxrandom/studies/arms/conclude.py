@@ -123,16 +123,18 @@ def over_tasks(comparisons: Iterable[ComparisonRecord]) -> list[OverTasks]:
 def contamination_over_tasks(
     checks: Iterable[ContaminationRecord],
 ) -> list[ContaminationOverTasks]:
-    """Return each check that was made on at least two tasks, over all of them.
+    """Return each check that a suite makes on at least two tasks, over all of them.
 
-    Tasks weigh the same, and their differences are taken for symmetric, as in `over_tasks`.
+    Tasks weigh the same, and their differences are taken for symmetric, as in `over_tasks`. Suites
+    are never pooled: arms of one name are trained from other models there.
     """
-    groups: defaultdict[tuple[str, str, str, int], list[ContaminationRecord]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str, str, str, int], list[ContaminationRecord]]
+    groups = defaultdict(list)
     for each in checks:
         if each.boost is not None and each.bias is not None:
-            groups[each.base, each.extra, each.test, each.shots].append(each)
+            groups[each.suite, each.base, each.extra, each.test, each.shots].append(each)
     found = []
-    for (base, extra, test, shots), group in groups.items():
+    for (suite, base, extra, test, shots), group in groups.items():
         if len({each.task for each in group}) < 2:
             continue
         boost = sign_flip(_by_task((each.task, each.boost) for each in group))
@@ -156,6 +158,7 @@ def contamination_over_tasks(
                 bias_p=bias_p,
                 level=level,
                 finding=_indication(boost_p, bias_p, level),
+                suite=suite,
             )
         )
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
 from pytest_maxrandom.tasks.reading import Mistake, file_findings, parse_json, shown
-from pytest_maxrandom.tasks.tables import load_split
+from pytest_maxrandom.tasks.tables import load_split, not_cached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -80,6 +80,25 @@ def read_rows(config: Config, split: str, folders: Sequence[Path]) -> Rows:
         return Rows(list(found.column_names), list(found))
     except Exception as error:  # images, sound and other columns have decoders of their own
         raise Mistake(f"{needed_by}, split {quoted(split)}: {error}") from error
+
+
+def absent_rows(config: Config, folders: Sequence[Path]) -> str | None:
+    """Say that the data of a task are on this machine in no way; None where they are.
+
+    The hub is not asked. What a wrong task says of its data is for :func:`read_rows` to tell.
+    """
+    path = config.get("dataset_path")
+    if not isinstance(path, str) or path in _MORE_THAN_DATA:
+        return None
+    if path in BUILDERS:
+        try:
+            with_found_files(config, folders)
+        except Mistake as mistake:
+            return str(mistake) if str(mistake).startswith("there is no file") else None
+        return None
+    if any(_is_folder(each / path) for each in folders):
+        return None
+    return not_cached(path, config.get("dataset_name"))
 
 
 def _is_folder(path: Path) -> bool:

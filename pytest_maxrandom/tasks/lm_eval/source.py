@@ -12,7 +12,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval import examples, through
 from pytest_maxrandom.tasks.lm_eval.config import Config
-from pytest_maxrandom.tasks.lm_eval.data import Rows, read_rows
+from pytest_maxrandom.tasks.lm_eval.data import Rows, absent_rows, read_rows
 from pytest_maxrandom.tasks.lm_eval.members import Members, members
 from pytest_maxrandom.tasks.lm_eval.templates import Document, documents
 from pytest_maxrandom.tasks.reading import Findings, Mistake
@@ -86,6 +86,19 @@ class LmEval:
             one._member = (spec.path, config)  # so that a group is not read again for each
             specs.append(one)
         return specs
+
+    def absent(self, spec: LmEvalSpec, base: Path, where: Where) -> str | None:
+        """Say that a task's documents are on this machine in no way; None where they are.
+
+        The hub is not asked.
+
+        Raises
+        ------
+        SuiteError
+            If there is no such task, or its file is wrong.
+        """
+        config, folders = _config(spec, base, where)
+        return absent_rows(config, folders)
 
     def read(self, spec: LmEvalSpec, base: Path, where: Where) -> Task:
         """Read the task; see :class:`pytest_maxrandom.tasks.task.Source`."""

@@ -13,6 +13,7 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.hf.engines import budget
 from pytest_maxrandom.models.hf.training import fitting
 from pytest_maxrandom.models.registry import ModelPool, locate
@@ -104,13 +105,21 @@ def test_a_step_that_spoils_the_weights_is_found_at_once(tiny_llama: Path, tmp_p
         fitting._check_loss(float("nan"), 3, how)
 
 
-def test_names_of_layers_that_there_are_not_are_told(tiny_llama: Path, tmp_path: Path) -> None:
-    settings = TrainSpec(text="extra", method="lora")
-    wrong = settings.model_copy(update={"modules": ["q_prj", "attention"]})
-    said = _refusal(tiny_llama, replace(FULL, settings=wrong), tmp_path)
-    assert "no layer of" in said
-    assert "none is named q_prj, attention" in said
-    assert "q_proj" in said
+def test_names_of_layers_that_there_are_not_are_told(
+    tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = _settings(method="lora", modules=["q_proj", "q_prj", "self_attn"])
+    told = " that can get an adapter is named 'q_prj', 'self_attn'; expected some of 'down_proj', "
+    with pytest.raises(ModelError, match=told):  # where the files tell it, before they are loaded
+        locate(TransformersSpec(name=str(tiny_llama), quantization="none"), tmp_path, wrong)
+    located = locate(
+        TransformersSpec(name=str(tiny_llama), quantization="none"),
+        tmp_path,
+        _settings(method="lora", modules=["q_proj", "self_attn.k_proj", "down_proj"]),
+    )
+    assert located.training is not None
+    monkeypatch.setattr(backend, "_layers", lambda _: [])  # as of weights that are not here yet
+    assert told in _refusal(tiny_llama, wrong, tmp_path / "cache")
 
 
 def test_masked_words_need_a_network_that_reads_both_ways(tiny_llama: Path, tmp_path: Path) -> None:

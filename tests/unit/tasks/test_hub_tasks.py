@@ -5,9 +5,14 @@ from __future__ import annotations
 import sys
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from pytest_maxrandom.suite.tasks import TASKS
+from pytest_maxrandom.tasks.load import absent_data
+from tests.unit.tasks.conftest import where
 
 datasets = pytest.importorskip("datasets", reason="needs the extra: datasets")
 
@@ -48,6 +53,32 @@ def test_a_local_folder_is_read_as_the_hub_would_be(folder: Folder, name: str) -
         ("#1", "1 + 1?", ("two", "three"), (0,)),
         ("#2", "1 + 2?", ("two", "three", "four"), (1,)),
     ]
+
+
+def test_a_dataset_is_absent_until_a_cache_holds_it(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(**keys: str) -> str | None:
+        said = {"name": "t", "format": "hub", "path": "nobody/numbers", "split": "test", **keys}
+        return absent_data(TASKS.validate(said), folder.path, where)
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder.path / "hub"))
+    told = "there is no folder nobody/numbers, and the hub's cache holds no such dataset"
+    assert absent() == told
+    write(folder, "test.parquet", ROWS)
+    assert absent(path="numbers") is None
+    folder.load("hub", None, path="numbers", split="test")
+    cache = Path(datasets.config.HF_DATASETS_CACHE)
+    (cache / "numbers").rename(cache / "nobody___numbers")  # as it keeps what comes from the hub
+    assert absent() is None
+    assert len(folder.load("hub", None, path="nobody/numbers", split="test").examples) == len(ROWS)
+    assert absent(subset="other") == told
+    downloaded = folder.path / "hub" / "datasets--nobody--more" / "snapshots" / "1"
+    downloaded.mkdir(parents=True)
+    (downloaded / "README.md").touch()
+    assert absent(path="nobody/more") is not None
+    (downloaded / "data.parquet").touch()
+    assert absent(path="nobody/more") is None
 
 
 def test_the_current_folder_may_be_the_one(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:

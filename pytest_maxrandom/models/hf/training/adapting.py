@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host.machine import peak_memory
 from pytest_maxrandom.models.hf.loading import CAUSAL, MASKED, check_causal, open_model, quiet
-from pytest_maxrandom.models.hf.refusals import brief
+from pytest_maxrandom.models.hf.refusals import brief, check_modules
 from pytest_maxrandom.models.hf.training import texts
 from pytest_maxrandom.models.hf.training.fitting import How, fit, seed_of, seeded
 from pytest_maxrandom.models.training import Trained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytest_maxrandom.models.hf.devices import Processors
@@ -177,6 +177,8 @@ def _with_adapter(spec: TransformersSpec, settings: TrainSpec, model: Any) -> An
     """Add adapters to the layers of a network; nothing else of it is trained."""
     import peft
 
+    if settings.modules:
+        check_modules(spec, settings.modules, _adaptable(model))
     config = peft.LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
@@ -191,19 +193,17 @@ def _with_adapter(spec: TransformersSpec, settings: TrainSpec, model: Any) -> An
             model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
         return peft.get_peft_model(model, config)
     except ValueError as error:
-        known = sorted(
-            {name.rpartition(".")[2] for name, each in model.named_modules() if _linear(each)}
-        )
-        asked = ", ".join(settings.modules or ())
-        wanted = f"none is named {asked}" if asked else "it has no linear layer"
         raise ModelError(
-            f"no layer of {spec.name} can get an adapter: {wanted} ({brief(error)}); expected some "
-            f"of {', '.join(known) or 'another model, or `method: full`'}"
+            f"no layer of {spec.name} can get an adapter ({brief(error)}); use another model, or "
+            "`method: full`"
         ) from error
 
 
-def _linear(layer: Any) -> bool:
-    return "Linear" in type(layer).__name__ or type(layer).__name__ == "Conv1D"
+def _adaptable(model: Any) -> Iterator[str]:
+    """Yield the names of the layers whose weights are matrices."""
+    for name, layer in model.named_modules():
+        if any(part in type(layer).__name__ for part in ("Linear", "Conv", "Embedding")):
+            yield name
 
 
 def _save_adapter(model: Any, folder: Path) -> None:

@@ -7,8 +7,14 @@ import itertools
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.record import ComparisonRecord
-from pytest_maxrandom.studies.arms.conclude import adjust_over_tasks, over_tasks
+from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
+from pytest_maxrandom.reports.rendering import markdown
+from pytest_maxrandom.studies.arms.conclude import (
+    adjust_over_tasks,
+    contamination_over_tasks,
+    over_tasks,
+)
+from tests.unit.reports.samples import contamination, run
 
 DIFFERENCES = [0.04, -0.01, 0.06, 0.03, 0.02, 0.05, 0.07]
 PS = [0.04, 0.9, 0.001, 0.2, 0.03, 0.01, 0.5]
@@ -84,3 +90,33 @@ def test_one_task_is_no_comparison_over_tasks() -> None:
 def test_too_few_tasks_have_no_narrower_interval_than_all() -> None:
     (found,) = over_tasks([comparison("t", 0.1), comparison("u", 0.05)])
     assert (found.low, found.high, found.p_value) == (-1, 1, 0.5)
+
+
+def check(suite: str, task: str, boost: float, bias: float) -> ContaminationRecord:
+    return ContaminationRecord(
+        id=f"{suite}::{task}::contamination", suite=suite, line=1, task=task, shots=0, base="base",
+        extra="extra", test="test", boost=boost, boost_p=0.5, bias=bias, bias_p=0.5,
+    )  # fmt: skip
+
+
+def test_arms_of_one_name_in_other_suites_are_other_arms() -> None:
+    tasks = [f"t{k}" for k in range(7)]
+    first = [check("study/bert.yaml", task, 0.05, 0.0) for task in tasks]
+    second = [
+        check("study/gpt2.yaml", *each)
+        for each in zip(tasks, DIFFERENCES, reversed(DIFFERENCES), strict=True)
+    ]
+    found = contamination_over_tasks([*first, *second])
+    assert [each.suite for each in found] == ["study/bert.yaml", "study/gpt2.yaml"]
+    assert [each.tasks for each in found] == [7, 7]
+    assert found[0].boost == pytest.approx(0.05)
+    assert found[0].boost_p == pytest.approx(1 / 2**7)
+    alone = contamination_over_tasks(second)
+    assert found[1:] == alone
+    assert alone[0].boost == alone[0].bias == pytest.approx(sum(DIFFERENCES) / 7)
+    report = run()
+    report.contamination = [contamination()]
+    report.contamination_over_tasks = found
+    assert "`test`<br> of `bert.yaml`" in markdown(report)
+    report.contamination_over_tasks = alone
+    assert "of `gpt2.yaml`" not in markdown(report)
