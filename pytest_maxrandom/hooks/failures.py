@@ -79,6 +79,31 @@ class Failure:
             markup = {}
 
 
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """The mistakes of a suite, each in a line of its own.
+
+    Attributes
+    ----------
+    whole : str
+        As other reports get them.
+    """
+
+    whole: str
+
+    def __str__(self) -> str:
+        return self.whole
+
+    def toterminal(self, terminal: Any) -> None:
+        """Write them, broken between words where the terminal would break within them."""
+        from pytest_maxrandom.reports.layout import wrapped
+
+        for text in self.whole.splitlines():
+            broken = wrapped(text, terminal.fullwidth, indent=_INDENT)
+            for line in [each.text for each in broken] if terminal.hasmarkup else [text]:
+                terminal.line(line, red=True)
+
+
 class Failures:
     """The failures of a run; an error that several items have in common is written once."""
 

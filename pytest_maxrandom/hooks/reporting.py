@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from pytest_maxrandom.errors import MaxRandomError
-from pytest_maxrandom.hooks.failures import Failures
+from pytest_maxrandom.hooks.failures import Failures, Mistakes
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.run import RECORDS, Run
 from pytest_maxrandom.suite import is_suite
@@ -61,7 +61,11 @@ class Reporting:
         """Take note of suites that could not be collected."""
         root = self._config.rootpath
         if report.failed and is_suite(root / report.nodeid.partition("::")[0], root):
-            self._run.broken += str(report.longrepr).splitlines()
+            mistakes = str(report.longrepr)
+            self._run.broken += mistakes.splitlines()
+            if not hasattr(report.longrepr, "reprcrash"):  # it was found, it did not happen to us
+                shown: Any = Mistakes(mistakes)
+                report.longrepr = shown
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

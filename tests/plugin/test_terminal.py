@@ -174,6 +174,25 @@ def test_colour_is_pytests(
     assert "\x1b" not in pytester.runpytest_subprocess(*spread).stdout.str()
 
 
+def test_mistakes_of_a_suite_break_between_words_where_there_is_a_terminal(
+    pytester: pytest.Pytester, suites: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = suites / "suite.yaml"
+    suite.write_text(f"{suite.read_text()}\nnonsense: 1\n")
+    monkeypatch.setenv("COLUMNS", "60")
+    flat = pytester.runpytest_subprocess("--color=no", "--junitxml=j.xml").stdout.str()
+    (line,) = (each for each in flat.splitlines() if "unknown key `nonsense`" in each)
+    assert len(line) > 120
+    (error,) = ET.parse(pytester.path / "j.xml").iter("error")
+    assert line in (error.text or "")
+    coloured = pytester.runpytest_subprocess("--color=yes").stdout.str()
+    lines = re.sub(r"\x1b\[\d*m", "", coloured).splitlines()
+    (first,) = (at for at, each in enumerate(lines) if "unknown key `nonsense`" in each)
+    last = next(at for at in range(first + 1, len(lines)) if not lines[at].startswith("    "))
+    assert all(len(each) <= 60 for each in lines[first:last])
+    assert " ".join(each.strip() for each in lines[first:last]) == line
+
+
 def test_an_unexpected_pass_says_what_to_do_and_junit_has_pytests_words(
     pytester: pytest.Pytester, suites: Path
 ) -> None:
