@@ -14,7 +14,7 @@ from pathlib import Path
 
 from PIL import Image
 
-WIDTH, HEIGHT = 1180, 800
+WIDTH, HEIGHT = 1180, 700
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -37,7 +37,8 @@ def draw(results: Path, picture: Path) -> None:
         quiet = ["--headless", "--no-sandbox", "--hide-scrollbars"]
         subprocess.run([browser, *quiet, *seen, page.as_uri()], check=True, capture_output=True)
     # A palette is a third of the size.
-    Image.open(picture).convert("P", palette=Image.Palette.ADAPTIVE, colors=64).save(
+    drawn = Image.open(picture).convert("RGB")
+    drawn.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
         picture, optimize=True
     )
 
