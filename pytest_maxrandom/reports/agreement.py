@@ -2,7 +2,7 @@
 
 A result counts as above standard where its best prompt reaches at least the standard baseline; it
 is flipped where it is above standard and not above the maximum random baseline. By this convention
-of the paper, one that is exactly at chance counts as between the two.
+of the paper, one that is exactly at the standard baseline counts as between the two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STANDINGS: dict[Standing, tuple[str, str]] = {
     "above maximum": ("●", "above"),
     "between baselines": ("◐", "between"),
-    "at chance": ("◔", "at chance"),
+    "at chance": ("◔", "at standard"),
     "below standard": ("○", "below"),
 }
 """A sign and a word for each verdict, distinguishable without colour."""
@@ -41,7 +41,7 @@ class Counts:
     """model, shots or all."""
     above_maximum: int
     between: int
-    """Those exactly at chance among them, as in the paper."""
+    """Those exactly at the standard baseline among them, as in the paper."""
     below: int
 
     @property

@@ -82,8 +82,8 @@ def counts_table(found: Agreement) -> Table:
         about=found.suite,
         caption="Agreement of the standard and the maximum random baseline.",
         legend="*Above standard*: the best prompt reaches at least what one guesser reaches on "
-        "average, as in Table 1 of arXiv:2404.13020; one that is exactly at chance counts as "
-        "between.",
+        "average, as in Table 1 of arXiv:2404.13020; one that is exactly at the standard "
+        "baseline counts as between.",
     )
 
 
@@ -106,7 +106,7 @@ def grid_tables(found: Agreement) -> list[Table]:
             list(found.rows.items()),
             key=f"verdicts{_slug(found)}-{number}",
             about=found.suite,
-            caption="Verdicts of each task; one at chance is counted as between.",
+            caption="Verdicts of each task; one at the standard baseline counts as between.",
         )
         for number, columns in enumerate(found.grids, 1)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.notation import NONE, count
 from pytest_maxrandom.reports.summary import ENDINGS, SYMBOLS, WORDS, became, names
 from pytest_maxrandom.reports.tables import Column, Mark, Name
 
@@ -32,6 +32,11 @@ def mark(record: Record) -> Mark:
     """Write what became of a record."""
     ended = became(record)
     return Mark(SYMBOLS[ended], WORDS[ended], ENDINGS[ended].brief)
+
+
+def standing_of(row: Any) -> str:
+    """Write where a best prompt stands, of whatever has a verdict."""
+    return str(row.verdict or NONE).replace("at chance", "at standard")
 
 
 def was(

@@ -13,6 +13,7 @@ from pytest_maxrandom.reports.columns import (
     RESULT,
     difference,
     name_column,
+    standing_of,
     task_column,
     was,
 )
@@ -135,10 +136,10 @@ def claims_table(
         name = model_name(claim)
         return (Name(name, 40) if name else NONE, *([Name(arm, 40)] if arm else []))
 
-    no_verdict = was(lambda claim: claim.verdict or "no verdict")
+    no_verdict = was(lambda claim: standing_of(claim).replace(NONE, "no verdict"))
     columns: list[Column[Any]] = [
         RESULT,
-        Column("verdict", lambda claim: claim.verdict or NONE, change=no_verdict),
+        Column("verdict", standing_of, change=no_verdict),
         task_column(where),
         Column("model", model),
         *_NUMBERS,
@@ -166,7 +167,7 @@ def brief_table(
         return (Name(claim.task, 40), *of_shots, *(Name(each, 40) for each in told if each))
 
     def verdict(claim: ClaimRecord) -> str:
-        return NONE if asserts(claim) else claim.verdict or NONE
+        return NONE if asserts(claim) else standing_of(claim)
 
     columns: list[Column[Any]] = [
         RESULT,

@@ -124,7 +124,7 @@ def test_the_report_shows_the_counts_and_the_grid_with_signs_and_words() -> None
     assert grid == [
         ["task", "a4 shots", "b4 shots"],
         ["x", "●\xa0above", "◐\xa0between"],
-        ["y", "◔\xa0at chance", "○\xa0below"],
+        ["y", "◔\xa0at standard", "○\xa0below"],
     ]
 
 
