@@ -30,12 +30,12 @@ def places(owner: str) -> re.Pattern[str]:
 
 
 def pins(owner: str) -> re.Pattern[str]:
-    """Return what matches the commit of this project's own actions."""
-    return re.compile(rf"(?<={re.escape(owner)}/{PROJECT})([\w/.-]*@)[0-9a-f]{{40}}(?= # v)")
+    """Return what matches the commit of this project's own actions, and its version."""
+    return re.compile(rf"(?<={re.escape(owner)}/{PROJECT})([\w/.-]*@)[0-9a-f]{{40}} # v[\w.]+")
 
 
 def fill(root: Path, files: list[Path], name: str, commit: str | None = None) -> list[Path]:
-    """Write a name, and a commit, into files; return those that changed.
+    """Write a name, and a commit with its version, into files; return those that changed.
 
     Raises
     ------
@@ -47,6 +47,7 @@ def fill(root: Path, files: list[Path], name: str, commit: str | None = None) ->
     if commit is not None and not _COMMIT.fullmatch(commit):
         raise ValueError(f"--commit: found {commit!r}, expected 40 hexadecimal digits")
     owner = tomllib.loads((root / FILE).read_text(encoding="utf-8"))["owner"]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     changed = []
     for file in files:
         try:
@@ -55,7 +56,7 @@ def fill(root: Path, files: list[Path], name: str, commit: str | None = None) ->
             continue
         after = places(owner).sub(name, before)
         if commit is not None:
-            after = pins(name).sub(rf"\g<1>{commit}", after)
+            after = pins(name).sub(rf"\g<1>{commit} # v{project['version']}", after)
         if after != before:
             file.write_bytes(after.encode())
             changed.append(file)

@@ -77,8 +77,14 @@ def test_the_commit_of_a_release_is_written_to_its_own_actions_only(tree: Path) 
     commit = "ab" * 20
     example = tree / ".github" / "examples" / "gate.yml"
     before = example.read_text()
+    project = tree / "pyproject.toml"
+    version = tomllib.loads(project.read_text())["project"]["version"]
+    project.write_text((here := project.read_text()).replace(f'"{version}"', '"7.8.9"', 1))
     publisher.fill(tree, [example], PLACEHOLDER, commit)
+    project.write_text(here)
     after = example.read_text()
+    assert after.count(f"@{commit} # v7.8.9\n") == 2
+    after = after.replace("# v7.8.9", f"# v{version}")
     own = rf"{PLACEHOLDER}/{publisher.PROJECT}\S*@(\w+)"
     assert re.findall(own, after) == [commit, commit]
     other = r"uses: actions/\S+@\w+"
@@ -136,6 +142,11 @@ def test_the_release_workflow_holds_no_secret_and_writes_where_it_must() -> None
         "publish": {"attestations", "id-token"},
         "announce": {"contents"},
     }
+    # Who fills the examples and who attaches them is one release.
+    commands = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
+    filled = next(place for place, each in enumerate(commands) if "publisher.py" in each)
+    assert filled > commands.index("python -m build --no-isolation")  # the package has none of it
+    assert any("workflows/*" in each for each in commands if "gh release create" in each)
     # What can publish runs nothing of the repository, and can be started by a tag only.
     assert not any("run" in step for step in workflow["jobs"]["publish"]["steps"])
     assert workflow[True] == {"push": {"tags": ["v*"]}}
