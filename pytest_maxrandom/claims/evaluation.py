@@ -120,6 +120,8 @@ class Evaluation:
         """
         planned = self._planned
         record.model_digest = self._subject.model_digest
+        if self._subject.model != record.model:
+            record.counted_as = self._subject.model
         sweep = self._decided(record, progress) or self.sweep(progress)
         if isinstance(sweep, DecidedSweep):
             t, claim, task = self.tries.counted()

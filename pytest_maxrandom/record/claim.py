@@ -207,6 +207,9 @@ class ClaimRecord(ItemRecord):
     model_digest: str | None = None
     """By which the ledger knows the model: its weights, and how they are used. None if no model was
     run, and in older reports."""
+    counted_as: str | None = None
+    """By which name the ledger counts its tries, where that is not the model's: a trained arm of a
+    contamination check counts by its part."""
     backend: str = "transformers"
     scoring: str = "mean_logprob"
     n: Count | None = None

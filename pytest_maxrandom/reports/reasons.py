@@ -40,12 +40,14 @@ QUIET: frozenset[ReasonKind] = frozenset({"arithmetic", "prompt"})
 _CLAIMS, _EXAMPLES, _TASK = "claims", "validation examples", "task"
 _REVISION, _MODEL = "revision", "model"
 _BEST_PROMPT, _PATTERN, _SERVER = "best prompt", "pattern of answers", "server"
+_TEXTS = "training texts"
 _SAID = {
     _EXAMPLES: "the validation examples are not the same",
     _TASK: "the task's examples are not the same",
     _REVISION: "the model has another revision",
     _MODEL: "the model is not the same",
     _BEST_PROMPT: "another prompt is the best",
+    _TEXTS: "the model is trained on other texts",
     _PATTERN: "another pattern reads the answers",
     _SERVER: "the server reports another model",
 }
@@ -164,9 +166,10 @@ def _of_claim(record: ClaimRecord, now: ClaimRecord) -> Iterator[tuple[ReasonKin
     yield "claim", "metric", metric
     yield from _of_examples(record, now)
     yield "model", _REVISION, record.revision or NONE
-    # Another revision is another model; that is one reason, and not two.
+    # Another revision, or another training, is another model; that is one reason, and not two.
     same_revision = record.revision == now.revision or None in (record.revision, now.revision)
-    yield "model", _MODEL, (record.model_digest if same_revision else None) or NONE
+    is_one_reason = same_revision and _trained_alike(record, now)
+    yield "model", _MODEL, (record.model_digest if is_one_reason else None) or NONE
     yield from _settings(record)
     if record.engine is not None:
         yield from _computing(record.engine)
@@ -190,6 +193,15 @@ def _of_examples(record: ClaimRecord, now: ClaimRecord) -> Iterator[tuple[Reason
     yield "examples", _TASK, (record.task_digest if same else None) or NONE
 
 
+def _trained_alike(record: ClaimRecord, now: ClaimRecord) -> bool:
+    """Tell whether two records' models were trained on the same texts in the same way."""
+    both = [
+        one and (one.text_digest, one.settings, one.classify, one.seed)
+        for one in (record.training, now.training)
+    ]
+    return both[0] == both[1]
+
+
 def _settings(record: ClaimRecord) -> Iterator[tuple[ReasonKind, str, str]]:
     """Yield what a suite says of how prompts are made and answers are read."""
     yield "settings", "backend", record.backend or NONE
@@ -202,6 +214,11 @@ def _settings(record: ClaimRecord) -> Iterator[tuple[ReasonKind, str, str]]:
         yield "settings", "seed of prompts", count(drawn.seed)
     if record.validation is not None:
         yield "settings", "seed of examples", count(record.validation.seed)
+    if (trained := record.training) is not None:
+        yield "settings", _TEXTS, trained.text_digest
+        for of, said in (("training", trained.settings), ("the head", trained.classify)):
+            for key, value in said.items():
+                yield "settings", f"{key} of {of}", "none" if value is None else str(value)
     if (answered := record.generated) is not None:
         yield "settings", "tokens of an answer", count(answered.max_tokens)
         yield "settings", "temperature", f"{answered.temperature:g}"

@@ -212,8 +212,9 @@ def _owner(look: Look, claims: Iterable[ClaimRecord]) -> str:
     alike = [
         claim
         for claim in claims
-        if (claim.task, claim.model, claim.quantization, claim.shots, claim.scoring)
-        == (look.task, look.model, look.quantization, look.shots, look.scoring)
+        if (claim.task, claim.counted_as or claim.model, claim.quantization)
+        == (look.task, look.model, look.quantization)
+        and (claim.shots, claim.scoring) == (look.shots, look.scoring)
     ]
     near: Sequence[ClaimRecord] = [claim for claim in alike if _stands_in(look.beside, claim.suite)]
     owners = Counter(claim.id for claim in (near or alike))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.cli import main
 from tests import trained_arms as world
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class Run:
 
 @pytest.fixture
 def suite(pytester: pytest.Pytester) -> Run:
+    # A run within the test process forgets what it imported, and this cannot be imported twice.
+    pytest.importorskip("bitsandbytes", reason="the extra `hf` is not installed")
     return Run(pytester)
 
 
@@ -131,3 +134,43 @@ def test_a_classification_head_answers_the_text_alone(suite: Run) -> None:
         assert claim["n"] == 24
     # Five of ten animals are loud, and each text names its animal: a head learns that.
     assert max(claim["best_accuracy"] for claim in report["claims"]) > 0.8
+
+
+def counted(report: dict[str, Any]) -> dict[str, int]:
+    """Return the t of each arm."""
+    return {re.findall(r"\[(\w+)-", each["id"])[0]: each["t"] for each in report["claims"]}
+
+
+def test_an_arm_that_is_trained_otherwise_is_one_more_try_of_that_arm(
+    suite: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite.write()
+    report = suite.run()
+    assert counted(report) == {"base": 1, "extra": 1, "test": 1}
+    assert [each["counted_as"] for each in report["claims"]] == [
+        None,
+        "model (trained: extra)",
+        "model (trained: test)",
+    ]
+    assert counted(suite.run("--maxrandom-fresh")) == {"base": 1, "extra": 1, "test": 1}
+    first = (suite.pytester.path / "r.json").rename("first.json")
+    suite.write(arms=ARMS.replace("0.005", "0.001"))
+    report = suite.run()
+    assert counted(report) == {"base": 1, "extra": 2, "test": 2}
+    # An arm of another name is no other arm.
+    text = (suite.folder / "s.yaml").read_text()
+    (suite.folder / "s.yaml").write_text(
+        text.replace("  extra: {train", "  more: {train").replace("extra: extra", "extra: more")
+    )
+    assert counted(suite.run()) == {"base": 1, "more": 2, "test": 2}
+    ledger = str(suite.folder / "maxrandom-ledger")
+    capsys.readouterr()
+    assert main(["ledger", "show", ledger]) == 0
+    shown = capsys.readouterr().out
+    for name, t in (("model", 1), ("model (trained: extra)", 2), ("model (trained: test)", 2)):
+        assert re.search(rf"(?m){re.escape(name)} 0-shot\W.*\b{t}\b", shown), shown
+    (suite.pytester.path / "r.json").write_text(json.dumps(report))
+    assert main(["diff", str(first), "r.json"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "learning_rate of training from 0.005 to 0.001" in told
+    assert "t from 1 to 2" in told

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_maxrandom.record import ClaimRecord, ContaminationOverTasks, Remark, TrainingRecord
 from pytest_maxrandom.reports.comparisons import without_boost
+from pytest_maxrandom.reports.reasons import reasons
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
@@ -185,3 +186,20 @@ def test_the_row_over_tasks_names_its_three_arms() -> None:
         assert "+.040" in text
         assert "-.003 to +.004" in text
         assert "no sign of it" in text
+
+
+def test_another_training_is_the_reason_and_not_another_model() -> None:
+    before = replace(trained(), model_digest="a")
+    now = replace(trained(text_digest="cd" * 32), model_digest="b")
+    assert before.training is not None
+    assert now.training is not None
+    now.training.settings = {**now.training.settings, "learning_rate": 1e-4, "modules": ["q_proj"]}
+    now.training.classify = {**now.training.classify, "epochs": 9}
+    assert [each.text for each in reasons(now, before)] == [
+        "the model is trained on other texts",
+        "modules of training from none to ['q_proj']",
+        "learning_rate of training from 5e-05 to 0.0001",
+        "epochs of the head from 3 to 9",
+    ]
+    same = replace(before, model_digest="c")
+    assert [each.text for each in reasons(same, before)] == ["the model is not the same"]

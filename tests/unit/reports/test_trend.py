@@ -60,14 +60,14 @@ def test_what_is_only_reported_has_no_verdict() -> None:
     assert trend.points[0].passed is None
 
 
-def look_at(folder: Path, counts: list[int], n: int = 60) -> None:
+def look_at(folder: Path, counts: list[int], n: int = 60, subject: Subject = SUBJECT) -> None:
     """Count prompts with so many right answers, and look at the best of them."""
     examples = [Example(f"{k}", f"question {k}", ("wet", "dry"), (k % 2,)) for k in range(n)]
     ledger = SetLedger(folder / "maxrandom-ledger", f"run {len(counts)}", "weather", examples)
     digests = [f"p{place}" for place in range(len(counts))]
     for digest, correct in zip(digests, counts, strict=True):
-        ledger.evaluated(SUBJECT, digest, n, correct)
-    ledger.look(SUBJECT, digests, t=len(counts), best_correct=max(counts), n=n)
+        ledger.evaluated(subject, digest, n, correct)
+    ledger.look(subject, digests, t=len(counts), best_correct=max(counts), n=n)
     assert ledger.problems == []
 
 
@@ -121,6 +121,19 @@ def test_a_look_that_may_be_of_two_claims_is_of_neither(tmp_path: Path) -> None:
     twins[1].suite = "a/x.yaml"
     found = trends([("now", on(0, *twins))], looks([tmp_path]))
     assert [len(trend.points) for trend in found] == [1, 2]
+
+
+def test_a_look_at_a_trained_arm_is_of_that_arm_and_not_of_the_base(tmp_path: Path) -> None:
+    part = f"{SUBJECT.model} (trained: test)"
+    look_at(tmp_path, [30, 38])
+    look_at(tmp_path, [31, 39], subject=replace(SUBJECT, model=part, model_digest="trained"))
+    arms = [replace(claim(), id="s.yaml::w[base]"), replace(claim(), id="s.yaml::w[test]")]
+    arms[1].counted_as = part
+    found = trends([("now", on(0, *arms))], looks([tmp_path]))
+    assert [(trend.claim, {point.best for point in trend.points}) for trend in found] == [
+        ("s.yaml::w[base]", {0.75, 38 / 60}),
+        ("s.yaml::w[test]", {0.75, 39 / 60}),
+    ]
 
 
 def test_a_look_is_of_the_one_claim_of_a_suite_in_the_folder_that_pytest_runs_in(
