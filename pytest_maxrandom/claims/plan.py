@@ -247,7 +247,7 @@ def draw_condition(
         In one sentence, where the task cannot give what the suite asks for.
     """
     prompts, apart = suite.prompts, set_apart(task, validation, suite, test)
-    shown = without(task, validation, apart)
+    shown = without(task, validation, apart) if shots else task
     if suite.scoring == "classify":
         shown = replace(shown, layout=NO_LAYOUT)
     prompt_set = asked_by(suite, draw_prompts(shown, validation, prompts, shots))

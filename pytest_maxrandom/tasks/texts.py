@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Example, Where
 
 _ROWS = (".jsonl", ".ndjson")
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+"""Characters of no width, which copying between programs adds and loses."""
 _FEW_WORDS = 5
 """A text of fewer words may stand in another one by accident."""
 
 
+@lru_cache(maxsize=1 << 16)  # replicates draw from the same texts again and again
 def normal(text: str) -> str:
     """Return what copies of a text have in common: case, spaces and forms of characters aside."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_UNSEEN).casefold().split())
 
 
 def read_texts(path: str, base: Path, where: Where) -> tuple[str, ...]:

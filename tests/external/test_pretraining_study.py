@@ -14,11 +14,14 @@ import gzip
 import io
 import itertools
 import json
+from collections import Counter
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
@@ -27,8 +30,8 @@ from pytest_maxrandom.studies.arms.recorded import read_arms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
+SUITES = Path(__file__).parents[2] / "eval_suites" / "pretraining" / "study"
 BOOST, BIAS = ("extra", "base"), ("test", "extra")
 CELLS = [*itertools.product(("50", "100"), ("50", "100", "200", "500"), ("bert", "gpt2"))]
 Cells = dict[tuple[str, ...], dict[tuple[str, str], dict[str, Any]]]
@@ -182,3 +185,28 @@ def test_neither_the_order_of_the_rows_nor_that_of_the_arms_changes_the_effect(s
     assert reordered == one
     assert swapped.mean == pytest.approx(-one.mean, abs=1e-9)
     assert swapped.difference == pytest.approx(-one.difference, abs=1e-9)
+
+
+def test_the_suites_of_the_study_have_the_cells_that_were_published(study: Path) -> None:
+    with gzip.open(study, "rt") as file:
+        rows = list(csv.DictReader(file))
+    published = {
+        (model, int(m), int(n)): Counter(row["task"] for row in cell)
+        for (model, m, n), cell in itertools.groupby(sorted(rows, key=_cell), key=_cell)
+    }
+    suites = {}
+    for model, m, n in published:
+        suite = yaml.safe_load((SUITES / f"{model}-m{m}-n{n}.yaml").read_text())
+        arms = [
+            suite["arms"][arm].get("train", {}).get("text") for arm in ("base", "extra", "test")
+        ]
+        assert arms == [None, "extra", "scored"]
+        assert suite["classify"]["examples"] == m
+        assert {task["validation"]["max_examples"] for task in suite["tasks"]} == {n}
+        suites[model, m, n] = {task["name"]: suite["replicates"] for task in suite["tasks"]}
+    assert suites == published
+    assert {len(classes) for classes in published.values()} == {25}
+
+
+def _cell(row: dict[str, str]) -> tuple[str, str, str]:
+    return row["model"], row["m"], row["n"]

@@ -67,6 +67,7 @@ def test_all_mistakes_of_a_file_are_told_with_their_lines(
         ("\ufb01ne", "FINE"),
         ("stra\u00dfe", "STRASSE"),
         ("caf\u00e9", "cafe\u0301"),
+        ("no\u00adwi\u200bdth", "\ufeffNo width".replace(" ", "")),
     ],
 )
 def test_copies_differ_in_case_spaces_and_forms_of_characters(one: str, other: str) -> None:
