@@ -85,6 +85,16 @@ def test_exactly_the_methods_that_were_used_are_cited_and_have_entries(
     assert len(entries) == len(set(entries))
 
 
+def test_no_p_value_of_a_sentence_can_break_at_its_hyphen() -> None:
+    told = flag("A guesser is with probability 8.7e-19 at most.", kind="never_right")
+    checked = label_bias(interaction(0.9, 0.8, p_value=1e-4, permutation_p=2e-4))
+    text = latex(run(claim(red_flags=[told]), label_bias=[checked]))
+    sentences = text.partition(r"\begin{sloppypar}")[2]
+    assert r"probability $8.7\times10^{-19}$ at most" in sentences
+    assert r"(p = $1.0\times10^{-4}$, with shuffled right answers $2.0\times10^{-4}$)" in sentences
+    assert not re.search(r"\d\.\de-", sentences)
+
+
 def test_entries_of_bibtex_have_what_their_type_needs() -> None:
     needed = {
         "article": {"author", "title", "journal", "year"},
