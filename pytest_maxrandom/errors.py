@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+DOCUMENTATION = "https://OWNER.github.io/pytest-maxrandom/"
+"""Where the documentation is published."""
+KEYS = f"{DOCUMENTATION}reference/suite-keys.html"
+"""The page with all keys of a suite and their defaults."""
+
+
 class MaxRandomError(Exception):
     """Base of all errors of this package but :class:`ClaimFailed` and :class:`RedFlagged`."""
 
@@ -54,6 +60,13 @@ class Problem:
     def __str__(self) -> str:
         where = str(self.path) if self.line is None else f"{self.path}:{self.line}"
         return f"{where}: {self.message}"
+
+
+def where_keys_are(mistakes: Iterable[object]) -> list[str]:
+    """Say where the keys of suites are described, if any of some mistakes is about a key."""
+    words = ("(keys here: ", "` is missing; add ")
+    about = any(word in str(mistake) for mistake in mistakes for word in words)
+    return [f"all keys: {KEYS}"] if about else []
 
 
 class SuiteError(MaxRandomError):

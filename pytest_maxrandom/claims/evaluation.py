@@ -15,6 +15,7 @@ from pytest_maxrandom.claims.counting import (
 )
 from pytest_maxrandom.claims.decided import ClaimGoal, conclude, undecidable
 from pytest_maxrandom.claims.flag_input import blank_control
+from pytest_maxrandom.claims.lengths import counting_too_long
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.searched import compared_after, told
@@ -207,7 +208,8 @@ class Evaluation:
         # Other replicates of a claim, and its comparisons, have it once.
         executor = self._runner.executor(self._begun, named=True)
         try:
-            sweep = self._sweep(self.jobs, executor, progress, self._evaluated, fresh=fresh)
+            with counting_too_long(self._planned):
+                sweep = self._sweep(self.jobs, executor, progress, self._evaluated, fresh=fresh)
         finally:
             self._ledger.write()
         session.swept.add(id(self._planned))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.models.registry import backend_of, locate
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.base import Lengths
@@ -65,10 +67,27 @@ def too_long(planned: PlannedClaim, known: Lengths) -> str | None:
         return None
     total = sum(len(job.examples) for job in jobs)
     return (
-        f"{planned.name}: {count(pairs)} of {count(total)} (prompt, example) pairs are longer than "
+        f"{count(pairs)} of {count(total)} (prompt, example) pairs are longer than "
         f"{known.said}, which has {count(known.limit)} tokens (the longest has {count(longest)}: "
         f"{where}); text is never cut, so use fewer shots, shorter demonstrations or another model"
     )
+
+
+@contextmanager
+def counting_too_long(planned: PlannedClaim) -> Iterator[None]:
+    """Say of a text that is too long how many of its claim's texts are.
+
+    Raises
+    ------
+    PromptTooLong
+        Where one is raised, with the number if it is known.
+    """
+    try:
+        yield
+    except PromptTooLong as error:
+        known = lengths_of(planned)
+        counted = None if known is None else too_long(planned, known)
+        raise PromptTooLong(counted or str(error)) from None
 
 
 def _bound(jobs: Sequence[Job]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.ci.actions import silence, workspace
 from pytest_maxrandom.claims.lengths import lengths_of, too_long
 from pytest_maxrandom.commands import suites_in
-from pytest_maxrandom.errors import ModelError, Problem, SuiteError
+from pytest_maxrandom.errors import KEYS, ModelError, Problem, SuiteError, where_keys_are
 from pytest_maxrandom.flags.prompts import copied
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports import schema as reports
@@ -33,12 +33,13 @@ Find the mistakes in suites and in their data, as pytest does when it collects t
 are too long for a local model. Remarks that a run would make on its data and prompts follow; they
 are no mistakes. No model is loaded. The exit code is 0 if there is no mistake, 1 if
 there is one, and 2 if there is nothing to check or an argument is wrong."""
+_EPILOG = f"all keys of a suite and their defaults: {KEYS}"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     parser = commands.add_parser(
-        "check", help="find the mistakes in suites", description=_DESCRIPTION
+        "check", help="find the mistakes in suites", description=_DESCRIPTION, epilog=_EPILOG
     )
     parser.add_argument(
         "paths",
@@ -59,6 +60,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Print the JSON Schema of suites, of JSON reports, or of the output of "
         "`maxrandom tasks`. The schema of suites includes the backends and formats "
         "that installed packages add.",
+        epilog=_EPILOG,
     )
     schema.add_argument(
         "of",
@@ -85,7 +87,8 @@ def run(options: argparse.Namespace) -> str:
         _check(suite, problems, remarks)
     options.status = 1 if problems else 0
     none = f"{len(suites)} {'suite' if len(suites) == 1 else 'suites'}, no mistake"
-    lines = "\n".join([*(map(_line, problems) if problems else [none]), *map(_line, remarks)])
+    found = [*map(_line, problems), *where_keys_are(problems)] if problems else [none]
+    lines = "\n".join([*found, *map(_line, remarks)])
     if not (problems and options.annotations):
         return lines
     before, after = silence()
@@ -128,7 +131,7 @@ def _check(suite: Path, problems: _Found, remarks: _Found) -> None:
             problems[Problem(suite, claim.line, str(error))] = None
             continue
         if wrong is not None:
-            problems[Problem(suite, claim.line, wrong)] = None
+            problems[Problem(suite, claim.line, f"{claim.name}: {wrong}")] = None
         if known is None:
             text = (
                 f"remark: only a run can tell whether texts are too long for {claim.model.name} "

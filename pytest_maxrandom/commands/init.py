@@ -14,7 +14,7 @@ import yaml
 
 from pytest_maxrandom.commands import table
 from pytest_maxrandom.commands.tasks import keys_of
-from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.errors import KEYS, SuiteError
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.stats.sizes import baseline_for, true_accuracy_for_power
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
@@ -233,6 +233,7 @@ def _suite(draft: _Draft, claims: list[PlannedClaim]) -> str:
         "# Written by `maxrandom init`. Change what you like, then run:",
         f"#   maxrandom check {draft.path.as_posix()}",
         f"#   pytest {draft.path.as_posix()} --maxrandom-report report.md",
+        f"# All keys and their defaults: {KEYS}",
         "models:",
     ]
     for model in draft.models:
@@ -241,7 +242,8 @@ def _suite(draft: _Draft, claims: list[PlannedClaim]) -> str:
     for task in draft.tasks:
         lines += _listed(task)
         lines += [f"    # {line}" for line in _about_n(task["name"], claims)]
-        if "validation" not in task:
+        sizes = [len(c.condition.task.examples) for c in claims if c.task == task["name"]]
+        if "validation" not in task and (not sizes or max(sizes) > draft.n):
             lines.append(f"    validation: {{max_examples: {draft.n}}}")
     lines += [
         "prompts:",

@@ -46,7 +46,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "paths",
-        nargs="+",
+        nargs="*",
         metavar="PATH",
         help=(
             "a suite, a task file (BIG-bench JSON, JSONL, CSV, lm-eval YAML), the name of an "
@@ -60,11 +60,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "--set",
-        action="append",
+        action="extend",
+        nargs="+",
         default=[],
         metavar="KEY=VALUE",
-        help="set a key of task files as a suite would, with its value in YAML: "
-        "columns.input=question, columns.choices='[A, B, C]', answer_is=letter, split=test",
+        help="set keys of task files as a suite would, with their values in YAML, such as "
+        "columns.input=question or columns.choices='[A, B, C]'; may be repeated",
     )
     parser.add_argument(
         "--t", default="1,10,100", help="numbers of prompts (default: 1,10,100)", metavar="T,..."
@@ -93,10 +94,19 @@ def run(options: argparse.Namespace) -> str:
         If an option is wrong, or there is no task.
     """
     prompts, alpha = _numbers(options.t), proportion("alpha", options.alpha)
-    paths = [Path(path) for path in options.paths]
+    # `--set a=b PATH` takes the path for a pair.
+    after = [
+        each
+        for each in options.set
+        if "=" not in each and (not options.paths or Path(each).exists())
+    ]
+    pairs, named = [each for each in options.set if each not in after], [*options.paths, *after]
+    if not named:
+        raise ValueError("found no PATH; expected a suite, a task file, or a folder to search")
+    paths = [Path(path) for path in named]
     tasks: list[AuditedTask] = []
     left_out: list[LeftOut] = []
-    for found in find_tasks(paths, options.task_format, keys_of(options.set)):
+    for found in find_tasks(paths, options.task_format, keys_of(pairs)):
         if isinstance(found, NoTask):
             left_out.append(LeftOut(str(found.path), found.reason))
         else:
@@ -104,7 +114,7 @@ def run(options: argparse.Namespace) -> str:
     if not tasks:
         told = "; ".join(f"{each.path}: {each.reason}" for each in left_out[:3])
         raise ValueError(
-            f"no task in {', '.join(options.paths)}{f' ({told})' if told else ''}; expected a "
+            f"no task in {', '.join(named)}{f' ({told})' if told else ''}; expected a "
             "suite, BIG-bench JSON, lm-eval YAML, or JSONL or CSV with the columns input, choices "
             "and answer (--set names other columns)"
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import DOCUMENTATION
 from pytest_maxrandom.record.red_flags import DEFAULTS
 
 if TYPE_CHECKING:
@@ -45,9 +46,6 @@ REMEDIES: dict[RedFlagKind, str] = {
     "unpassable": "take more examples, or fewer prompts",
 }
 """What to do about each kind, in a few words; `page_of` has more."""
-
-DOCUMENTATION = "https://OWNER.github.io/pytest-maxrandom/"
-"""Where the documentation is published."""
 
 _ALL: dict[Severity, str] = {"fail": "all fail", "warn": "all warn", "ignore": "all are ignored"}
 

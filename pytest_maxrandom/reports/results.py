@@ -110,7 +110,10 @@ def _read(data: bytes, path: Path | str) -> Any:
     except UnicodeDecodeError as error:
         raise ReportError(f"{path}: not UTF-8 text, so not a JSON report") from error
     except json.JSONDecodeError as error:
-        raise ReportError(f"{path}:{error.lineno}: {json_in_words(error)}") from error
+        raise ReportError(
+            f"{path}:{error.lineno}: {json_in_words(error)}; expected a file that pytest "
+            "--maxrandom-json wrote"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise ReportError(f"{path}: not JSON: {error}") from error
 

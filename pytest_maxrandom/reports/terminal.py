@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from pytest_maxrandom.errors import where_keys_are
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.comparisons import without_boost
 from pytest_maxrandom.reports.design_sections import design_tables
@@ -103,6 +104,7 @@ def _verdict(run: RunRecord, width: int) -> Iterator[Line]:
         yield from wrapped(said, width, markup=("red",))
     if run.broken:
         yield from wrapped(unread(run), width, markup=("red",))
+        yield from (Line(line) for line in where_keys_are(run.broken))
 
 
 def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:

@@ -132,4 +132,5 @@ def _is_of_lm_eval(data: object) -> bool:
         isinstance(data, dict)
         and not data.keys() & SuiteSpec.model_fields.keys()
         and not _OF_LM_EVAL.isdisjoint(data)
+        and not isinstance(data.get("model"), list | dict)
     )

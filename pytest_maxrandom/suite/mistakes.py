@@ -51,7 +51,16 @@ def mistakes_of(
     parents = {path[:end] for path in at for end in range(len(path))}
     explained = {path for path in at if _is_unknown(at[path][0]) and path in told}
     left = at.keys() - parents - explained
+    left -= {
+        path for path in left if at[path][0]["type"] == "missing" and _is_misspelled(path, left)
+    }
     return {path: _sentence(kind, path, at[path], document) for path in left}
+
+
+def _is_misspelled(missing: Location, others: Collection[Location]) -> bool:
+    """Tell whether a key that is missing stands there with a slip, which is told already."""
+    beside = [str(path[-1]) for path in others if path[:-1] == missing[:-1] and path != missing]
+    return any(did_you_mean(key, [str(missing[-1])]) for key in beside)
 
 
 def _is_unknown(error: ErrorDetails) -> bool:
@@ -132,6 +141,10 @@ def _unknown(kind: type[Spec], path: Location, error: ErrorDetails, document: Do
               for below in ((*above.path, block), (*above.path, block, 0))
               if key in Part(part.kinds, below).keys]  # fmt: skip
     hint = f"; it belongs below {' or '.join(blocks)}" if blocks else _elsewhere(kind, path)
+    value = error["input"]
+    if len(path) == 1 and isinstance(value, list | dict) and (isinstance(value, list) or not hint):
+        anchors = f"; a key of your own that holds anchors is called `x-{key}`"
+        hint = did_you_mean(key, valid, "`{}`".format) or hint or anchors
     hint = hint or _nearest(key, valid)
     other, about = _OTHERS[kind]
     if Part((other,), path).options:

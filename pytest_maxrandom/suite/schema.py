@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.json_schema import models_json_schema
 
+from pytest_maxrandom.errors import KEYS
 from pytest_maxrandom.suite.arms import ArmSpec, arm_spec
 from pytest_maxrandom.suite.models import MODELS
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
@@ -86,6 +87,7 @@ def schema(backends: Kinds = (), formats: Kinds = ()) -> Node:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:pytest-maxrandom:suite",
         "title": "Suite of pytest-maxrandom",
+        "description": f"All keys and their defaults, as a page: {KEYS}",
         "anyOf": [references[SuiteSpec], references[RecordedSuiteSpec]],
         "$defs": defs,
     }

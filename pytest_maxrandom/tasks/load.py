@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import SOURCES, load
-from pytest_maxrandom.suite.tasks import PoolSpec
+from pytest_maxrandom.suite.tasks import PoolSpec, usual_format
 from pytest_maxrandom.tasks.bigbench import BigBench
 from pytest_maxrandom.tasks.lm_eval import LmEval
 from pytest_maxrandom.tasks.reading import Findings
@@ -21,7 +21,7 @@ from pytest_maxrandom.tasks.task import Layout, Task
 from pytest_maxrandom.tasks.whole import checked_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
     from pytest_maxrandom.suite.tasks import TaskSpec, TestSpec
@@ -166,7 +166,10 @@ def _load_pool(spec: TaskSpec, asked: PoolSpec, base: Path, where: Where) -> Tas
 
 def _load(spec: TaskSpec, base: Path, place: Where) -> Task:
     findings = _findings(spec, place)
-    task = _by_source(spec, findings, lambda source: source.read(spec, base, place))
+    try:
+        task = _by_source(spec, findings, lambda source: source.read(spec, base, place))
+    except SuiteError as error:
+        raise SuiteError(_of_usual_format(spec, error.problems)) from None
     if not isinstance(task, Task):
         raise findings.error(
             f"the source {spec.format!r} returned {type(task).__name__}, expected Task; report "
@@ -174,6 +177,21 @@ def _load(spec: TaskSpec, base: Path, place: Where) -> Task:
         )
     said = spec.model_dump(include={field.name for field in fields(Layout)}, exclude_none=True)
     return replace(checked_task(task, findings), layout=replace(task.layout, **said))
+
+
+def _of_usual_format(spec: TaskSpec, problems: Sequence[Problem]) -> Sequence[Problem]:
+    """Say once that a file is read in another format than its name tells, where nothing fits."""
+    path = Path(getattr(spec, "path", ""))
+    usual = usual_format({"path": str(path)})
+    formats = {"bigbench", "jsonl", "csv"} - {usual}
+    in_file = all(problem.path.name == path.name for problem in problems)
+    if usual not in ("jsonl", "csv") or spec.format not in formats or not in_file:
+        return problems
+    told = (
+        f"{problems[0].message}; `format: {spec.format}` reads this file, and its ending is that "
+        f"of `format: {usual}`"
+    )
+    return [replace(problems[0], message=told)]
 
 
 def _findings(spec: TaskSpec, place: Where) -> Findings:
@@ -231,10 +249,12 @@ def set_aside(
         pool = tuple(example for example in task.pool if not tested & _known_by(example))
         shown = len(task.pool) - len(pool)
     if not test or not kept:
+        way_out = "give the task more examples or `test` another fraction"
+        if spec.test.path:
+            way_out = "name a test file with other examples"
         message = (
             f"{task.name} has {len(task.examples)} examples, of which the test set takes "
-            f"{len(test)} and leaves {len(kept)}; both need at least one, so give the task more "
-            "examples or `test` another fraction"
+            f"{len(test)} and leaves {len(kept)}; both need at least one, so {way_out}"
         )
         raise SuiteError([Problem(*where("test"), message)])
     dropped = len(task.examples) - len(kept) if spec.test.path else 0

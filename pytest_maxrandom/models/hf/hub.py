@@ -76,6 +76,13 @@ def find(key: str, name: str, base: Path) -> str:
         If it is neither, or the folder holds no model, or no adapter.
     """
     file, hub_id, example, expected = _KINDS[key]
+    if "://" in name:
+        raise ModelError(
+            f"{name} is an address, but `backend: transformers` loads files; for a model behind a "
+            "server write `backend: openai` (or vllm, llama_cpp), `url` and its `name` there"
+        )
+    if name.casefold().endswith(".gguf"):
+        raise ModelError(f"{name} is a GGUF file; write `backend: gguf`, and no `quantization`")
     try:
         folder = base / Path(name).expanduser()
         there = folder.is_dir()

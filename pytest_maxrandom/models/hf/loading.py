@@ -265,6 +265,8 @@ def _reason(error: Exception, spec: TransformersSpec, auto: str) -> str | None:
         )
     if "for this kind of AutoModel" in text:
         return f"it is not a {_KINDS[auto]}; expected one that {auto} can load"
+    if type(error).__name__ == "SafetensorError":
+        return f"its weights are damaged or incomplete ({text}); get the files again"
     return None
 
 

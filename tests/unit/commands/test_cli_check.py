@@ -87,6 +87,7 @@ def test_each_mistake_is_told_once_with_its_place(
         "eval_suites/one.yaml:9",
         "eval_suites/one.yaml:10",
         "eval_suites/two.yaml:6",
+        "all keys",
     ]
     assert "did you mean `prompts`?" in lines[0]
     assert "missing.csv" in lines[2]

@@ -13,6 +13,7 @@ import yaml
 from scipy import optimize, stats
 
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.errors import KEYS
 
 OUT = Path("eval_suites/even.yaml")
 
@@ -51,7 +52,8 @@ def test_the_suite_is_accepted_and_collected(capsys: pytest.CaptureFixture[str])
     assert _init("--t", "30") == 0
     assert f"maxrandom check {OUT}" in capsys.readouterr().out
     assert main(["check", str(OUT)]) == 0
-    assert capsys.readouterr().out.startswith("1 suite, no mistake\n")
+    assert capsys.readouterr().out == "1 suite, no mistake\n"
+    assert KEYS in OUT.read_text()
     suite = yaml.safe_load(OUT.read_text())
     assert suite["tasks"][0]["path"] == "../data/even.jsonl"
     assert suite["prompts"] == {"shots": [4], "count": 30}
@@ -103,6 +105,13 @@ def test_mixed_numbers_of_choices_are_counted_not_averaged() -> None:
         below += pmf[critical]
         critical += 1
     assert needed.startswith(f"{critical}/300 ")
+
+
+def test_no_more_examples_are_asked_for_than_there_are() -> None:
+    assert _init(task="data/even.jsonl") == 0
+    assert _init("--n", "80", "--out", "fewer.maxrandom.yaml", task="data/even.jsonl") == 0
+    said = [yaml.safe_load(path.read_text()) for path in (OUT, Path("fewer.maxrandom.yaml"))]
+    assert [suite["tasks"][0].get("validation") for suite in said] == [None, {"max_examples": 80}]
 
 
 def test_where_demonstrations_come_from_and_that_prompts_run_out_is_said() -> None:

@@ -53,6 +53,22 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) 
     return told
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tasks/primes.csv", "--set", *COLUMNS[1::2]],
+        ["--set", *COLUMNS[1::2], "tasks/primes.csv"],
+        ["tasks/primes.csv", "--set", *COLUMNS[1::2], "tasks/even.jsonl"],
+    ],
+)
+def test_several_keys_may_follow_one_set_and_paths_may_stand_anywhere(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [word for word in words if word.startswith("tasks/")]
+    code = len(paths) - 1  # the other has no columns of these names
+    assert as_json(capsys, *words, code=code) == as_json(capsys, *paths, *COLUMNS, code=code)
+
+
 def test_json_has_the_numbers_and_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     (task,) = as_json(capsys, "tasks/primes.csv", *COLUMNS)["tasks"]
     assert (task["name"], task["n"], task["chance"]) == ("primes", 100, 0.5)
@@ -235,6 +251,7 @@ def test_what_is_written_to_a_file_is_what_is_printed(capsys: pytest.CaptureFixt
         ),
         ("tasks/even.jsonl --set a=[", "--set: '[' of a is not valid YAML"),
         ("empty", "no task in empty; expected a suite"),
+        ("--set a=1", "found no PATH; expected a suite, a task file, or a folder to search"),
         ("tasks --task-format bigbench", "no task in tasks"),
         ("tasks --task-format lm_eval", "no task in tasks"),
     ],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.errors import DOCUMENTATION
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports.annotations import annotate
@@ -18,7 +19,7 @@ from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.flag_sentences import brief
 from pytest_maxrandom.reports.headlines import all_flags, flagged as flagged_lines, open_questions
 from pytest_maxrandom.reports.origins import held_out
-from pytest_maxrandom.reports.red_flags import DOCUMENTATION, REMEDIES, page_of, set_by_suite
+from pytest_maxrandom.reports.red_flags import REMEDIES, page_of, set_by_suite
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.untrusted import load_untrusted

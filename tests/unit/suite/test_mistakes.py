@@ -487,6 +487,20 @@ def test_a_key_that_stands_too_deep_is_told_where_it_belongs(
     assert f"; it belongs {place} (keys here: " in told
 
 
+def test_a_key_that_is_missing_because_of_a_slip_is_told_once(suite: SuiteText) -> None:
+    told = suite.mistakes("model: [{name: m}]\ntask: [{nam: t, format: csv, path: x}]\n")
+    assert [one.partition(" (keys")[0] for one in told] == [
+        "1: unknown key `model`; did you mean `models`?",
+        "2: unknown key `task`; did you mean `tasks`?",
+    ]
+
+
+def test_a_key_that_holds_anchors_is_told_how_it_must_begin(suite: SuiteText) -> None:
+    (told,) = suite.mistakes(f"{MINIMAL}defaults: &d {{format: csv, path: x}}\n")
+    assert told.startswith("3: unknown key `defaults`; a key of your own that holds anchors is ")
+    assert "called `x-defaults` (keys here: " in told
+
+
 def test_what_needs_all_answers_is_told_with_the_other_mistakes(suite: SuiteText) -> None:
     lines = "prompts: {count: 20, budget: 5}\nuntil: decided\nreplicates: 3\nmetric: macro_f1\n"
     told = suite.mistakes(MINIMAL + lines)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,13 +12,15 @@ from transformers import AutoTokenizer
 
 import pytest_maxrandom.recorded.sources as sources
 from pytest_maxrandom.cli import main
-from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.errors import KEYS, SuiteError
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, SetLedger, Subject
+from pytest_maxrandom.reports.terminal import summary
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite.schema import schema
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import Example
 from tests.notes import sentences
+from tests.unit.reports.samples import run
 
 SUBJECT = Subject("m", "d", "", 4, "mean_logprob")
 
@@ -187,6 +191,48 @@ def test_what_is_no_json_is_told_in_plain_words(folder: Path, line: str, said: s
     assert found.startswith(f"d.jsonl:41: not valid JSON: {said}")
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("m.Q4_K_M.gguf", "m.Q4_K_M.gguf is a GGUF file; write `backend: gguf`, and no "),
+        ("http://localhost:8000/v1", "http://localhost:8000/v1 is an address, but `backend: "),
+    ],
+)
+def test_a_model_of_another_backend_is_told_which(folder: Path, name: str, said: str) -> None:
+    (found,) = told(suite("- {name: b, format: jsonl, path: d.jsonl}", f"{{name: '{name}'}}"))
+    assert found.startswith(f"s.yaml:2: models[0].name: {said}")
+
+
+def test_where_all_keys_stand_is_told_where_one_is_wrong(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = "- {name: a, format: jsonl, path: d.jsonl}"
+    for more, times in (("metrics: f1", 1), ("metric: f1", 0), ("allow_unpassable: 3", 0)):
+        path = suite(task, more=more).rename("s.maxrandom.yaml")
+        assert main(["check", str(path)]) == 1
+        assert capsys.readouterr().out.splitlines().count(f"all keys: {KEYS}") == times
+        lines = [line.text for line in summary(run(broken=told(path)))]
+        assert lines.count(f"all keys: {KEYS}") == times
+
+
+@pytest.mark.parametrize(("name", "form"), [("r.csv", "jsonl"), ("d.jsonl", "csv")])
+def test_a_file_that_is_read_in_another_format_than_its_ending_tells_is_told_once(
+    folder: Path, name: str, form: str
+) -> None:
+    (folder / "r.csv").write_text("input,choices,answer\n" + "a,b,c\n" * 9)
+    (found,) = told(suite(f"- {{name: b, format: {form}, path: {name}}}"))
+    assert found.startswith(f"{name}:1: ")
+    assert found.endswith(
+        f"; `format: {form}` reads this file, and its ending is that of `format: "
+        f"{name.partition('.')[2]}`"
+    )
+
+
+def test_a_test_file_with_the_same_examples_is_told_so(folder: Path) -> None:
+    (found,) = told(suite("- {name: a, format: jsonl, path: d.jsonl, test: {path: d.jsonl}}"))
+    assert found.endswith("both need at least one, so name a test file with other examples")
+
+
 def test_the_nearest_file_is_written_as_the_suite_must_have_it(folder: Path) -> None:
     (folder / "arithmetic.jsonl").write_text(rows(40))
     wrong = f"../{folder.name}/arithmetics.jsonl"
@@ -353,6 +399,11 @@ def test_texts_that_a_model_cannot_hold_are_counted_before_it_is_loaded(
         f"{beyond} of {len(pairs)} (prompt, example) pairs are longer than the model's context, "
         f"which has 512 tokens (the longest has {max(pairs):,}: prompt 1 with example #41)"
     ) in capsys.readouterr().out
+    path = path.rename("s.maxrandom.yaml")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(path)]
+    said = " ".join(subprocess.run(command, capture_output=True, text=True).stdout.split())
+    assert f"{beyond} of {len(pairs)} (prompt, example) pairs are longer than the model's " in said
+    path = path.rename("s.yaml")
     (folder / "d.jsonl").write_text(rows(40))
     assert main(["check", str(path)]) == 0
 
