@@ -362,7 +362,8 @@ def test_flags_labels_arms_and_a_trend_have_their_views(
     page = window.go(path, "claim-0/arms")
     assert "\u2212.021" in page.locator("#part table").inner_text()
     page = window.go(path, "claim-0/trend")
-    assert page.locator("#part circle").count() == 2
+    marks = page.locator("#part .run")
+    assert marks.evaluate_all("all => all.map((each) => each.tagName)") == ["polygon", "circle"]
     rows = [row.split("\t") for row in texts(page, "#part tbody tr")]
     assert [(row[0], row[4], row[8]) for row in rows] == [
         ("aaaaaaa", ".600", "fails"),

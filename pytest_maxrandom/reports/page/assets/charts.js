@@ -12,6 +12,16 @@ function legend(entries) {
     svg("svg", { class: "chart", width: 28, height: 10, viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("path", { class: `line ${style}`, d: "M0 5H28" })), text)));
 }
 
+// Lines across a drawing at round values between two, with the values at their left.
+function levels(low, high, left, right, y) {
+  const step = [0.01, 0.02, 0.05, 0.1, 0.2].find((each) => (high - low) / each <= 7) || 0.25;
+  const shapes = [];
+  for (let tick = Math.ceil(low / step) * step; tick <= high + 1e-9; tick += step) {
+    shapes.push(svg("path", { class: "axis", d: `M${left} ${y(tick)}H${WIDTH - right}` }), svg("text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end" }, score(tick, 2)));
+  }
+  return shapes;
+}
+
 // Lines over numbers from 1 on, on a logarithmic axis; each line has a class and its values.
 function lines({ label, over, series, marks = [], flat = [] }) {
   const height = 340, left = 46, right = 16, top = 12, bottom = 42;
@@ -22,11 +32,7 @@ function lines({ label, over, series, marks = [], flat = [] }) {
   const most = Math.max(...over, 2);
   const x = (value) => left + (Math.log(value) / Math.log(most)) * (WIDTH - left - right);
   const y = (value) => top + ((high - value) / (high - low || 1)) * (height - top - bottom);
-  const shapes = [];
-  const step = [0.01, 0.02, 0.05, 0.1, 0.2].find((each) => (high - low) / each <= 7) || 0.25;
-  for (let tick = Math.ceil(low / step) * step; tick <= high + 1e-9; tick += step) {
-    shapes.push(svg("path", { class: "axis", d: `M${left} ${y(tick)}H${WIDTH - right}` }), svg("text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end" }, score(tick, 2)));
-  }
+  const shapes = levels(low, high, left, right, y);
   for (const tick of [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].filter((each) => each <= most)) {
     shapes.push(svg("text", { x: x(tick), y: height - bottom + 18, "text-anchor": "middle" }, tick.toLocaleString("en")));
   }
@@ -81,17 +87,17 @@ function intervals(label, rows) {
 function history(label, points) {
   const height = 260, left = 46, right = 16, top = 12, bottom = 40;
   const known = points.flatMap((each) => [each.best, each.low, each.high, each.maximum]).filter((value) => typeof value === "number");
-  const low = Math.min(...known) - 0.03, high = Math.min(1, Math.max(...known) + 0.03);
+  const low = Math.max(0, Math.min(...known) - 0.03), high = Math.min(1, Math.max(...known) + 0.03);
   const x = (place) => left + ((place + 0.5) / points.length) * (WIDTH - left - right);
   const y = (value) => top + ((high - value) / (high - low || 1)) * (height - top - bottom);
   const drawn = (key) => points.map((each, place) => (typeof each[key] === "number" ? `${x(place)} ${y(each[key])}` : null)).filter(Boolean).join("L");
-  const shapes = [low, (low + high) / 2, high].flatMap((value) => [svg("path", { class: "axis", d: `M${left} ${y(value)}H${WIDTH - right}` }), svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, score(value, 2))]);
+  const shapes = levels(low, high, left, right, y);
   for (const [key, style] of [["maximum", "orange dash"], ["best", "blue"]]) if (drawn(key)) shapes.push(svg("path", { class: `line ${style}`, d: `M${drawn(key)}` }));
   const every = Math.ceil(points.length / 8);
   points.forEach((each, place) => {
     if (each.low !== null && each.high !== null) shapes.push(svg("path", { class: "line blue thin", d: `M${x(place)} ${y(each.low)}V${y(each.high)}` }));
-    const style = each.passed === false ? "fill-orange" : "fill-blue";
-    shapes.push(svg("circle", { class: style, cx: x(place), cy: y(each.best), r: 4 }, svg("title", {}, `${visible(each.label)}: ${score(each.best)}`)));
+    const [across, down] = [x(place), y(each.best)], title = svg("title", {}, `${visible(each.label)}: ${score(each.best)}`);
+    shapes.push(each.passed === false ? svg("polygon", { class: "run fill-orange", points: `${across - 6},${down} ${across},${down - 6} ${across + 6},${down} ${across},${down + 6}` }, title) : svg("circle", { class: "run fill-blue", cx: across, cy: down, r: 4 }, title));
     if (place % every === 0) shapes.push(svg("text", { x: x(place), y: height - 14, "text-anchor": "middle" }, visible(each.label).slice(0, 10)));
   });
   return framed(height, label, shapes);

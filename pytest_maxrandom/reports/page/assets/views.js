@@ -202,7 +202,7 @@ function trendView(claim) {
   const same = new Set(claim.trend.map((each) => each.examples).filter(Boolean)).size < 2;
   return [
     history("The best of t prompts from run to run, the oldest first", claim.trend),
-    legend([["blue", "best prompt, with the 95 % interval that accounts for its selection (orange dot: the claim failed)"], ["orange dash", "maximum random baseline"]]),
+    legend([["blue", "best prompt, with the 95 % interval that accounts for its selection (orange diamond: the claim failed)"], ["orange dash", "maximum random baseline"]]),
     same ? "" : soft("Not all runs used the same examples; their values cannot be compared."),
     tableOf("The same in numbers", [
       ["run", false, (row) => code(row.label)], ["when", false, (row) => visible(row.when)],
