@@ -9,7 +9,7 @@ from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 
 from pytest_maxrandom.reports.page.render import html as page
 from pytest_maxrandom.reports.summary import SETTLED
@@ -88,6 +88,7 @@ def test_no_text_changes_the_structure_of_a_report(outcome: str, text: str) -> N
         tags = read(html(hidden_in(text, outcome=outcome))).tags  # type: ignore[arg-type]
         return [tag for tag in tags if tag != ("wbr", ())]  # a name may break there
 
+    assume(text != "-")  # what stands where there is nothing: a column of it is left out
     assert structure(text) == structure("word")
 
 
