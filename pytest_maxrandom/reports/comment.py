@@ -269,9 +269,8 @@ def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
         record = change.now or change.before
         assert record is not None
         tested = change.now is None or record.outcome in TESTED
-        # A new red flag stands in full below; no number says why something was not tested.
-        reasons = [each for each in change.reasons if tested and not each.new_flag]
-        what, why = change.what, [short(each.text) for each in reasons]
+        # No number says why something was not tested.
+        what, why = change.what, _why(change) if tested else []
         if change.now is not None and record.outcome not in ("passed", "xfailed"):
             place = "changed" if record.outcome == "skipped" else "failing"
             what = what or (_AS_BEFORE[record.outcome] if change.before else "")
@@ -291,6 +290,18 @@ def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
         told_of.setdefault((place, question, own), []).append(known[record.id])
     points = [(place, of(question, about)) for (place, question, _), about in told_of.items()]
     return sorted(points, key=lambda point: _PLACES.index(point[0]))
+
+
+def _why(change: Change) -> list[str]:
+    """Say what decides, then what else is different.
+
+    Numbers of a claim stand in its line and in the table, new red flags in full below.
+    """
+    told = [each for each in change.reasons if not each.new_flag]
+    others = [each for each in told if each.kind != "number"]
+    if isinstance(change.now or change.before, ClaimRecord) and (change.because or others):
+        told = others
+    return [short(each) for each in (change.because, *(each.text for each in told)) if each]
 
 
 def _beside(run: RunRecord) -> list[Question]:

@@ -94,7 +94,10 @@ def unverified(run: RunRecord) -> str:
 
 def _so_many(are: list[bool], one: str, more: str, said: str) -> str:
     """Say something of those that are so; nothing where none is."""
-    which = f"{count(sum(are))} of {count(len(are))} {more}"
+    noun, _, verb = more.partition(" ")
+    if sum(are) == 1:
+        verb = one.partition(" ")[2]
+    which = f"{count(sum(are))} of {count(len(are))} {noun} {verb}"
     if all(are):
         which = f"All {more}" if len(are) > 1 else f"The {one}"
     return f"{which} {said}" if any(are) else ""

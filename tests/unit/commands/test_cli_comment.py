@@ -61,7 +61,7 @@ def test_the_comment_can_be_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     ("content", "said"),
     [
         (None, "base.json: cannot be read: No such file or directory"),
-        ("{", "base.json:1: not JSON"),
+        ("{", "base.json:1: not valid JSON"),
         ({"schema_version": 2, "claims": []}, "schema version 2 is newer than 1, the newest known"),
         ({"claims": []}, "not a report of pytest-maxrandom"),
         ({"schema_version": 1, "claims": [{}]}, "is missing"),
