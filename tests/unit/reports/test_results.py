@@ -179,7 +179,7 @@ def test_a_wrong_value_is_named_with_its_place(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_json_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    assert failure(path, '{\n"claims": [,]}').startswith(f"{path}:2: not JSON: ")
+    assert failure(path, '{\n"claims": [,]}').startswith(f"{path}:2: not valid JSON: ")
     assert failure(path, '{"claims": NaN}') == f"{path}: not JSON: NaN is not a JSON number"
     path.write_bytes(b"\xff")
     with pytest.raises(ReportError, match="not UTF-8"):
