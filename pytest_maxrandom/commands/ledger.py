@@ -23,6 +23,7 @@ from pytest_maxrandom.ledger.lines import fact, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.summary import mistakes, summary
 from pytest_maxrandom.ledger.union import by_set, merged, unite
+from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.loader import RecordedSuite
@@ -104,10 +105,21 @@ def _show(options: argparse.Namespace) -> str:
     summaries = [summary(group) for group in by_set(list(dict.fromkeys(files)))]
     if options.json:
         return json_text([asdict(one) for one in summaries])
-    return "\n\n".join("\n".join(_shown(one)) for one in summaries) or (
-        f"no ledger below {', '.join(map(str, options.paths))}; the first run of a suite creates "
-        "one next to it"
-    )
+    if not summaries:
+        below = f"no ledger below {', '.join(map(str, options.paths))}"
+        if apart := [folder for path in options.paths for folder in _simulated(path)]:
+            return f"{below}; tries of mock models are in {', '.join(map(str, apart))}"
+        return f"{below}; the first run of a suite creates one next to it"
+    return "\n\n".join(["\n".join(_shown(one)) for one in summaries] + [_LEGEND])
+
+
+_LEGEND = "max random: the maximum random baseline for t prompts; +10: after 10 more prompts."
+
+
+def _simulated(path: Path) -> list[Path]:
+    """Return the ledgers of mock models of a path, which nothing reads unless they are named."""
+    below = path.parent.glob(SIMULATED) if path.is_file() else path.rglob(SIMULATED)
+    return sorted(below)
 
 
 def _shown_of(path: Path) -> list[Path]:
@@ -123,19 +135,21 @@ def _shown_of(path: Path) -> list[Path]:
 
 def _shown(file: FileSummary) -> Iterator[str]:
     yield (
-        f"{file.task}: {file.examples} examples, standard baseline {file.standard_baseline:.3f}, "
-        f"{file.t:,} {'prompt' if file.t == 1 else 'prompts'} of any claim ({file.path})"
+        f"{file.task}: {count(file.examples)} examples, standard baseline "
+        f"{accuracy(file.standard_baseline)}, {count(file.t)} "
+        f"{'prompt' if file.t == 1 else 'prompts'} of any claim"
     )
+    yield f"  {file.path}"
     more = list(file.claims[0].max_random_baseline)[1:] if file.claims else []
-    head = ("claim", "t", "looks", "best", "max random now")
-    rows = [(*head, *(f"after {int(number):,} more" for number in more))]
+    head = ("claim", "t", "looks", "best", "max random")
+    rows = [(*head, *(f"+{count(int(number))}" for number in more))]
     rows += [
         (
             claim.name,
             f"{claim.t:,}",
             str(claim.looks),
-            f"{claim.best_correct}/{claim.n} = {claim.best_accuracy:.3f}",
-            *(f"{value:.3f}" for value in claim.max_random_baseline.values()),
+            f"{claim.best_correct}/{claim.n} = {accuracy(claim.best_accuracy)}",
+            *map(accuracy, claim.max_random_baseline.values()),
         )
         for claim in file.claims
     ]

@@ -112,7 +112,9 @@ def test_they_are_counted_and_kept_apart_from_a_users_results(
     assert not [name for name in said if "simulated" in name]
     capsys.readouterr()
     assert main(["ledger", "show"]) == 0
-    assert capsys.readouterr().out.startswith("no ledger below")
+    nothing = capsys.readouterr().out
+    assert nothing.startswith("no ledger below")
+    assert f"tries of mock models are in {apart.relative_to(pytester.path)}" in nothing
     assert main(["ledger", "show", str(apart)]) == 0
     assert capsys.readouterr().out.count("  100  ") == 3
 
