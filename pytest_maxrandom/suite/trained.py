@@ -231,11 +231,19 @@ def _of_contamination(spec: ContaminationSpec, arms: Arms) -> Iterator[Contradic
     """
     three = {key: arms.get(getattr(spec, key)) for key in ("base", "extra", "test")}
     base, extra, test = three.values()
-    if not all(three.values()) or not any(arm.train for arm in three.values() if arm):
+    if base is None or extra is None or test is None:
         return
-    assert base is not None
-    assert extra is not None
-    assert test is not None
+    if not any(arm.train for arm in (base, extra, test)):
+        for key, other, text in (("extra", "base", "extra"), ("test", "extra", "scored")):
+            name, same = getattr(spec, key), getattr(spec, other)
+            if three[key] == three[other] and name != same:
+                yield (
+                    ("contamination", key),
+                    f"the arms {same!r} and {name!r} are the same; train one here, such as "
+                    f"`{name}: {{train: {{text: {text}}}}}`, or name the model or adapter that was "
+                    "trained elsewhere",
+                )
+        return
     if changes := things_changed(base):
         yield (
             ("contamination", "base"),
@@ -253,7 +261,10 @@ def _of_contamination(spec: ContaminationSpec, arms: Arms) -> Iterator[Contradic
     if extra.train is None or test.train is None:
         return
     yield from _texts(spec, extra.train, test.train)
-    said = [train.model_dump(exclude={"text"}) for train in (extra.train, test.train)]
+    said = [
+        {**train.model_dump(exclude={"text"}), "learning_rate": train.rate}
+        for train in (extra.train, test.train)
+    ]
     if differ := [key for key in said[0] if said[0][key] != said[1][key]]:
         yield (
             ("contamination",),

@@ -94,6 +94,18 @@ def test_the_learning_rate_is_that_of_the_method(
             "changes in the suite",
         ),
         (
+            {"arms": arms(extra={}, test={"model": "other"})},
+            "contamination.extra: the arms 'base' and 'extra' are the same; train one here, such "
+            "as `extra: {train: {text: extra}}`, or name the model or adapter that was trained "
+            "elsewhere",
+        ),
+        (
+            {"arms": arms(extra={"model": "other"}, test={"model": "other"})},
+            "contamination.test: the arms 'extra' and 'test' are the same; train one here, such "
+            "as `test: {train: {text: scored}}`, or name the model or adapter that was trained "
+            "elsewhere",
+        ),
+        (
             {"arms": arms(extra={"model": "other"})},
             "contamination.extra: the arm 'extra' is not trained here, and another of the three "
             "is; give it `train`, so that extra and test differ in their texts alone",
@@ -228,6 +240,11 @@ def test_a_mistake_is_told_with_its_line(
     key = key.split(":")[0]
     line = next(n for n, each in enumerate(text.splitlines(), 1) if each.startswith(f"{key}:"))
     assert f"{line}: {told}" in suite.mistakes(text)
+
+
+def test_a_default_that_one_arm_writes_is_no_difference(suite: SuiteText) -> None:
+    train = {"text": "extra", "learning_rate": 5e-5, "epochs": 1}
+    suite.load(written(arms=arms(extra={"train": train})))
 
 
 def test_what_a_head_cannot_be_asked_is_told_at_once(suite: SuiteText) -> None:
