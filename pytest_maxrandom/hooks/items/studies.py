@@ -180,11 +180,11 @@ class ContaminationItem(ArmsItem):
     def judge(self) -> None:
         """Compare the arms."""
         boost, bias = self._differences()
-        spec, extra = self.planned.spec, self.planned.compared[0].first[0]
+        spec, extra = self.planned.spec, self.planned.compared[0].first
         conclude_contamination(
             self.record,
             boost,
             bias,
             allow_inconclusive=spec.allow_inconclusive,
-            trained=extra.arm.train is not None,
+            trained=any(each.arm.train is not None for each in extra),  # none is run if recorded
         )
