@@ -92,7 +92,7 @@ def _is_unknown(cost: ModelCost) -> bool:
 def _unmeasured(costs: Sequence[ModelCost]) -> str:
     arms = ", ".join(dict.fromkeys(visible(cost.model) for cost in costs))
     prompts = count(sum(cost.prompts for cost in costs))
-    return f"{arms}: {prompts} prompts to compute by classification heads, which are not measured"
+    return f"{arms}: {prompts} prompts for classification heads, not measured"
 
 
 def _to_train(trainings: Sequence[TrainingCost]) -> Iterator[str]:

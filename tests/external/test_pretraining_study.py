@@ -24,8 +24,10 @@ import pytest
 import yaml
 
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.record import ContaminationRecord
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
 from pytest_maxrandom.stats.paired import Pairs, paired
+from pytest_maxrandom.studies.arms.conclude import contamination_over_tasks
 from pytest_maxrandom.studies.arms.recorded import read_arms
 
 if TYPE_CHECKING:
@@ -97,6 +99,41 @@ def test_mean_boost_and_bias_are_those_of_the_files_own_decimals(
 ) -> None:
     for (cell, arms), mean in exact_means(study).items():
         assert by_model[cell][arms]["difference"] == pytest.approx(float(mean), abs=1e-12)
+
+
+def test_a_suites_row_over_tasks_is_the_published_analysis(study: Path) -> None:
+    alike = analysed(study, "--by", "m,n,model", "--slices", "1", "--confidence", "0.95")
+    units = read_arms(study, ["extra-base", "test-extra"], by=["m", "n", "model"]).groups
+    found_by: dict[tuple[str, ...], str] = {}
+    for cell, arms in alike.items():
+        by_task: dict[str, list[tuple[float, float]]] = {}
+        for unit, found in units[cell].items():
+            base, extra, test = (found[arm].correct / found[arm].n for arm in ("base", *BIAS[::-1]))
+            by_task.setdefault(unit.task, []).append((extra - base, test - extra))
+        checks = [
+            ContaminationRecord(
+                id=task, suite="study.yaml", line=1, task=task, shots=0,
+                base="base", extra="extra", test="test",
+                boost=sum(boost for boost, _ in several) / len(several),
+                bias=sum(bias for _, bias in several) / len(several),
+            )
+            for task, several in by_task.items()
+        ]  # fmt: skip
+        (row,) = contamination_over_tasks(checks)
+        boost, bias = arms[BOOST], arms[BIAS]
+        assert row.tasks == 25
+        assert row.boost == pytest.approx(boost["difference"], abs=1e-12)
+        assert row.bias == pytest.approx(bias["difference"], abs=1e-12)
+        assert (row.bias_low, row.bias_high) == pytest.approx((bias["low"], bias["high"]), abs=1e-6)
+        # Sign flips are symmetric: the side of the difference has half of both.
+        assert row.boost_p == pytest.approx(boost["p_value"] / 2, rel=1e-6)
+        if row.bias > 0:
+            assert row.bias_p == pytest.approx(bias["p_value"] / 2, rel=1e-6)
+        else:
+            assert row.bias_p >= 1 - bias["p_value"] / 2
+        found_by[cell] = row.finding
+    # One-sided at .05 in each of 16 cells, one may be found where there is nothing.
+    assert sorted(found_by.values()) == ["no sign of it"] * 15 + ["tuned on the text"]
 
 
 def rounded(value: Fraction, steps: Iterable[str]) -> Decimal:
