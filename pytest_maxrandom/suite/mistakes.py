@@ -8,6 +8,8 @@ from collections import defaultdict
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from pytest_maxrandom.errors import did_you_mean, dotted, quoted
 from pytest_maxrandom.suite.base import NO_SURROGATES
 from pytest_maxrandom.suite.positions import no_word
@@ -244,13 +246,17 @@ def _entry(path: Location, found: Any) -> str:
     """Say how to write a model or a task of which only the name stands there, or the file."""
     if path[:1] not in (("models",), ("tasks",)) or len(path) > 2 or not isinstance(found, str):
         return ""
+    if not found.isprintable():
+        return ""
     keys = {"name": found}
     if path[0] == "tasks":
         if (usual := usual_format({"path": found})) is None:
             return ""
         keys = {"name": PurePath(found).stem, "format": usual, "path": found}
-    written = ", ".join(f"{key}: {value}" for key, value in keys.items())
-    return f"; write `{{{written}}}`" if len(path) == 2 else f"; write `[{{{written}}}]`"
+    written = yaml.safe_dump(
+        keys, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**6
+    ).strip()
+    return f"; write `{written}`" if len(path) == 2 else f"; write `[{written}]`"
 
 
 def _shown(value: Any) -> str:

@@ -453,6 +453,8 @@ def test_a_value_that_is_a_mistake_makes_no_two_models_one(suite: SuiteText) -> 
     ("line", "key", "ending"),
     [
         ("models: a/m", "models", "expected a list; write `[{name: a/m}]`"),
+        ("models: 'a: m'", "models", "expected a list; write `[{name: 'a: m'}]`"),
+        ('models: "\\uffef"', "models", "expected a list"),
         ("tasks: [d/q.CSV]", "tasks[0]", "; write `{name: q, format: csv, path: d/q.CSV}`"),
         ("tasks: q.json", "tasks", "; write `[{name: q, format: bigbench, path: q.json}]`"),
         ("assert: {p_max: 5%}", "assert.p_max", "; write 0.05"),
