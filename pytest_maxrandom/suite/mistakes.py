@@ -94,7 +94,7 @@ def _sentence(
     return (
         f"{subject}: found {_shown(found)}, expected {' or '.join(expected)}"
         + (f" (keys here: {', '.join(keys)})" if keys else "")
-        + (_hint(found, first["type"], expected) or _entry(path, found))
+        + (_reason(path, found) or _hint(found, first["type"], expected) or _entry(path, found))
     )
 
 
@@ -240,6 +240,13 @@ def _unquoted(found: str) -> str:
     if not _NUMBER.fullmatch(number):
         return ""
     return "; remove the quotes" if number == found.strip() else f"; write {float(number) / 100:g}"
+
+
+def _reason(path: Location, found: Any) -> str:
+    """Say how to write a failure that is expected, where only that it is stands there."""
+    if path[-1:] != ("xfail",) or not isinstance(found, bool):
+        return ""
+    return "; say why, such as `xfail: too few examples`" if found else "; remove it"
 
 
 def _entry(path: Location, found: Any) -> str:

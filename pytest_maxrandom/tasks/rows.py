@@ -109,7 +109,7 @@ class RowReader:
         for number, (place, row) in enumerate(rows, 1):
             text = findings.attempt(place, self._input, row, parts)
             id_ = findings.attempt(place, self._id, row, number)
-            slots = findings.attempt(place, self._slots, row)
+            slots = findings.attempt(place, self._several, row)
             right = None if slots is None else findings.attempt(place, self._right, row, slots)
             cluster = findings.attempt(place, self._cluster, row)
             if text is None or id_ is None or slots is None or right is None:
@@ -136,6 +136,12 @@ class RowReader:
     def _cluster(self, row: Mapping[str, object]) -> str | None:
         column = self.spec.columns.cluster
         return None if column is None else as_cluster(_found(row, column), column)
+
+    def _several(self, row: Mapping[str, object]) -> list[str | None]:
+        slots = self._slots(row)
+        if (found := len(slots) - slots.count(None)) < 2:
+            raise Mistake(f"an example needs two or more choices, found {found}")
+        return slots
 
     def _slots(self, row: Mapping[str, object]) -> list[str | None]:
         if self.spec.choices is not None:

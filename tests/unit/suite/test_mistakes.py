@@ -169,7 +169,11 @@ TASK_KEYS = (
             "`marks[0]`: found 'not a name', expected the name of a pytest mark, such as slow",
         ),
         ("xfail: ''", "`xfail`: found '', expected some text"),
-        ("xfail: on", "`xfail`: found true, expected text" + QUOTES),
+        (
+            "xfail: on",
+            "`xfail`: found true, expected text; say why, such as `xfail: too few examples`",
+        ),
+        ("xfail: no", "`xfail`: found false, expected text; remove it"),
         ("xfail: 2020-01-31", "`xfail`: found the date 2020-01-31, expected text; put it in "
          "quotes"),
         ("xfail: [a]", "`xfail`: found a list, expected text"),

@@ -163,6 +163,7 @@ ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [
     (row(choices=["a", "b", "b"]), {}, "choices must differ, found 'b' 2 times"),
     (row(choices=["b", ""]), {}, "choice 2 is empty"),
     (row(choices=["b"]), {}, "an example needs two or more choices, found 1"),
+    (row(choices=[]), {}, "an example needs two or more choices, found 0"),
     (
         row(choices=["b", 0.1]),
         {},
