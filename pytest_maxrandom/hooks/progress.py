@@ -38,6 +38,11 @@ def say(config: pytest.Config, sentence: str) -> None:
         reporter.flush()
 
 
+def begin_claim(config: pytest.Config, claim: PlannedClaim) -> None:
+    """Take note of the claim whose model is loaded next, and perhaps trained."""
+    _board(config).begin(claim)
+
+
 def tell_training(config: pytest.Config, step: int, steps: int, loss: float | None) -> None:
     """Show how far a training is, and its loss, where a person is watching."""
     _board(config).train(step, steps, loss)
@@ -64,7 +69,9 @@ class Board:
         self._tallies: dict[str, Tally] = {}
         self._states: dict[tuple[str, str], State] = {}
         self._lock = threading.RLock()
-        self._training = ""
+        self._turn = ""
+        self._trainings: dict[str, str] = {}
+        self._told_of_training = 0.0
         self._lines = 0
         self._shown = 0.0
         self.is_seen = self._reporter is not None and self._capture is not None and self._watched()
@@ -105,19 +112,47 @@ class Board:
             self._states[process, state.model] = state
             self._show()
 
+    def begin(self, claim: PlannedClaim) -> None:
+        """Take note of the claim whose model may be trained next in this process."""
+        replicate = f", replicate {claim.replicate + 1}" if claim.replicate else ""
+        self._turn = f"{claim.arm.name} on {claim.task}{replicate}"
+
     def train(self, step: int, steps: int, loss: float | None) -> None:
         """Show a training of this process below the lines of models; nothing when it is done."""
-        if not self.is_seen:
+        is_end = step >= steps
+        now = time.monotonic()
+        if not (self.is_seen or self._channel):
             return
-        shown = "" if loss is None else f", loss {loss:.3g}"
+        if step and not is_end and now - self._told_of_training < _INTERVAL:
+            return
+        self._told_of_training = now
+        shown = "" if loss is None else f", loss {loss:#.3g}"
+        text = "" if is_end else f"training {self._turn}: {step}/{steps} steps{shown}"
+        if self._channel is None:
+            self.take_training("", text)
+            return
+        try:
+            self._channel.send(text)
+        except OSError:  # the controller has gone
+            self._channel = None
+
+    def take_training(self, process: str, text: str) -> None:
+        """Show a training of a process; nothing where the text is empty."""
         with self._lock:
-            self._training = f"training: {step}/{steps} steps{shown}" if step < steps else ""
+            self._trainings[process] = text
             self._show()
 
     def listen(self, node: Any) -> None:
         """Let a worker of pytest-xdist tell what it counts."""
         name, channel = node.gateway.id, node.gateway.newchannel()
-        channel.setcallback(lambda told: self.take(name, State(*told)))
+
+        def take(told: str | tuple[Any, ...]) -> None:
+            if isinstance(told, str):
+                self.take_training(name, told)
+            else:
+                self.take(name, State(*told))
+
+        channel.setcallback(take)
         node.workerinput[_CHANNEL] = channel
 
     def hide(self) -> None:
@@ -147,6 +182,7 @@ class Board:
             gone = [key for key in self._states if key[0] == node.gateway.id]
             for key in gone:
                 self._states[key] = self._states[key]._replace(at_work=False)
+            self._trainings.pop(node.gateway.id, None)
         return (yield from self._apart())
 
     @pytest.hookimpl(tryfirst=True)
@@ -171,7 +207,7 @@ class Board:
             text([state for state in self._states.values() if state.model == model])
             for model in models
         ]
-        texts += [self._training] if self._training else []
+        texts += filter(None, self._trainings.values())
         room = max(1, shutil.get_terminal_size().lines - 3)
         if len(texts) > room:
             texts[room - 1 :] = [f"and {len(texts) - room + 1} more models"]
@@ -237,6 +273,7 @@ class Progress:
 
     def __enter__(self) -> Progress:
         self._tally.turns += 1
+        self._board.begin(self.claim)
         return self
 
     def __exit__(self, *exception: object) -> None:

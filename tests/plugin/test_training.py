@@ -10,6 +10,7 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from tests import trained_arms as world
+from tests.terminals import below, in_a_terminal, screens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -174,3 +175,32 @@ def test_an_arm_that_is_trained_otherwise_is_one_more_try_of_that_arm(
     told = " ".join(capsys.readouterr().out.split())
     assert "learning_rate of training from 0.005 to 0.001" in told
     assert "t from 1 to 2" in told
+
+
+STEPS = re.compile(
+    r"^  training (extra|test) on sounds(, replicate 2)?: \d+/12 steps(, loss \d\S*)?$"
+)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_training_shows_its_arm_its_steps_and_its_loss_in_a_terminal(
+    suite: Run, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # the pseudo-terminal says how wide it is
+    if workers:
+        pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    suite.write("replicates: 2\n", ARMS.replace("epochs: 2", "epochs: 6"))
+    written = in_a_terminal(suite.pytester.path, "--color=no", *workers)
+    lines = {line for screen in screens(written) for line in below(screen) if "training" in line}
+    found = {found.groups()[:2] for line in lines if (found := STEPS.fullmatch(line))}
+    assert found == {(arm, which) for arm in ("extra", "test") for which in (None, ", replicate 2")}
+    assert any(", loss" in line for line in lines)
+    assert all(len(line) < 80 for line in lines)
+    *_, left = screens(written)
+    assert not any("steps" in line for line in left.display)
+
+
+def test_a_log_has_no_progress_of_training(suite: Run) -> None:
+    suite.write()
+    suite.run()
+    assert "steps" not in suite.result.stdout.str() + suite.result.stderr.str()
