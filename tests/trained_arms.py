@@ -19,6 +19,7 @@ SOUNDS = ["roars", "barks", "purrs", "moos", "hoots", "hums", "croaks", "howls",
 NAMES = [a + b for a in ("ada", "bo", "cyr", "dee", "eli", "fay") for b in ("", "na", "ro", "ti")]
 NOISE = 0.2
 N = 80
+PROMPTS = "prompts: {shots: 0, count: 1}\nscoring: sum_logprob\n"
 
 
 def examples(seed: int, *, told: bool = True, count: int = 200) -> list[dict[str, Any]]:
@@ -57,8 +58,8 @@ def save_model(folder: Path, seed: int = 0) -> Path:
     return save_llama(folder, wrapped, positions=64, spread=0.05, seed=seed)
 
 
-def suite(arms: str, rest: str = "", seed: int = 0) -> str:
-    """Write a suite with three arms of that model on that task."""
+def suite(arms: str, rest: str = "", seed: int = 0, asked: str = PROMPTS) -> str:
+    """Write a suite with three arms of that model on that task, asked by prompts or by a head."""
     return f"""\
 models: [{{name: model, quantization: none, dtype: float32, device: cpu}}]
 tasks:
@@ -69,9 +70,7 @@ tasks:
     output_prefix: " "
     append_choices: false
     validation: {{max_examples: {N}, seed: {seed}}}
-prompts: {{shots: 0, count: 1}}
-scoring: sum_logprob
-assert: report
+{asked}assert: report
 arms:
   base: {{}}
 {arms}
@@ -79,10 +78,18 @@ contamination: {{base: base, extra: extra, test: test, allow_inconclusive: true}
 {rest}"""
 
 
-def write(folder: Path, seed: int, *, told: bool = True) -> None:
-    """Write the model and the task into a folder."""
+def loud(seed: int) -> list[dict[str, Any]]:
+    """Return questions whether an animal is loud or soft, with the same choices in each of them."""
+    rows = examples(seed)
+    for row in rows:
+        is_loud = row["input"].split()[-1] in ANIMALS[:5]
+        row |= {"choices": ["loud", "soft"], "answer": "loud" if is_loud else "soft"}
+    return rows
+
+
+def write(folder: Path, seed: int, rows: list[dict[str, Any]]) -> None:
+    """Write the model and a task into a folder."""
     save_model(folder / "model", seed)
-    rows = examples(seed, told=told)
     (folder / "sounds.jsonl").write_text("\n".join(map(json.dumps, rows)))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,10 +29,12 @@ class Run:
     def __init__(self, pytester: pytest.Pytester) -> None:
         self.pytester = pytester
         self.folder = pytester.mkdir("eval_suites")
-        world.write(self.folder, 0)
+        world.write(self.folder, 0, world.examples(0))
 
-    def write(self, rest: str = "", arms: str = ARMS) -> None:
-        text = world.suite(arms, rest).replace(f"max_examples: {world.N}", "max_examples: 24")
+    def write(self, rest: str = "", arms: str = ARMS, asked: str = world.PROMPTS) -> None:
+        text = world.suite(arms, rest, asked=asked).replace(
+            f"max_examples: {world.N}", "max_examples: 24"
+        )
         (self.folder / "s.yaml").write_text(text)
 
     def run(self, *options: str) -> dict[str, Any]:
@@ -45,10 +49,15 @@ class Run:
         return {path for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def libraries() -> None:
+    """Import what cannot be imported twice: each test forgets what was imported in it."""
+    for name in ("bitsandbytes", "peft", "transformers.trainer"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
+
+
 @pytest.fixture
 def suite(pytester: pytest.Pytester) -> Run:
-    # A run within the test process forgets what it imported, and this cannot be imported twice.
-    pytest.importorskip("bitsandbytes", reason="the extra `hf` is not installed")
     return Run(pytester)
 
 
@@ -115,18 +124,9 @@ def test_replicates_draw_and_train_their_own(suite: Run) -> None:
 
 
 def test_a_classification_head_answers_the_text_alone(suite: Run) -> None:
-    rows = [
-        {"id": str(k), "input": row["input"], "choices": ["loud", "soft"],
-         "answer": "loud" if any(a in row["input"] for a in world.ANIMALS[:5]) else "soft"}
-        for k, row in enumerate(world.examples(0))
-    ]  # fmt: skip
-    (suite.folder / "sounds.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    world.write(suite.folder, 0, world.loud(0))
     head = "classify: {examples: 100, epochs: 12, learning_rate: 0.003, batch_size: 20}\n"
-    suite.write(head)
-    text = (suite.folder / "s.yaml").read_text()
-    for line in ("prompts: {shots: 0, count: 1}\n", "scoring: sum_logprob\n"):
-        text = text.replace(line, "")
-    (suite.folder / "s.yaml").write_text(text)
+    suite.write(asked=head)
     report = suite.run("--maxrandom-predictions=p.jsonl")
     assert [claim["scoring"] for claim in report["claims"]] == ["classify"] * 3
     assert [claim["shots"] for claim in report["claims"]] == [0] * 3
@@ -204,3 +204,91 @@ def test_a_log_has_no_progress_of_training(suite: Run) -> None:
     suite.write()
     suite.run()
     assert "steps" not in suite.result.stdout.str() + suite.result.stderr.str()
+
+
+def _trained(said: str) -> str:
+    texts = {"extra": "extra", "test": "scored"}
+    return "".join(f"  {arm}: {{train: {{text: {text}, {said}}}}}\n" for arm, text in texts.items())
+
+
+def test_an_arm_that_cannot_be_trained_is_one_sentence_and_the_base_has_its_result(
+    suite: Run,
+) -> None:
+    suite.write(arms=_trained(f"method: lora, modules: [q_prj], {QUICK}"))
+    report = suite.run()
+    base, *others = report["claims"]
+    assert base["n"] == 24
+    for each in others:
+        assert each["outcome"] == "error"
+        assert "no layer of model can get an adapter: none is named q_prj" in each["message"]
+        assert "expected some of down_proj, gate_proj, k_proj" in each["message"]
+    (check,) = report["contamination"]
+    assert check["finding"] is None
+    assert check["message"].startswith("the arm 'extra' has no results: no layer of model can get")
+    suite.result.stdout.fnmatch_lines(["*none is named q_prj (*"])
+    suite.result.stdout.no_fnmatch_line("*Traceback*")
+    assert not [path for path in suite.kept if path.suffix == ".safetensors"]
+
+
+def test_a_full_disk_is_one_sentence(suite: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = type(shutil.disk_usage(suite.folder))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**6, 10**6, 1000))
+    suite.write()
+    report = suite.run()
+    said = "the trained weights of model cannot be kept in *: the disk is full; free space there"
+    for each in report["claims"][1:]:
+        assert fnmatch(each["message"], f"eval_suites/s.yaml:1: {said}*")
+    suite.result.stdout.fnmatch_lines([f"*{said}*"])
+    suite.result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_base_that_is_quantized_as_stored_is_refused_at_collection(suite: Run) -> None:
+    suite.write()
+    path = suite.folder / "s.yaml"
+    path.write_text(path.read_text().replace("quantization: none", "quantization: stored"))
+    suite.run()
+    suite.result.stdout.fnmatch_lines(
+        ["eval_suites/s.yaml:1: models?0?.quantization: *not quantized, and these are stored;*"]
+    )
+    suite.result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_loss_that_is_no_number_is_one_sentence(suite: Run) -> None:
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(suite.folder / "model" / "model.safetensors")
+    weights["model.embed_tokens.weight"][-len(world.NAMES) :] = float("inf")
+    save_file(weights, suite.folder / "model" / "model.safetensors", {"format": "pt"})
+    suite.write()
+    report = suite.run()
+    for each in report["claims"][1:]:
+        assert (
+            "training model stopped at step 1, because its loss is not a number (nan); use a "
+            "smaller `learning_rate` (it is 0.005), or `dtype: float32`"
+        ) in each["message"]
+    suite.result.stdout.fnmatch_lines(["*training model stopped at step 1, because its loss*"])
+    suite.result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_no_boost_and_a_loss_that_does_not_fall_are_told_everywhere(
+    suite: Run, allowed: bool
+) -> None:
+    suite.write(arms=_trained("epochs: 2, learning_rate: 1e-30, batch_size: 20"))
+    path = suite.folder / "s.yaml"
+    if not allowed:
+        path.write_text(path.read_text().replace(", allow_inconclusive: true", ""))
+    report = suite.run("--maxrandom-report=r.md")
+    (check,) = report["contamination"]
+    assert (check["boost"], check["finding"]) == (0, "inconclusive")
+    assert check["outcome"] == ("passed" if allowed else "failed")
+    told = "inconclusive: without a boost the bias means nothing"
+    still = "The loss did not fall in training: look at its learning rate"
+    written = (suite.pytester.path / "r.md").read_text()
+    assert told in written
+    assert still in written
+    suite.result.stdout.fnmatch_lines(["*the loss of training model did not fall (from *"])
+    shown = (
+        "passes * .000 * inconclusive *" if allowed else "inconclusive: extra is .000 above base*"
+    )
+    suite.result.stdout.fnmatch_lines([shown])

@@ -31,40 +31,44 @@ Kind = Literal["with answers", "without answers", "of no help"]
 
 
 class Control:
-    """One control, in as many worlds as there are seeds."""
+    """One control, in as many worlds as there are seeds, in one run of pytest."""
 
     def __init__(self, folder: Path, kind: Kind) -> None:
-        self.folder, self.kind = folder, kind
-        self.found: list[str] = []
-        self.boosts = 0
         for seed in range(SEEDS):
-            self._run(seed)
-
-    def _run(self, seed: int) -> None:
-        folder = self.folder / str(seed) / "eval_suites"
-        folder.mkdir(parents=True)
-        world.write(folder, seed, told=self.kind != "of no help")
-        texts = {"extra": "extra", "test": "scored"}
-        if self.kind == "with answers":
-            texts = _with_answers(folder, seed)
-        arms = "\n".join(
-            f"  {arm}: {{train: {{text: {text}, {world.SETTINGS}}}}}" for arm, text in texts.items()
-        )
-        (folder / "s.yaml").write_text(world.suite(arms, seed=seed))
+            _write(folder / "eval_suites" / str(seed), seed, kind)
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "eval_suites"]
         done = subprocess.run(
             [*command, "--maxrandom-json=r.json"],
-            cwd=folder.parent, capture_output=True, text=True, check=False,
+            cwd=folder, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert (folder.parent / "r.json").is_file(), done.stdout + done.stderr
-        report = json.loads((folder.parent / "r.json").read_text())
-        (record,) = report["contamination"]
-        assert record["finding"] is not None, record["message"]
-        self.found.append(record["finding"])
-        self.boosts += record["boost_p"] <= record["level"]
+        assert (folder / "r.json").is_file(), done.stdout + done.stderr
+        report = json.loads((folder / "r.json").read_text())
+        self.checks = report["contamination"]
+        assert len(self.checks) == SEEDS
+        for check in self.checks:
+            assert check["finding"] is not None, check["message"]
+        for claim in report["claims"]:  # an arm that learns nothing shows nothing
+            losses = claim["training"]["losses"] if claim["training"] else [1.0, 0.0]
+            assert losses[-1] < losses[0] / 2
 
-    def share(self, finding: str) -> float:
-        return self.found.count(finding) / SEEDS
+    def found(self, finding: str) -> float:
+        return sum(each["finding"] == finding for each in self.checks) / SEEDS
+
+    def boosts(self) -> float:
+        return sum(each["boost_p"] <= each["level"] for each in self.checks) / SEEDS
+
+
+def _write(folder: Path, seed: int, kind: Kind) -> None:
+    """Write a world and its suite."""
+    folder.mkdir(parents=True)
+    world.write(folder, seed, world.examples(seed, told=kind != "of no help"))
+    texts = {"extra": "extra", "test": "scored"}
+    if kind == "with answers":
+        texts = _with_answers(folder, seed)
+    arms = "\n".join(
+        f"  {arm}: {{train: {{text: {text}, {world.SETTINGS}}}}}" for arm, text in texts.items()
+    )
+    (folder / "s.yaml").write_text(world.suite(arms, seed=seed))
 
 
 def _with_answers(folder: Path, seed: int) -> dict[str, str]:
@@ -82,20 +86,20 @@ def _with_answers(folder: Path, seed: int) -> dict[str, str]:
 
 def test_answers_in_the_texts_are_found(tmp_path: Path, measured: Measured) -> None:
     control = Control(tmp_path, "with answers")
-    measured("Trained arms: tuned on the text", "with answers", control.share("tuned on the text"))
-    assert control.share("tuned on the text") >= 18 / 20
+    measured("Trained arms: tuned on the text", "with answers", control.found("tuned on the text"))
+    assert control.found("tuned on the text") >= 18 / 20
 
 
 def test_texts_without_answers_are_not(tmp_path: Path, measured: Measured) -> None:
     control = Control(tmp_path, "without answers")
-    found = control.share("tuned on the text")
+    found = control.found("tuned on the text")
     measured("Trained arms: tuned on the text", "without answers", found)
-    assert control.boosts / SEEDS >= 16 / 20
+    assert control.boosts() >= 16 / 20
     assert found <= 3 / 20
 
 
 def test_what_does_not_help_is_inconclusive(tmp_path: Path, measured: Measured) -> None:
     control = Control(tmp_path, "of no help")
-    measured("Trained arms: inconclusive", "of no help", control.share("inconclusive"))
+    measured("Trained arms: inconclusive", "of no help", control.found("inconclusive"))
     # A boost by accident is found in one of twenty.
-    assert control.share("inconclusive") >= 17 / 20
+    assert control.found("inconclusive") >= 17 / 20
