@@ -99,3 +99,4 @@ def answered(rows: list[dict[str, Any]]) -> str:
 
 
 SETTINGS = "epochs: 40, learning_rate: 0.005, batch_size: 20"
+IN_PART = "epochs: 3, learning_rate: 0.003, batch_size: 20"  # enough to learn some of the sounds

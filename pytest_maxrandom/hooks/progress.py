@@ -71,7 +71,6 @@ class Board:
         self._lock = threading.RLock()
         self._turn = ""
         self._trainings: dict[str, str] = {}
-        self._told_of_training = 0.0
         self._lines = 0
         self._shown = 0.0
         self.is_seen = self._reporter is not None and self._capture is not None and self._watched()
@@ -119,15 +118,10 @@ class Board:
 
     def train(self, step: int, steps: int, loss: float | None) -> None:
         """Show a training of this process below the lines of models; nothing when it is done."""
-        is_end = step >= steps
-        now = time.monotonic()
         if not (self.is_seen or self._channel):
             return
-        if step and not is_end and now - self._told_of_training < _INTERVAL:
-            return
-        self._told_of_training = now
         shown = "" if loss is None else f", loss {loss:#.3g}"
-        text = "" if is_end else f"training {self._turn}: {step}/{steps} steps{shown}"
+        text = f"training {self._turn}: {step}/{steps} steps{shown}" if step < steps else ""
         if self._channel is None:
             self.take_training("", text)
             return

@@ -93,12 +93,12 @@ def test_an_expected_failure_hides_no_other_error(
     result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
-        ["prompt 1 (*) with example q* has * tokens, but the model's context holds 512;*"]
+        ["24 of 24 (prompt, example) pairs are longer than the model's context, which has 512 *"]
     )
     claim = _claims(pytester.path / "r.json")[FAILS]
     assert (claim["passed"], claim["outcome"], claim["p_max"]) == (None, "error", None)
     assert (claim["n"], claim["t"]) == (N, 1)
-    assert "context holds 512" in claim["message"]
+    assert "context, which has 512 tokens (the longest has 3,017" in claim["message"]
     assert "could not be tested" in (pytester.path / "r.md").read_text()
 
 
@@ -372,7 +372,7 @@ def test_a_broken_suite_stands_in_the_report(
     )
     assert result.ret != 0
     report = json.loads((pytester.path / "r.json").read_text())
-    assert len(report["broken"]) == 3
+    assert len(report["broken"]) == 2
     assert report["broken"][0].startswith("eval_suites/broken.yaml:1: ")
     assert any("did you mean `models`?" in sentence for sentence in report["broken"])
     text = (pytester.path / "r.md").read_text()

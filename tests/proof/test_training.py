@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -43,19 +43,19 @@ class Control:
         )  # fmt: skip
         assert (folder / "r.json").is_file(), done.stdout + done.stderr
         report = json.loads((folder / "r.json").read_text())
-        self.checks = report["contamination"]
+        self.checks: list[dict[str, Any]] = report["contamination"]
         assert len(self.checks) == SEEDS
         for check in self.checks:
             assert check["finding"] is not None, check["message"]
         for claim in report["claims"]:  # an arm that learns nothing shows nothing
             losses = claim["training"]["losses"] if claim["training"] else [1.0, 0.0]
-            assert losses[-1] < losses[0] / 2
+            assert losses[-1] < 0.9 * losses[0]
 
     def found(self, finding: str) -> float:
-        return sum(each["finding"] == finding for each in self.checks) / SEEDS
+        return [each["finding"] for each in self.checks].count(finding) / SEEDS
 
     def boosts(self) -> float:
-        return sum(each["boost_p"] <= each["level"] for each in self.checks) / SEEDS
+        return [each["boost_p"] <= each["level"] for each in self.checks].count(True) / SEEDS
 
 
 def _write(folder: Path, seed: int, kind: Kind) -> None:
@@ -65,8 +65,10 @@ def _write(folder: Path, seed: int, kind: Kind) -> None:
     texts = {"extra": "extra", "test": "scored"}
     if kind == "with answers":
         texts = _with_answers(folder, seed)
+    # Whoever has learned all there is answers alike in both arms, and no check could be wrong.
+    settings = world.IN_PART if kind == "without answers" else world.SETTINGS
     arms = "\n".join(
-        f"  {arm}: {{train: {{text: {text}, {world.SETTINGS}}}}}" for arm, text in texts.items()
+        f"  {arm}: {{train: {{text: {text}, {settings}}}}}" for arm, text in texts.items()
     )
     (folder / "s.yaml").write_text(world.suite(arms, seed=seed))
 
@@ -74,7 +76,8 @@ def _write(folder: Path, seed: int, kind: Kind) -> None:
 def _with_answers(folder: Path, seed: int) -> dict[str, str]:
     """Write the scored questions with their answers, and as many others with theirs."""
     path = folder / "s.yaml"
-    path.write_text(world.suite("  extra: {}\n  test: {}", seed=seed))
+    drawn = "  extra: {train: {text: extra}}\n  test: {train: {text: scored}}"
+    path.write_text(world.suite(drawn, seed=seed))
     scored = {each.id for each in sweeps_of(plan_file(path))[0].condition.prompt_set.validation}
     rows = world.examples(seed)
     own = [row for row in rows if row["id"] in scored]
@@ -96,6 +99,7 @@ def test_texts_without_answers_are_not(tmp_path: Path, measured: Measured) -> No
     measured("Trained arms: tuned on the text", "without answers", found)
     assert control.boosts() >= 16 / 20
     assert found <= 3 / 20
+    assert any(check["bias"] for check in control.checks) or SEEDS == 1
 
 
 def test_what_does_not_help_is_inconclusive(tmp_path: Path, measured: Measured) -> None:
