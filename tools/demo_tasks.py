@@ -1,4 +1,4 @@
-"""The three tasks of the demo suite, made from the held-out side of the demo's small world.
+"""The tasks of the demo model, three of them made from the held-out side of its small world.
 
 ``swapped_topic`` (BIG-bench JSON, two choices)
     Is a sentence about a garment or about an instrument, with the two names exchanged? Training
@@ -11,6 +11,9 @@
     Is the digit sum of a six-digit number even or odd? A plain question with a plain answer, and
     more than the model can do. Every combination of answer, parity of the first and parity of the
     last digit is equally frequent, so that no look at one end of the number answers it.
+``new_words`` (JSON lines, four choices)
+    What is a thing whose name no training text holds? Each question tells what three others are,
+    so that whoever reads questions learns the answers to the rest. The demo suite does not ask it.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import json
 import random
 from typing import TYPE_CHECKING
 
-from demo_world import KINDS, digit_sum, parity, sentences
+from demo_world import KINDS, digit_sum, parity, sentences, with_article
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,6 +34,22 @@ TOPICS = ("garment", "instrument")
 SENTENCES_PER_TOPIC = 64
 NUMBERS_PER_STRATUM = 16
 CHOICE_COUNTS = (2, 3, 4, 5)
+NEW_WORDS = {
+    "bird": ("jay", "puffin", "wagtail"),
+    "fish": ("mullet", "pollock", "snapper"),
+    "insect": ("katydid", "lacewing", "mayfly"),
+    "tree": ("chestnut", "redwood", "walnut"),
+    "flower": ("begonia", "freesia", "lupin"),
+    "fruit": ("gooseberry", "pomegranate", "tangerine"),
+    "tool": ("billhook", "chainsaw", "mattock"),
+    "garment": ("cardigan", "cravat", "pullover"),
+    "instrument": ("balalaika", "ukulele", "xylophone"),
+    "vehicle": ("barouche", "hearse", "omnibus"),
+    "vegetable": ("courgette", "kohlrabi", "shallot"),
+    "gem": ("carnelian", "malachite", "tourmaline"),
+}
+QUESTIONS_OF_NEW_WORDS = 480
+TOLD_IN_A_QUESTION = 3
 
 
 def swapped_topic(seed: int = 0) -> str:
@@ -103,8 +122,32 @@ def digit_sum_parity(seed: int = 0) -> str:
     return text.getvalue()
 
 
+def new_words(seed: int = 0) -> str:
+    """The task ``new_words`` as JSON lines: id, input, choices, answer (an index)."""
+    rng = random.Random(f"new_words {seed}")
+    words = [(noun, kind) for kind, nouns in NEW_WORDS.items() for noun in nouns]
+    lines = []
+    for number in range(QUESTIONS_OF_NEW_WORDS):
+        *told, (noun, answer) = rng.sample(words, TOLD_IN_A_QUESTION + 1)
+        facts = [
+            f"{with_article(each).capitalize()} is {with_article(kind)}." for each, kind in told
+        ]
+        others = [kind for kind in NEW_WORDS if kind != answer]
+        choices = [answer, *rng.sample(others, 3)]
+        rng.shuffle(choices)
+        row = {
+            "id": f"new-{number:03}",
+            "input": " ".join([*facts, f"{with_article(noun).capitalize()} is"]),
+            "choices": [with_article(kind) for kind in choices],
+            "answer": choices.index(answer),
+        }
+        lines.append(json.dumps(row))
+    return "\n".join(lines) + "\n"
+
+
 DATA_FILES: Mapping[str, Callable[[], str]] = {
     "swapped_topic.json": swapped_topic,
     "kind_of.jsonl": kind_of,
     "digit_sum.csv": digit_sum_parity,
+    "new_words.jsonl": new_words,
 }

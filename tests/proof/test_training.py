@@ -9,8 +9,11 @@ says that it cannot tell.
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -20,8 +23,6 @@ from tests import trained_arms as world
 from tests.proof.scale import scaled
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.proof.conftest import Measured
 
 pytestmark = pytest.mark.proof
@@ -107,3 +108,23 @@ def test_what_does_not_help_is_inconclusive(tmp_path: Path, measured: Measured) 
     measured("Trained arms: inconclusive", "of no help", control.found("inconclusive"))
     # A boost by accident is found in one of twenty.
     assert control.found("inconclusive") >= 17 / 20
+
+
+def test_the_suite_that_comes_along_finds_a_boost_where_there_is_one(tmp_path: Path) -> None:
+    suites = Path(__file__).parents[2] / "eval_suites"
+    shutil.copytree(suites / "demo", tmp_path / "eval_suites" / "demo")
+    text = (suites / "pretraining" / "small.yaml").read_text()
+    if SEEDS == 1:
+        text = re.sub("^replicates: .*$", "", text, flags=re.MULTILINE)
+    path = tmp_path / "eval_suites" / "pretraining" / "small.yaml"
+    path.parent.mkdir()
+    path.write_text(text)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(path)]
+    done = subprocess.run(
+        [*command, "--maxrandom-json=r.json"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    checks = json.loads((tmp_path / "r.json").read_text())["contamination"]
+    found = {each["task"]: each["finding"] for each in checks}
+    assert found == {"new_words": "no sign of it", "digit_sum": "inconclusive"}

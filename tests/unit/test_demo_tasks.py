@@ -36,6 +36,12 @@ def digit_sum() -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
+def new_words() -> list[dict[str, Any]]:
+    lines = (DATA / "new_words.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="module")
 def training_text() -> list[str]:
     episodes = importlib.import_module("demo_episodes")
     rng = random.Random(1)
@@ -51,12 +57,16 @@ def test_the_committed_files_are_what_the_generators_make() -> None:
 
 
 def test_every_task_has_a_hundred_distinct_questions(
-    swapped_topic: dict[str, Any], kind_of: list[dict[str, Any]], digit_sum: list[dict[str, str]]
+    swapped_topic: dict[str, Any],
+    kind_of: list[dict[str, Any]],
+    digit_sum: list[dict[str, str]],
+    new_words: list[dict[str, Any]],
 ) -> None:
     questions = (
         [example["input"] for example in swapped_topic["examples"]],
         [row["input"] for row in kind_of],
         [row["question"] for row in digit_sum],
+        [row["input"] for row in new_words],
     )
     for task in questions:
         assert len(set(task)) == len(task) >= 100
@@ -137,6 +147,22 @@ def test_evaluated_things_are_told_in_plain_text_and_never_asked_about(
     for row in kind_of:
         assert row["input"] in told_words
         assert row["input"] not in asked_words
+
+
+def test_new_words_are_new_and_questions_tell_one_kind_of_each(
+    new_words: list[dict[str, Any]], training_text: list[str]
+) -> None:
+    told: dict[str, set[str]] = {}
+    for row in new_words:
+        *facts, asked = row["input"].split(". ")
+        right = row["choices"][row["answer"]]
+        assert len(facts) == 3
+        assert len(set(row["choices"])) == 4
+        for sentence in (*facts, f"{asked} {right}"):
+            _, noun, _, _, kind = sentence.split()
+            told.setdefault(noun.lower(), set()).add(kind)
+    assert all(len(kinds) == 1 for kinds in told.values())
+    assert not {*told} & {*" ".join(training_text).replace(".", " ").lower().split()}
 
 
 def test_no_evaluated_number_is_in_the_training_text(
