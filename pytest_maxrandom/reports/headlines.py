@@ -65,6 +65,11 @@ _STANDINGS: dict[Standing, str] = {
     "at chance": "at the standard baseline",
     "below standard": "below the standard baseline",
 }
+_FINDINGS = {
+    "tuned on the text": "tuned on the text",
+    "no sign of it": "without a sign of it",
+    "inconclusive": "inconclusive",
+}
 _OF_CLAIM: dict[type, str] = {LabelBiasRecord: ", label bias", ReplicatesRecord: ", replicates"}
 
 
@@ -106,10 +111,16 @@ def verdict(run: RunRecord) -> str:
 
 
 def standing(run: RunRecord) -> str:
-    """Count where results stand that nothing is claimed of; empty where there are none."""
+    """Count where results stand that nothing is claimed of, and what contamination checks found.
+
+    Empty where there are none.
+    """
     found = Counter(claim.verdict for claim in run.claims if claim.verdict and not asserts(claim))
-    parts = [f"{count(found[key])} {where}" for key, where in _STANDINGS.items() if found[key]]
-    return f"Best accuracies: {listed(parts)}." if parts else ""
+    checks = Counter(check.finding for check in run.contamination if check.finding)
+    best = [f"{count(found[key])} {where}" for key, where in _STANDINGS.items() if found[key]]
+    tuned = [f"{count(checks[key])} {said}" for key, said in _FINDINGS.items() if checks[key]]
+    told = (("Best accuracies", best), ("Contamination checks", tuned))
+    return " ".join(f"{name}: {listed(parts)}." for name, parts in told if parts)
 
 
 def by_luck(run: RunRecord) -> str:

@@ -425,6 +425,16 @@ def test_a_claim_of_nothing_is_reported_and_no_claim_that_holds() -> None:
     assert lines(run(recorded()))[-1].startswith("📋 weather 4-shot: best .750 (p_max = .0013; ")
 
 
+def test_what_contamination_checks_found_stands_on_top() -> None:
+    found = [
+        contamination("inconclusive", id="a"),
+        contamination("no sign of it", id="b"),
+        contamination("no sign of it", id="c"),
+    ]
+    text = markdown(run(contamination=found)).partition("<details>")[0]
+    assert "Contamination checks: 2 without a sign of it and 1 inconclusive." in text
+
+
 def test_a_result_that_could_not_be_read_is_no_reported_one() -> None:
     broken = untested(asserted={}, backend="recorded")
     told = "❌ maxrandom: 1 of 1 claim could not be tested, 1 result reported"
