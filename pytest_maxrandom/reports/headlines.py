@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.record import Record, RedFlag, RunRecord, Standing
+    from pytest_maxrandom.record.designs import Indication
     from pytest_maxrandom.reports.red_flags import Raised
     from pytest_maxrandom.reports.tables import Cell
 
@@ -65,7 +66,7 @@ _STANDINGS: dict[Standing, str] = {
     "at chance": "at the standard baseline",
     "below standard": "below the standard baseline",
 }
-_FINDINGS = {
+_FINDINGS: dict[Indication, str] = {
     "tuned on the text": "tuned on the text",
     "no sign of it": "without a sign of it",
     "inconclusive": "inconclusive",

@@ -52,7 +52,7 @@ class Control:
             losses = claim["training"]["losses"] if claim["training"] else [1.0, 0.0]
             assert losses[-1] < 0.9 * losses[0]
 
-    def found(self, finding: str) -> float:
+    def share(self, finding: str) -> float:
         return [each["finding"] for each in self.checks].count(finding) / SEEDS
 
     def boosts(self) -> float:
@@ -88,26 +88,29 @@ def _with_answers(folder: Path, seed: int) -> dict[str, str]:
     return {"extra": "others.txt", "test": "own.txt"}
 
 
-def test_answers_in_the_texts_are_found(tmp_path: Path, measured: Measured) -> None:
-    control = Control(tmp_path, "with answers")
-    measured("Trained arms: tuned on the text", "with answers", control.found("tuned on the text"))
-    assert control.found("tuned on the text") >= 18 / 20
+@pytest.fixture
+def control(tmp_path: Path, kind: Kind, measured: Measured) -> Control:
+    found = Control(tmp_path, kind)
+    measured("Trained arms", kind, found.share("tuned on the text"), found.boosts())
+    return found
 
 
-def test_texts_without_answers_are_not(tmp_path: Path, measured: Measured) -> None:
-    control = Control(tmp_path, "without answers")
-    found = control.found("tuned on the text")
-    measured("Trained arms: tuned on the text", "without answers", found)
+@pytest.mark.parametrize("kind", ["with answers"])
+def test_answers_in_the_texts_are_found(control: Control) -> None:
+    assert control.share("tuned on the text") >= 18 / 20
+
+
+@pytest.mark.parametrize("kind", ["without answers"])
+def test_texts_without_answers_are_not(control: Control) -> None:
     assert control.boosts() >= 16 / 20
-    assert found <= 3 / 20
-    assert any(check["bias"] for check in control.checks) or SEEDS == 1
+    assert control.share("tuned on the text") <= 3 / 20
+    assert SEEDS == 1 or any(check["bias"] for check in control.checks)
 
 
-def test_what_does_not_help_is_inconclusive(tmp_path: Path, measured: Measured) -> None:
-    control = Control(tmp_path, "of no help")
-    measured("Trained arms: inconclusive", "of no help", control.found("inconclusive"))
+@pytest.mark.parametrize("kind", ["of no help"])
+def test_what_does_not_help_is_inconclusive(control: Control) -> None:
     # A boost by accident is found in one of twenty.
-    assert control.found("inconclusive") >= 17 / 20
+    assert control.share("inconclusive") >= 17 / 20
 
 
 def test_the_suite_that_comes_along_finds_a_boost_where_there_is_one(tmp_path: Path) -> None:
