@@ -50,7 +50,7 @@ class TrainingRecord:
     """Texts that were longer than `max_length`."""
     seconds: Amount | None = None
     peak_memory: int | None = None
-    """Bytes, at most."""
+    """Bytes, at most: of the GPU in this training, or else of the process so far."""
     threads: int | None = None
     """Of the processor."""
     from_cache: bool | None = None

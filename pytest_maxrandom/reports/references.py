@@ -253,10 +253,10 @@ def _of_training(run: RunRecord) -> list[_Told]:
         ),
         (
             used & {"lora", "qlora"},
-            "LoRA trains a low-rank adapter beside weights that stay as they are",
+            "LoRA trains a low-rank adapter and leaves the weights as they are",
             "hu-2022",
         ),
-        ("qlora" in used, "QLoRA does so beside weights of 4 bits", "dettmers-2023"),
+        ("qlora" in used, "QLoRA does so with weights of 4 bits", "dettmers-2023"),
         (
             any(each.labelled for each in found),
             "A classification head reads the text alone, and is fine-tuned with all weights on "

@@ -184,6 +184,12 @@ def _of_arm(
         return
     if arm.train is None:
         return
+    if arm.train.form == "prompt" and own.get("chat", getattr(model, "chat", False)):
+        yield (
+            ("arms", name, "train", "form"),
+            "prompts are trained without the chat template in which they are asked; use "
+            "`form: text`, or remove `chat`",
+        )
     if arm.train.method == "qlora":
         if classified:
             yield (

@@ -100,7 +100,7 @@ def test_a_broken_suite_is_annotated_where_it_is_broken(workspace: Path) -> None
     assert any(
         where["line"] == "3" and "did you mean `tasks`?" in message for _, where, message in found
     )
-    assert "2 mistakes" in result.summary
+    assert "1 suite could not be read" in result.summary
     assert "bad.yaml:3" in result.summary
 
 

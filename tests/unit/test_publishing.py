@@ -150,3 +150,14 @@ def test_the_release_workflow_holds_no_secret_and_writes_where_it_must() -> None
     # What can publish runs nothing of the repository, and can be started by a tag only.
     assert not any("run" in step for step in workflow["jobs"]["publish"]["steps"])
     assert workflow[True] == {"push": {"tags": ["v*"]}}
+
+
+def test_the_pages_workflow_publishes_what_make_docs_builds() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "pages.yml").read_text())
+    assert workflow["permissions"] == {}
+    build, deploy = workflow["jobs"]["build"], workflow["jobs"]["deploy"]
+    assert build["permissions"] == {"contents": "read"}
+    assert deploy["permissions"] == {"id-token": "write", "pages": "write"}
+    assert not any("run" in step for step in deploy["steps"])
+    (folder,) = (step["with"]["path"] for step in build["steps"] if "path" in step.get("with", {}))
+    assert f" docs {folder}\n" in (ROOT / "Makefile").read_text()

@@ -240,7 +240,11 @@ def check_causal(spec: TransformersSpec, model: Any, device: str) -> None:
         raise ModelError(
             f"{spec.name} returns numbers that are not finite; try another dtype or quantization"
         )
-    if (before[0] - before[1]).abs().max() > _NOISE * before.std():
+    named = model.config.architectures or ()
+    masked = bool(named) and all(each.endswith(("ForMaskedLM", "ForPreTraining")) for each in named)
+    # Of one with small weights the numbers say too little.
+    by_name = masked and not getattr(model.config, "is_decoder", False)
+    if by_name or (before[0] - before[1]).abs().max() > _NOISE * before.std():
         raise ModelError(
             f"{spec.name} looks ahead (a token's scores depend on later tokens); expected a causal "
             "language model"

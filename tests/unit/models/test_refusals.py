@@ -82,7 +82,9 @@ def test_a_weight_of_another_shape(folder: Path) -> None:
 def test_a_file_that_was_cut_off(folder: Path) -> None:
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:5000])
-    assert _refusal(folder).startswith("spoilt cannot be loaded: its model: SafetensorError: ")
+    assert _refusal(folder).startswith(
+        "spoilt cannot be loaded: its weights are damaged or incomplete ("
+    )
 
 
 def test_pickled_weights_are_never_loaded(folder: Path) -> None:
@@ -149,6 +151,10 @@ def test_a_model_that_reads_in_both_directions(tmp_path: Path) -> None:
     said = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**said, "is_decoder": True}))
     assert _get(folder).context_length == 512
+
+
+def test_a_masked_language_model_whose_weights_are_small(tmp_path: Path) -> None:
+    assert _refusal(tiny.save_bert(tmp_path / "bert")).startswith("bert looks ahead (")
 
 
 def test_a_model_with_an_encoder(tmp_path: Path) -> None:

@@ -162,6 +162,13 @@ def test_the_learning_rate_is_that_of_the_method(
             "`quantization: none`",
         ),
         (
+            {"models": [{"name": "m", "quantization": "none", "chat": True}],
+             "contamination": None,
+             "arms": {"x": {"train": {"text": "extra", "form": "prompt"}}}},
+            "arms.x.train.form: prompts are trained without the chat template in which they are "
+            "asked; use `form: text`, or remove `chat`",
+        ),
+        (
             {"models": [{"name": "m", "quantization": "none", "chat": True}], "classify": {}},
             "models[0].chat: a classification head reads the text alone, and no chat messages; "
             "remove this",
