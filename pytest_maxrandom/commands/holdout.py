@@ -170,7 +170,7 @@ def _text(summary: dict[str, Any]) -> str:
         f"{sweeps}, {summary['splits']} splits each, {share} validation, "
         f"seed {summary['seed']}, {summary['conventions']} conventions"
     )
-    rows = [["model", "baseline", "trials", "test above chance", *_COLUMNS.values()]]
+    rows = [["model", "baseline", "trials", "test above standard", *_COLUMNS.values()]]
     models = dict(summary["models"])
     if len(models) > 1:
         models[_TOTAL] = summary[_TOTAL]

@@ -140,7 +140,7 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
     figure.supylabel("accuracy by right answer (recall)", size=SMALL)
     shown = [_RECALL] if all(panel.has_rates for panel in panels) else [_RECALL, _SHARE]
     handles = [Line2D([], [], **marks(*_LOOKS[name], 5, 1), label=name) for name in shown]
-    handles.append(Line2D([], [], label="chance", **_LINE))
+    handles.append(Line2D([], [], label="standard baseline", **_LINE))
     legend(figure, handles)
     settle(figure)
     for axes, panel in zip(grid, panels, strict=True):

@@ -111,9 +111,8 @@ def _panel(axes: Axes, panel: Panel) -> EndLabels:
     labels.append((expected[-1], "expected", GREY))
     if panel.t is not None:
         axes.axvline(panel.t, color=BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
-    mean = "mean chance" if len(guessers.chance_groups) > 1 else "chance"
     stated = f"n = {count(guessers.n)}, t = {span(tries or ([panel.t] if panel.t else []))}"
-    stated += f", {mean} {accuracy(guessers.standard_baseline)}"
+    stated += f", standard baseline {accuracy(guessers.standard_baseline)}"
     if results:
         stated += f"; {count(len(results))} {'claim' if len(results) == 1 else 'claims'}"
     suite = results[0].suite if results else ""

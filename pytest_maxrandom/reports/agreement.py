@@ -136,9 +136,9 @@ def published(claim: ClaimRecord) -> str:
         return ""
     shown = p_value(p.p_max)
     numbers = (
-        f"n = {count(p.n)}, t = {count(p.t)}, chance {accuracy(p.standard_baseline)}, maximum "
-        f"random baseline {accuracy(p.max_random_baseline)}, p_max "
-        f"{equals(shown)}, {p.verdict}"
+        f"n = {count(p.n)}, t = {count(p.t)}, standard baseline "
+        f"{accuracy(p.standard_baseline)}, maximum random baseline "
+        f"{accuracy(p.max_random_baseline)}, p_max {equals(shown)}, {p.verdict}"
     )
     return "; ".join([numbers, *(change.text for change in p.changes)])
 

@@ -487,8 +487,8 @@ def test_changed_verdicts_stand_in_a_table_with_both_numbers_and_why() -> None:
     names = ["same4-shotdemo", "other4-shotdemo", "weather4-shotdemo (nf4)"]
     assert [row[1] for row in claims[1:]] == names
     assert (
-        "- **As published:** n = 99, t = 103, chance .200, maximum random baseline .312, "
-        "p_max = .345, between baselines; n is 60, not 99: example ids collide; "
+        "- **As published:** n = 99, t = 103, standard baseline .200, maximum random "
+        "baseline .312, p_max = .345, between baselines; n is 60, not 99: example ids collide; "
     ) in text
 
 
