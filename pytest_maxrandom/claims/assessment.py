@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.claims.flag_input import (
     flag_input_of_recorded,
     flag_input_of_sweep,
@@ -24,7 +25,6 @@ from pytest_maxrandom.record import BestPrompt, Remark, note
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.labels import shuffled
-from pytest_maxrandom.sweeps.predictions import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,9 +13,9 @@ from pytest_maxrandom.stats.winner import RESAMPLES, lower_bound, out_of_bag
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.stats.winner import Select, Weights
     from pytest_maxrandom.suite.claims import Metric
-    from pytest_maxrandom.sweeps.answers import Answers
 
 _DIGITS = 12
 """Scores that differ less are the same score, computed differently."""

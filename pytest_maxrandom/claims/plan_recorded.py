@@ -15,10 +15,10 @@ from pytest_maxrandom.suite.claims import claimed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
-    from pytest_maxrandom.sweeps.answers import Answers
 
 _Found = dict[int, "Answers"]
 """Results of one model on one task by number of shots."""

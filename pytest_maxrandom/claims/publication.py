@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.stats.chances import Groups
     from pytest_maxrandom.suite.recorded import Chance
-    from pytest_maxrandom.sweeps.answers import Answers
 
 
 def agrees(stated: Chance, told: Counter[Fraction]) -> bool:

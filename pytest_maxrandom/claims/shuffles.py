@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.suite.claims import Metric
-    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 

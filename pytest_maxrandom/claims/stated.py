@@ -25,10 +25,10 @@ from pytest_maxrandom.suite.recorded import at_shots
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.nulls import Guessers
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec
-    from pytest_maxrandom.sweeps.answers import Answers
 
 
 class Contradiction(Exception):

@@ -18,9 +18,9 @@ from pytest_maxrandom.studies.holdout import Study, predictive_values, split_tri
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.recorded.choices import ChoiceTable
     from pytest_maxrandom.studies.holdout import Trials
-    from pytest_maxrandom.sweeps.answers import Answers
 
 _COLUMNS = {
     "accuracy": "accuracy",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.sweeps.answers import Answers
+from pytest_maxrandom.answers import Answers
 
 if TYPE_CHECKING:
     from fractions import Fraction

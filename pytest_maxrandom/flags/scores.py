@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.flags.flag import Flag, of_several
 from pytest_maxrandom.stats.labels import LITTLE_MASS
-from pytest_maxrandom.sweeps.predictions import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

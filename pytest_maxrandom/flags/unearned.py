@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.answers import NO_CHOICE
 from pytest_maxrandom.flags.flag import UNLIKELY, Flag, of_several
 from pytest_maxrandom.stats.majority import ConstantAnswer, majority_answer
-from pytest_maxrandom.sweeps.answers import NO_CHOICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,7 +13,7 @@ from pytest_maxrandom.recorded.tables.columns import as_number
 from pytest_maxrandom.recorded.tables.files import read_columns
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.answers import Answers
 
 ChoiceTable: TypeAlias = dict[tuple[str, str, int], int]
 """Number of choices by model, task and shots."""

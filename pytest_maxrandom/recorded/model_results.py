@@ -12,9 +12,9 @@ from pytest_maxrandom.suite.recorded import StatedShots
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, ResultsSpec
-    from pytest_maxrandom.sweeps.answers import Answers
 
 
 class ModelResults:

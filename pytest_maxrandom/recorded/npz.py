@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
-from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

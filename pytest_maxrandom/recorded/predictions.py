@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from pytest_maxrandom.answers import NO_CHOICE, Answers
 from pytest_maxrandom.errors import RecordedError, dotted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.files import opened
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
-from pytest_maxrandom.sweeps.answers import NO_CHOICE, Answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import ResultsSpec, WholeSweeps
-    from pytest_maxrandom.sweeps.answers import Answers
 
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(:-(?P<default>[^}]*))?\}")
 

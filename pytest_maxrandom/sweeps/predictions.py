@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from pytest_maxrandom.answers import NO_CHOICE, Answers, Unread
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
-from pytest_maxrandom.sweeps.answers import NO_CHOICE, Answers
 from pytest_maxrandom.sweeps.labels import common_words
 from pytest_maxrandom.sweeps.scorers import SCORERS, joined
 
@@ -26,16 +25,6 @@ if TYPE_CHECKING:
 
 _SHORT = 20
 """Characters up to which a text that all examples share is a label rather than a statement."""
-
-
-class Unread(IntEnum):
-    """Why no choice could be read in a generated answer."""
-
-    NOT = 0
-    """One could be."""
-    UNREADABLE = 1
-    CUT = 2
-    REFUSED = 3
 
 
 _WHY: Mapping[Finish, Unread] = {

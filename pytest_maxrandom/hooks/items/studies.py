@@ -22,6 +22,7 @@ from pytest_maxrandom.sweeps.predictions import of_predictions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.dry_run import Asked
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, LabelBiasRecord
     from pytest_maxrandom.studies.arms.plan import (
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         PlannedContamination,
     )
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
-    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 

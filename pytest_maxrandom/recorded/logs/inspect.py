@@ -18,11 +18,11 @@ from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest,
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.recorded.logs.inspect_samples import Samples
     from pytest_maxrandom.recorded.logs.json_files import Object
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import InspectResults
-    from pytest_maxrandom.sweeps.answers import Answers
 
 _SHOTS = ("fewshot", "few_shot", "num_fewshot", "n_fewshot", "shots", "num_shots", "n_shots")
 """Arguments of tasks that may tell the number of demonstrations."""

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.recorded.logs.json_files import Object
     from pytest_maxrandom.recorded.logs.lm_eval_samples import Sample
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import LmEvalResults
-    from pytest_maxrandom.sweeps.answers import Answers
 
 _TIME = r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)"
 _SAMPLES = re.compile(rf"samples_(.+){_TIME}\.jsonl")

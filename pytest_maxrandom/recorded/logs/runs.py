@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.base import repeats
-from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from pytest_maxrandom.answers import Answers, Maximum
 from pytest_maxrandom.errors import RecordedError, listed, quoted
 from pytest_maxrandom.recorded.tables.columns import as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import owners
 from pytest_maxrandom.suite.base import repeats
-from pytest_maxrandom.sweeps.answers import Answers, Maximum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

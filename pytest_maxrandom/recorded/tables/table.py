@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, owners, shown
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
-from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.record import ClaimRecord, RunRecord
     from pytest_maxrandom.recorded.predictions import AnswerLine, PromptLine
-    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 Texts: TypeAlias = Literal["all", "shared"]

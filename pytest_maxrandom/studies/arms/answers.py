@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
 
 

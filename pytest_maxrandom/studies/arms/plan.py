@@ -23,11 +23,11 @@ from pytest_maxrandom.suite.loader import RecordedSuite, Suite
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.record import Heading
     from pytest_maxrandom.suite.arms import ContaminationSpec, DifferenceSpec
     from pytest_maxrandom.suite.recorded import RecordedTaskSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
-    from pytest_maxrandom.sweeps.answers import Answers
 
     _Claimed = PlannedClaim | RecordedClaim | MissingClaim
 

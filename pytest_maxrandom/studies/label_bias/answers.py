@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.stats.chances import choices_of, is_share
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits, membership
 from pytest_maxrandom.stats.labels.scores import recalls
 from pytest_maxrandom.studies.label_bias.interactions import placements
-from pytest_maxrandom.sweeps.answers import Answers
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import labelled
 

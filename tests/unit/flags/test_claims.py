@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pytest_maxrandom.answers import Maximum
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.flags import Flag, FlagInput, find
 from pytest_maxrandom.notation import Unmet
-from pytest_maxrandom.sweeps.answers import Maximum
 from tests.unit.flags.made import outcome, seen
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.flags import Flag, find
-from pytest_maxrandom.sweeps.predictions import Unread
 from tests.unit.flags.made import answered, outcome, seen, worded
 
 T, N, M = 20, 100, 4

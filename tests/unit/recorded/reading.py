@@ -20,7 +20,7 @@ from pytest_maxrandom.suite.recorded import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.answers import Answers
 
 
 def read_table(

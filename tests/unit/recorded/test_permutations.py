@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.shuffles import NoPermutations, strata
 from pytest_maxrandom.stats.permutation import arrangements, max_t_test
-from pytest_maxrandom.sweeps.answers import Answers
 from tests.notes import noted
 from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 

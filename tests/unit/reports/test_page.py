@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from pytest_maxrandom.answers import Answers, Maximum
 from pytest_maxrandom.reports.page.cells import of_answers, of_lines, pack, unpack
 from pytest_maxrandom.reports.page.render import html
-from pytest_maxrandom.sweeps.answers import Answers, Maximum
 from tests.page.conftest import answered, claimed, named
 from tests.unit.reports.opened import blocks, claims
 from tests.unit.reports.page import any_text

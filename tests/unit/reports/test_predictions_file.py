@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.base import Scoring
-    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 EXAMPLES = [

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
+from pytest_maxrandom.answers import NO_CHOICE
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.base import Scoring
-from pytest_maxrandom.sweeps.answers import NO_CHOICE
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import (
     PromptPredictions,

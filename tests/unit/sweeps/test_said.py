@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.prompts import GenerationSpec
-from pytest_maxrandom.sweeps.predictions import Unread, predict
+from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.said import choices_said
 from pytest_maxrandom.tasks.task import Example, Layout

@@ -14,7 +14,7 @@ from pytest_maxrandom.recorded.npz import read_npz
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.answers import Answers
 
 NAN = np.nan
 ANSWERS = np.array([[0, 2, -1], [1, 1, 0]])

@@ -21,7 +21,7 @@ from tests.unit.recorded.reading import read_summary
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.answers import Answers
 
 Told = tuple["Path | None", str, str, int, int, int | None, int, "Fraction | None"]
 

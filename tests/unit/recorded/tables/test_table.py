@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.answers import Answers
 
     Write = Callable[[Sequence[dict[str, Any]]], Path]
 

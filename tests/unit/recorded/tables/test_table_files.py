@@ -14,7 +14,7 @@ from tests.unit.recorded.reading import read_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.answers import Answers
 
 HEADER = "prompt_id,example_id,correct\n"
 LINE = '{"prompt_id": "p", "example_id": "a", "correct": 1}\n'

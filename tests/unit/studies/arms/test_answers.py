@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.studies.arms.answers import Unpaired, paired_sweeps
-from pytest_maxrandom.sweeps.answers import Answers
 
 
 def sweep(name: str = "a", t: int = 3, n: int = 5, **changes: Any) -> Answers:

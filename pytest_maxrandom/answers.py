@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, fields, replace
+from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,16 @@ if TYPE_CHECKING:
 
 NO_CHOICE = "no choice"
 """What the label is called of answers in which no choice could be read."""
+
+
+class Unread(IntEnum):
+    """Why no choice could be read in a generated answer."""
+
+    NOT = 0
+    """One could be."""
+    UNREADABLE = 1
+    CUT = 2
+    REFUSED = 3
 
 
 class Maximum(NamedTuple):
