@@ -99,6 +99,11 @@ class Answers:
     labelled : ndarray of bool or None
         Per prompt whether its log-likelihoods are those of whole labels: letters, numbers, or
         short texts that all examples share. None where that is not known.
+    unread : ndarray of int or None
+        Shape (t, n): why no choice could be read in a generated answer, by the numbers of `Unread`;
+        None where choices were scored, or that is not known.
+    ties : tuple of int or None
+        Per prompt how many answers were decided by lot between equal scores.
     inputs : tuple of str or None
         The texts of the examples.
     copies : tuple of int or None
@@ -145,6 +150,8 @@ class Answers:
     choices: tuple[int, ...] | None = None
     log_likelihoods: NDArray[np.float64] | None = None
     labelled: NDArray[np.bool_] | None = None
+    unread: NDArray[np.int64] | None = None
+    ties: tuple[int, ...] | None = None
     inputs: tuple[str, ...] | None = None
     copies: tuple[int, ...] | None = None
     alphabetical: tuple[frozenset[int], ...] | None = None
@@ -314,4 +321,6 @@ class Answers:
             answers=None if self.answers is None else self.answers[rows],
             log_likelihoods=(None if self.log_likelihoods is None else self.log_likelihoods[rows]),
             labelled=None if self.labelled is None else self.labelled[rows],
+            unread=None if self.unread is None else self.unread[rows],
+            ties=None if self.ties is None else tuple(self.ties[row] for row in rows),
         )

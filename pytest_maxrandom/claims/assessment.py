@@ -1,288 +1,221 @@
-"""From answers, of a sweep or recorded, to the record of their claim."""
+"""From answers, whoever gave them, to the result of their claim."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from pytest_maxrandom.answers import Unread
-from pytest_maxrandom.claims.flag_input import (
-    flag_input_of_recorded,
-    flag_input_of_sweep,
-    judged_score,
-)
 from pytest_maxrandom.claims.new_questions import new_questions
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, permuted_p
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judge
+from pytest_maxrandom.claims.shuffles import permuted_p
+from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, judge
 from pytest_maxrandom.flags import find, majority, preferences
-from pytest_maxrandom.flags.compare import beside_shortcuts
-from pytest_maxrandom.flags.flag_input import JudgedResult
-from pytest_maxrandom.record import BestPrompt, Remark, note
+from pytest_maxrandom.flags.flag_input import JudgedResult, JudgedScore
+from pytest_maxrandom.notation import METRIC_NAMES
+from pytest_maxrandom.record import RedFlag, Remark
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import METRICS
-from pytest_maxrandom.sweeps.labels import shuffled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from numpy.typing import ArrayLike
-
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.nulls import Null
-    from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
-    from pytest_maxrandom.claims.verdict import Claim, Verdict
+    from pytest_maxrandom.claims.shuffles import Shuffle
+    from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.flags import Flag, FlagInput
-    from pytest_maxrandom.flags.flag_input import JudgedScore
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.maximum import BestOfPrompts
     from pytest_maxrandom.suite.claims import Metric
-    from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
-    from pytest_maxrandom.sweeps.sweep import Sweep
 
 
-def judged(
-    seen: FlagInput,
+class View(NamedTuple):
+    """Answers by one way of reading labels.
+
+    Attributes
+    ----------
+    seen : FlagInput
+        What red flags are found in. Prompts may repeat.
+    shuffles : sequence of Shuffle
+        How the right answers of the distinct prompts can be exchanged; of several the largest
+        p-value counts, and without any there is no permutation test.
+    constants : tuple of float
+        Where the metric is not accuracy: per label the score of giving it to all examples.
+    """
+
+    seen: FlagInput
+    shuffles: Sequence[Shuffle]
+    constants: tuple[float, ...] = ()
+
+
+def assess(
     claim: Claim,
     null: Null,
-    verdict: Verdict,
-    best: int,
+    guessers: BestOfPrompts,
+    views: Sequence[View],
     *,
-    arrangements: int | None,
-    score: JudgedScore | None = None,
-) -> FlagInput:
-    """Return what is shown with a verdict on the best of the distinct prompts, by its row.
+    metric: Metric = "accuracy",
+    thrifty: bool = False,
+    searched: bool = False,
+    tree: bool = False,
+) -> Result:
+    """Judge the best of t prompts.
 
     Parameters
     ----------
-    seen : FlagInput
-        Prompts may repeat.
-    arrangements : int or None
-        In how many ways its right answers can be shuffled; None where nothing is claimed of that.
-    score : JudgedScore, optional
-        Where the metric is not accuracy.
+    null, guessers : Null, BestOfPrompts
+        The guessers in the metric, and by their accuracy.
+    views : sequence of View
+        First that of the reports; of the others only preferences are looked at.
+    thrifty : bool
+        Whether red flags are left out, and the permutation p where nothing is claimed of it.
+    searched : bool
+        Whether a search has learned of prompts on these examples.
+    tree : bool
+        Whether t is of all prompts that such a search could have tried.
     """
-    identities = seen.identities
+    seen = views[0].seen
+    answers = seen.distinct()
+    scores, best = _scores(metric, views[0].shuffles), best_of(views, metric)
+    shuffles = [shuffle for view in views for shuffle in view.shuffles]
+    if thrifty and claim.permutation_p is None:
+        shuffles = []
+    permutation_p, notes = _permutation_p(claim, null, shuffles, best, metric, tree=tree)
+    result = judge(
+        claim,
+        null,
+        int(answers.correct_counts[best]),
+        best,
+        score=None if scores is None else scores[best],
+        permutation_p=permutation_p,
+    )
+    result = _with_answers(result.noted(*notes), answers, best)
+    if thrifty:
+        return result
+    if answers.prompts:
+        found = new_questions(answers, best, null.t, metric, searched=searched)
+        result = replace(result, new_questions=found)
+    return _flagged(result, claim, null, guessers, views, metric)
+
+
+def ranking(views: Sequence[View], metric: Metric) -> list[float]:
+    """Return what the distinct prompts are ranked by: their values of the metric."""
+    scores = _scores(metric, views[0].shuffles)
+    return views[0].seen.distinct().accuracies.tolist() if scores is None else scores
+
+
+def best_of(views: Sequence[View], metric: Metric) -> int:
+    """Return the row of the first of the best prompts among those that are distinct."""
+    ranked = ranking(views, metric)
+    return ranked.index(max(ranked))
+
+
+def _with_answers(result: Result, answers: Answers, best: int) -> Result:
+    """Add what a record says of answers, besides how they compare with guessers."""
+    if not answers.prompts:
+        return result
+    clusters: tuple[int | None, float | None] = None, None
+    if answers.clusters is not None:
+        clusters = summary(compress(answers.clusters, answers.evaluated[best]))
+    return replace(
+        result,
+        correct_counts=answers.correct_counts.tolist(),
+        clusters=clusters[0],
+        effective_n=clusters[1],
+        ties=None if answers.ties is None else sum(answers.ties),
+        best_ties=None if answers.ties is None else answers.ties[best],
+    )
+
+
+def _scores(metric: Metric, shuffles: Sequence[Shuffle]) -> list[float] | None:
+    """Return each prompt's value of the metric; None where the metric is accuracy."""
+    if metric == "accuracy":
+        return None
+    classes = [label for right in shuffles[0].gold for label in cast("frozenset[int]", right)]
+    return [METRICS[metric].score(row, classes) for row in np.asarray(shuffles[0].answers).tolist()]
+
+
+def _permutation_p(
+    claim: Claim, null: Null, shuffles: Sequence[Shuffle], best: int, metric: Metric, *, tree: bool
+) -> tuple[float | None, list[Remark]]:
+    """Return the largest p-value of all ways to shuffle right answers, and what must be known."""
+    if not shuffles:
+        return None, []
+    if tree:
+        return max(permuted_p_of_tree(each, best, null.t) for each in shuffles), []
+    level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
+    tests = [permuted_p(each, null.t, level=level, metric=metric) for each in shuffles]
+    # Whatever is preferred must not look like knowledge.
+    permutation_p, notes = max(tests, key=lambda test: test[0])
+    if permutation_p > level >= tests[0][0] and shuffles[0].choices is None:
+        notes = [*notes, Remark("choices_not_told")]
+    return permutation_p, notes
+
+
+def beside_verdict(
+    view: View, result: Result, claim: Claim, null: Null, metric: Metric
+) -> FlagInput:
+    """Return what red flags are found in, with the verdict on the best of the distinct prompts."""
+    seen, ways = view.seen, None
+    if claim.permutation_p is not None and view.shuffles:
+        ways = min(shuffle.arrangements for shuffle in view.shuffles)
+    identities, score = seen.identities, None
+    if view.constants:
+        assert result.best_score is not None
+        score = JudgedScore(METRIC_NAMES[metric], result.best_score, view.constants)
+    assert result.best_correct is not None
     outcome = JudgedResult(
-        best=identities.index([*dict.fromkeys(identities)][best]) if identities else best,
-        correct=verdict.best_correct,
-        n=verdict.n,
-        passed=verdict.passed,
-        p_max=verdict.p_max,
-        permutation_p=verdict.permutation_p,
-        level=verdict.levels.get("p_max", DEFAULT_LEVEL),
-        impossible=tuple(claim.impossible(null, arrangements)),
+        best=identities.index([*dict.fromkeys(identities)][result.best])
+        if identities
+        else result.best,
+        correct=result.best_correct,
+        n=null.n,
+        passed=result.passed,
+        p_max=result.p_max,
+        permutation_p=result.permutation_p,
+        level=result.levels.get("p_max", DEFAULT_LEVEL),
+        impossible=tuple(claim.impossible(null, ways)),
         score=score,
     )
     return replace(seen, outcome=outcome)
 
 
-def assess(
-    planned: PlannedClaim,
-    sweep: Sweep,
-    record: ClaimRecord,
-    others: Sequence[tuple[PlannedClaim, Sweep]] = (),
-    *,
-    thrifty: bool = False,
-    without_inputs: Callable[[PromptPredictions], PromptPredictions | None] | None = None,
-    searched: bool = False,
-) -> None:
-    """Judge the best prompt of a sweep and write down what was found.
-
-    Parameters
-    ----------
-    others : sequence of (PlannedClaim, Sweep)
-        Those of other models with the same prompts and examples.
-    thrifty : bool
-        Whether red flags are left out, and the permutation p where nothing is claimed of it.
-    without_inputs : callable, optional
-        Asks the best prompt again with blank inputs, where the suite wants that.
-    searched : bool
-        Whether t is of all prompts that a search could have tried.
-    """
-    claim, null, predictions = planned.claim, planned.null, sweep.predictions
-    metric = planned.suite.metric
-    readings = shuffled(planned.condition.prompt_set)
-    shuffles = [Shuffle.of(predictions, each) for each in readings]
-    labels = readings[0]
-    counts = [prompt.correct for prompt in predictions]
-    scores = _scores(metric, labels, shuffles[0].answers)
-    ranked = [float(count) for count in counts] if scores is None else scores
-    best = ranked.index(max(ranked))
-    tested = shuffles if not thrifty or claim.permutation_p is not None else []
-    score = None if scores is None else scores[best]
-    verdict = judge_best(
-        claim,
-        null,
-        counts[best],
-        best,
-        tested,
-        record,
-        score=score,
-        metric=metric,
-        searched=searched,
-    )
-    record.correct_counts = counts
-    winner = predictions[best]
-    record.clusters, record.effective_n = summary(each.cluster for each in winner.examples)
-    record.ties = sum(prompt.ties for prompt in predictions)
-    record.best_ties = winner.ties
-    _count_unread(predictions, record)
-    if unread := sum(prompt.unread for prompt in predictions):
-        note(record, Remark("unread_answers", {"answers": unread, "best": winner.unread}))
-    before, after = sweep.engine.chat or ("", "")
-    record.best_prompt = BestPrompt(
-        index=best,
-        digest=winner.prompt.digest,
-        text=before + winner.prompt.text,
-        question=winner.prompt.format.question(winner.examples[0]) + after,
-        answers=list(winner.prompt.format.answers(winner.examples[0])),
-        demonstration_ids=[example.id for example in winner.prompt.demonstrations],
-        tied_with=ranked.count(ranked[best]) - 1,
-    )
-    record.engine = sweep.engine
-    if thrifty:
-        return
-    compared = beside_shortcuts(
-        winner,
-        None if without_inputs is None else without_inputs(winner),
-        shared=labels.shared,
-        by_class=scores is not None,
-    )
-    record.shortcuts = compared.record()
-    seen = [
-        judged(
-            flag_input_of_sweep(
-                planned,
-                sweep,
-                view,
-                [flag_input_of_sweep(*other, view) for other in others if view is labels],
-                compared,
-            ),
-            claim,
-            null,
-            verdict,
-            best,
-            arrangements=None if claim.permutation_p is None else shuffle.arrangements,
-            score=judged_score(metric, view, verdict.best_score),
-        )
-        for view, shuffle in zip(readings, shuffles, strict=True)
-    ]
-    record.new_questions = new_questions(
-        seen[0],
-        best,
-        null.t,
-        metric,
-        searched=record.searched is not None and record.searched.learned,
-    )
-    warn(claim, planned.condition.null.best, seen, record)
-
-
-def _count_unread(predictions: Sequence[PromptPredictions], record: ClaimRecord) -> None:
-    """Write down how many generated answers could not be read, and why."""
-    if record.generated is None:
-        return
-    why = Counter(each for prompt in predictions for each in prompt.unread_why)
-    record.generated = replace(
-        record.generated,
-        answers=why.total(),
-        unreadable=why[Unread.UNREADABLE],
-        cut=why[Unread.CUT],
-        refused=why[Unread.REFUSED],
-    )
-
-
-def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
-    """Judge the best prompt of recorded results and write down what was found."""
-    evidence = claim.evidence
-    assert evidence is not None
-    results, null, shuffles = evidence.results, evidence.null, evidence.shuffles
-    if isinstance(shuffles, NoPermutations):
-        note(record, Remark("no_permutations", {"why": evidence.untestable}))
-        shuffles = []
-    best = results.best
-    verdict = judge_best(claim.claim, null, results.best_correct, best, shuffles, record)
-    record.n = evidence.n
-    if results.prompts:
-        record.correct_counts = results.correct_counts.tolist()
-        record.new_questions = new_questions(results, best, null.t)
-    seen = flag_input_of_recorded(claim)
-    ways = evidence.arrangements
-    seen = judged(seen, claim.claim, null, verdict, best, arrangements=ways)
-    warn(claim.claim, null.best, [seen], record)
-
-
-def judge_best(
+def _flagged(
+    result: Result,
     claim: Claim,
     null: Null,
-    correct: int,
-    best: int,
-    shuffles: Sequence[Shuffle],
-    record: ClaimRecord,
-    *,
-    score: float | None = None,
-    metric: Metric = "accuracy",
-    searched: bool = False,
-) -> Verdict:
-    """Judge the best prompt, and write the verdict down.
-
-    Parameters
-    ----------
-    correct, best : int
-        The best prompt's right answers, and its row among the distinct prompts.
-    shuffles : sequence of Shuffle
-        The largest of their p-values counts; none where there is no permutation test.
-    score : float, optional
-        The best prompt's, where the metric is not accuracy.
-    searched : bool
-        Whether t is of all prompts that a search could have tried.
-    """
-    permutation_p = None
-    if shuffles and searched:
-        permutation_p = max(permuted_p_of_tree(each, best, null.t) for each in shuffles)
-    elif shuffles:
-        level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
-        tests = [permuted_p(each, null.t, level=level, metric=metric) for each in shuffles]
-        # Whatever is preferred must not look like knowledge.
-        permutation_p, notes = max(tests, key=lambda test: test[0])
-        note(record, *notes)
-        if permutation_p > level >= tests[0][0] and shuffles[0].choices is None:
-            note(record, Remark("choices_not_told"))
-    verdict = judge(claim, null, correct, best, score=score, permutation_p=permutation_p)
-    verdict.write_into(record)
-    return verdict
-
-
-def warn(
-    claim: Claim, guessers: BestOfPrompts, views: Sequence[FlagInput], record: ClaimRecord
-) -> None:
-    """Write down red flags, and what the label that is right most often reaches.
-
-    Parameters
-    ----------
-    guessers : BestOfPrompts
-        Who are compared by their accuracy.
-    views : sequence of FlagInput
-        What answers show by each way of reading labels. First that of the reports; of the others
-        only preferences are looked at.
-    """
+    guessers: BestOfPrompts,
+    views: Sequence[View],
+    metric: Metric,
+) -> Result:
+    """Add red flags, some of which fail the claim, and what the commonest label reaches."""
     flags: dict[Flag, None] = {}
-    for seen in views:
+    rate: float | None = None
+    p: float | None = None
+    for view in views:
+        seen = beside_verdict(view, result, claim, null, metric)
         constant = majority(seen)
-        if constant is not None and constant.rate > (record.majority_rate or 0):
-            record.majority_rate = constant.rate
-            record.majority_p = constant.p_value(guessers)
-        flags |= dict.fromkeys(find(seen) if seen is views[0] else preferences(seen))
-    apply_red_flags(record, claim, flags)
+        if constant is not None and constant.rate > (rate or 0):
+            rate, p = constant.rate, constant.p_value(guessers)
+        flags |= dict.fromkeys(find(seen) if view is views[0] else preferences(seen))
+    compared = views[0].seen.compared
+    result = replace(
+        result,
+        majority_rate=rate,
+        majority_p=p,
+        shortcuts=None if compared is None else compared.record(),
+    )
+    return with_red_flags(result, claim, flags)
 
 
-def _scores(metric: Metric, labels: Labels, answers: ArrayLike) -> list[float] | None:
-    """Return each prompt's value of the metric; None where the metric is accuracy."""
-    classes = labels.classes()
-    if metric == "accuracy" or classes is None:
-        return None
-    return [METRICS[metric].score(row, classes) for row in np.asarray(answers).tolist()]
+def with_red_flags(result: Result, claim: Claim, flags: Iterable[Flag]) -> Result:
+    """Return the result of a claim with red flags, some of which fail it."""
+    found = [
+        RedFlag(flag.kind, claim.severity(flag), parameters=dict(flag.parameters)) for flag in flags
+    ]
+    shown = [flag for wanted in ("fail", "warn") for flag in found if flag.severity == wanted]
+    fails = any(flag.severity == "fail" for flag in shown)
+    return replace(result, red_flags=shown, passed=result.passed and not fails)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
 from pytest_maxrandom.ledger.lines import example_digest
+from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +40,7 @@ class Apart:
     copies: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Condition:
     """One task with one number of shots; shared by all models of a suite.
 
@@ -61,6 +62,11 @@ class Condition:
     def example_digests(self) -> tuple[str, ...]:
         """What the ledger knows the validation set by; each claim of a run is asked for it."""
         return tuple(map(example_digest, self.prompt_set.validation))
+
+    @cached_property
+    def questions(self) -> str:
+        """SHA-256 (hex) of its prompts, whatever their order, and of its examples in theirs."""
+        return digest(*self.example_digests, *sorted(self.prompt_set.digests))
 
     def with_t(self, t: int, metric: Metric) -> Condition:
         """Return the condition with t guessers instead."""

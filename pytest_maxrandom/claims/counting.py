@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.fields import Row
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record.result import Result
 
 _QUICKLY_READ = 1 << 30
 """Bytes of a model's files that are read to tell t before a run."""
@@ -147,22 +147,35 @@ def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
     return SetLedger(planned.ledger, run, condition.task.name, examples, siblings)
 
 
-def without_siblings(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> list[PlannedClaim]:
-    """Return the claims of a run whose prompts may count for a claim: no siblings.
+class ClaimsOfRun:
+    """All claims of a run whose models are run, with all their replicates."""
 
-    These are other replicates in the same design. What is tried on a model that makes its answers
-    up counts for such models only.
-    """
-    return [
-        other
-        for other in run
-        if other.model.simulated == planned.model.simulated
-        and (
-            planned.design is None
-            or other.design is not planned.design
-            or other.replicate == planned.replicate
-        )
-    ]
+    def __init__(self, claims: Iterable[PlannedClaim]) -> None:
+        self.claims = list(dict.fromkeys(claims))
+        self._by_key: dict[tuple[str, int], list[PlannedClaim]] = {}
+        for claim in self.claims:
+            self._by_key.setdefault(_claim_key(claim), []).append(claim)
+
+    def __iter__(self) -> Iterator[PlannedClaim]:
+        return iter(self.claims)
+
+    def that_count_for(self, planned: PlannedClaim) -> list[PlannedClaim]:
+        """Return the claims whose prompts may count for a claim: no siblings.
+
+        These are other replicates in the same design. What is tried on a model that makes its
+        answers up counts for such models only.
+        """
+        by_task = planned.counted == "task"
+        return [
+            other
+            for other in (self.claims if by_task else self._by_key.get(_claim_key(planned), []))
+            if other.model.simulated == planned.model.simulated
+            and (
+                planned.design is None
+                or other.design is not planned.design
+                or other.replicate == planned.replicate
+            )
+        ]
 
 
 def explained(
@@ -195,7 +208,7 @@ def explained(
 
 
 def look_of(
-    planned: PlannedClaim, record: ClaimRecord, look: int, claim: int, task: int, own: int
+    planned: PlannedClaim, result: Result, look: int, claim: int, task: int, own: int
 ) -> Tries:
     """Return what a look at a claim that has been judged counts.
 
@@ -213,7 +226,7 @@ def look_of(
         counted = "doubling"
     elif planned.suite.prompts.budget == own:
         counted = "budget"
-    level, holds = _spent(planned, record)
+    level, holds = _spent(planned, result)
     return Tries(
         run=len(planned.condition.prompt_set.prompts),
         claim=claim,
@@ -225,26 +238,25 @@ def look_of(
     )
 
 
-def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
+def _spent(planned: PlannedClaim, found: Result) -> tuple[float, bool]:
     """Return the level of a look whose claim spends it, and whether the claim holds at that.
 
     After a search the level is that of the claim: what it could have tried is counted otherwise.
     """
-    assert record.t is not None
-    if record.searched is not None and record.searched.learned:
-        return min(record.levels.values(), default=DEFAULT_LEVEL), bool(record.holds)
+    if found.has_learned:
+        return min(found.levels.values(), default=DEFAULT_LEVEL), bool(found.holds)
     spending = replace(planned.claim, spend=True)
-    t = spending.tried(record.t)
+    t = spending.tried(found.t)
     levels = spending.levels(t)
-    result = record.best_correct if record.metric == "accuracy" else record.best_score
-    if record.decided is not None:
-        result = record.decided.at_least
-    assert result is not None
-    holds = not spending.unmet(planned.with_t(t).null, result)
+    reached = found.best_correct if planned.suite.metric == "accuracy" else found.best_score
+    if found.decided is not None:
+        reached = found.decided.at_least
+    assert reached is not None
+    holds = not spending.unmet(planned.with_t(t).null, reached)
     if "permutation_p" in levels:
-        p = record.permutation_p  # None where it was not needed to see that the claim fails
+        p = found.permutation_p  # None where it was not needed to see that the claim fails
         # Each further prompt adds the best one's own p-value, which is at most that of all.
-        holds &= p is not None and p * (1 + t - record.t) <= levels["permutation_p"]
+        holds &= p is not None and p * (1 + t - found.t) <= levels["permutation_p"]
     return min(levels.values(), default=spent(DEFAULT_LEVEL, t).level), holds
 
 
@@ -267,7 +279,7 @@ class Expected:
     least: bool = False
 
 
-def expected(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> Expected:
+def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
     """Count the tries of a claim as its run will, without loading or fetching a model.
 
     Where the ledger knows the claim, its model is found by the content of its files, if these are
@@ -284,7 +296,7 @@ def expected(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> Expected:
     identify = _by_content if ledger.tries() else _by_place
     subject = identify(planned)
     of_claim = planned.counted == "claim"
-    claim, task = tries_of(planned, without_siblings(planned, run), ledger, subject, identify)
+    claim, task = tries_of(planned, run.that_count_for(planned), ledger, subject, identify)
     before = ledger.tries(subject if of_claim else None)
     same = {(tried.prompt, tried.scoring) for tried in ledger.tries(subject)}
     unsure = {

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
-from pytest_maxrandom.record import DecidedEarly, Remark, note
+from pytest_maxrandom.claims.verdict import standing
+from pytest_maxrandom.record import DecidedEarly, Remark
+from pytest_maxrandom.record.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.record import ClaimRecord, Standing
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.sweeps.decided import DecidedSweep
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -84,39 +85,34 @@ class ClaimGoal:
         return may_pass_early(self._planned)
 
 
-def conclude(planned: PlannedClaim, decided: DecidedSweep, record: ClaimRecord) -> None:
-    """Write down what is known of a claim that was decided early."""
-    null = planned.null
+def result_of_decided(planned: PlannedClaim, decided: DecidedSweep) -> Result:
+    """Return what is known of a claim that was decided early."""
+    null, claim = planned.null, planned.claim
     assert isinstance(null, Guessers)
     pairs = planned.condition.prompt_set.pairs
-    record.n, record.t, record.levels = null.n, null.t, planned.claim.levels(null.t)
-    record.standard_baseline = null.standard_baseline
-    record.max_random_baseline = null.max_random_baseline
-    record.max_random_baseline_error = 0.0
-    critical = planned.claim.critical(null)
-    record.critical_count = None if critical is None else int(critical)
-    record.holds = record.passed = decided.passes
-    lowest, highest = (_standing(null, each) for each in (decided.at_least, decided.at_most))
-    record.verdict = lowest if lowest == highest else None
-    record.engine = decided.sweep.engine
-    record.revision = decided.sweep.revision or record.revision
-    record.decided = DecidedEarly(
-        at_least=decided.at_least,
-        at_most=decided.at_most,
-        answers=decided.scored,
-        of_answers=sum(len(examples) for _, examples in pairs),
-        begun=len(decided.sweep.predictions),
-        whole=decided.whole,
-        of_prompts=len(planned.condition.prompt_set.prompts),
-        p_at_most=null.p_max(decided.at_least),
+    critical = claim.critical(null)
+    lowest, highest = (standing(null, each) for each in (decided.at_least, decided.at_most))
+    return Result(
+        n=null.n,
+        t=null.t,
+        levels=claim.levels(null.t),
+        holds=decided.passes,
+        passed=decided.passes,
+        standard_baseline=null.standard_baseline,
+        max_random_baseline=null.max_random_baseline,
+        critical_count=None if critical is None else int(critical),
+        verdict=lowest if lowest == highest else None,
+        engine=decided.sweep.engine,
+        revision=decided.sweep.revision,
+        decided=DecidedEarly(
+            at_least=decided.at_least,
+            at_most=decided.at_most,
+            answers=decided.scored,
+            of_answers=sum(len(examples) for _, examples in pairs),
+            begun=len(decided.sweep.predictions),
+            whole=decided.whole,
+            of_prompts=len(planned.condition.prompt_set.prompts),
+            p_at_most=null.p_max(decided.at_least),
+        ),
+        notes=(Remark("labels_not_tested" if decided.passes else "red_flags_not_looked_for"),),
     )
-    note(record, Remark("labels_not_tested" if decided.passes else "red_flags_not_looked_for"))
-
-
-def _standing(null: Guessers, result: int) -> Standing:
-    if null.against("max_random", result) > 0:
-        return "above maximum"
-    beside_chance = null.against("standard", result)
-    if beside_chance > 0:
-        return "between baselines"
-    return "at chance" if beside_chance == 0 else "below standard"

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.claims.assessment import assess
+from pytest_maxrandom.claims.assessment import best_of
 from pytest_maxrandom.claims.counting import (
+    ClaimsOfRun,
     claim_ledger,
     explained,
     look_of,
     own_tries,
     subject_of,
-    without_siblings,
 )
-from pytest_maxrandom.claims.decided import ClaimGoal, conclude, undecidable
-from pytest_maxrandom.claims.flag_input import blank_control
+from pytest_maxrandom.claims.decided import ClaimGoal, result_of_decided, undecidable
 from pytest_maxrandom.claims.lengths import counting_too_long
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.searched import compared_after, told
-from pytest_maxrandom.claims.trained import tell_trained
+from pytest_maxrandom.claims.trained import trained_record
 from pytest_maxrandom.claims.tries import ClaimTries
+from pytest_maxrandom.claims.views import (
+    blank_control,
+    result_of_sweep,
+    views_of_sweep,
+    with_shortcuts,
+)
+from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.ledger.losses import left_behind
-from pytest_maxrandom.record import Remark, note
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep
+from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_maxrandom.claims.decided import Undecidable
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.flags.compare import Compared
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.sweeps.cluster.executor import Ahead
     from pytest_maxrandom.sweeps.executor import Executor, Job
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -46,7 +56,7 @@ class Evaluation:
     ----------
     planned : PlannedClaim
         The claim.
-    run : sequence of PlannedClaim
+    run : ClaimsOfRun
         All claims of the run, and all their replicates. What they are about to try counts from the
         first of them on, so that t does not depend on which is tested first. What other replicates
         of the suite try does not count: nothing is chosen between them.
@@ -63,9 +73,7 @@ class Evaluation:
         If what is in the store's place is none, or git tracks it.
     """
 
-    def __init__(
-        self, planned: PlannedClaim, run: Sequence[PlannedClaim], session: SessionState
-    ) -> None:
+    def __init__(self, planned: PlannedClaim, run: ClaimsOfRun, session: SessionState) -> None:
         self._planned = planned
         self._session = session
         self._store = session.store(planned)
@@ -83,7 +91,7 @@ class Evaluation:
                 session.run,
             )
         )
-        self._run = without_siblings(planned, run)
+        self._all, self._run = run, run.that_count_for(planned)
         self.tries = ClaimTries(planned, self._run, self._ledger, self._subject)
         self.tries.check_budget()
         self.jobs = jobs_of(condition.prompt_set.pairs, planned.suite.scoring)
@@ -108,8 +116,8 @@ class Evaluation:
         if not decides or not is_decided(self.jobs, self._goal(), session.cache(planned)):
             self.ready()
 
-    def run(self, record: ClaimRecord, progress: Progress) -> Sweep:
-        """Sweep the prompts, judge the best of them, and write down what was found.
+    def run(self, progress: Progress) -> tuple[Result, Sweep]:
+        """Sweep the prompts, and judge the best of them.
 
         This is a look at the claim, which the ledger counts; and where the claim holds and has a
         test set, this is opened.
@@ -119,73 +127,82 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        planned = self._planned
-        record.model_digest = self._subject.model_digest
-        if self._subject.model != record.model:
-            record.counted_as = self._subject.model
-        sweep = self._decided(record, progress) or self.sweep(progress)
-        if isinstance(sweep, DecidedSweep):
+        planned, ledger, subject = self._planned, self._ledger, self._subject
+        why = self._why_whole()
+        found = self._decided(progress) if why is None else None
+        if found is None:
+            found = self.sweep(progress)
+        if isinstance(found, DecidedSweep):
             t, claim, task = self.tries.counted()
-            conclude(planned.with_t(t), sweep, record)
+            result = result_of_decided(planned.with_t(t), found)
             # What was not begun is no try.
-            left = len(own_tries(planned, self._subject) - self._ledger.tries())
+            left = len(own_tries(planned, subject) - ledger.tries())
             claim, task = claim - left, task - left
-            best_correct: int | None = sweep.at_least
+            best_correct: int | None = found.at_least
         else:
-            claim, task = self.judge(sweep, record, progress, thrifty=False)
-            best_correct = record.best_correct
-        assert record.t is not None
+            result, claim, task = self.judge(found, progress, thrifty=False)
+            best_correct = result.best_correct
+        if why:
+            result = replace(
+                result, notes=(Remark("not_decided_early", {"why": why}), *result.notes)
+            )
         assert best_correct is not None
         prompt_set = planned.condition.prompt_set
-        look = self._ledger.look(
-            self._subject,
-            prompt_set.digests,
-            t=record.t,
-            n=prompt_set.n,
-            best_correct=best_correct,
+        look = ledger.look(
+            subject, prompt_set.digests, t=result.t, n=prompt_set.n, best_correct=best_correct
         )
-        own = self.tries.besides_searches(record.t)
-        record.tries = look_of(planned, record, look, claim, task, own)
-        note(record, *self._ledger.notes(self._subject))
-        if record.searched is not None:
-            note(record, Remark("searched", told(record)))
-        note(record, *explained(planned, self._run, self._ledger, self._subject, own))
-        if isinstance(sweep, DecidedSweep):
-            return sweep.sweep
-        test = Opening(
+        own = self.tries.besides_searches(result.t)
+        result = replace(
+            result,
+            tries=look_of(planned, result, look, claim, task, own),
+            model_digest=subject.model_digest,
+            counted_as=None if subject.model == planned.model.name else subject.model,
+        ).noted(
+            *ledger.notes(subject),
+            *([Remark("searched", told(result.searched))] if result.searched else ()),
+            *explained(planned, self._run, ledger, subject, own),
+        )
+        if isinstance(found, DecidedSweep):
+            return result, found.sweep
+        opening = Opening(
             planned,
-            self._run,
-            self._ledger,
-            self._subject,
+            self._all,
+            ledger,
+            subject,
             lambda jobs: self.ask(jobs, progress),
             closed=self._session.no_test,
         )
-        test.follow(sweep, record)
-        return sweep
+        return opening.follow(found, result), found
 
-    def _decided(self, record: ClaimRecord, progress: Progress) -> DecidedSweep | Sweep | None:
-        """Run the prompts until the verdict is known; None where all must be run."""
+    def _why_whole(self) -> Undecidable | Literal["search", ""] | None:
+        """Say why all answers are computed; nothing where the suite wants it so, None if not."""
+        if not self._session.stops(self._planned):
+            return ""
+        return "search" if self._ledger.searches else undecidable(self._planned)
+
+    def _decided(self, progress: Progress) -> DecidedSweep | Sweep | None:
+        """Run the prompts until the verdict is known; None where all answers are stored."""
         planned, session = self._planned, self._session
-        if not session.stops(planned):
-            return None
-        if why := "search" if self._ledger.searches else undecidable(planned):
-            note(record, Remark("not_decided_early", {"why": why}))
-            return None
         if self.knows(self.jobs):
             return None  # all numbers are there for nothing
-        fresh = session.fresh and id(planned) not in session.swept
         sweep = run_decided(
             self.jobs,
             self._goal(),
             self._runner.executor(self._begun),
             progress,
             cache=session.cache(planned),
-            fresh=fresh,
+            fresh=self._is_to_be_swept,
             finished=self._evaluated,
         )
         if isinstance(sweep, Sweep):
-            session.swept.add(id(planned))
+            self._finished(sweep)
         return sweep
+
+    @property
+    def _is_to_be_swept(self) -> bool:
+        """Whether results of earlier runs do not count: what is computed afresh is so once."""
+        session = self._session
+        return session.fresh and not session.state(self._planned).is_swept
 
     def _goal(self) -> ClaimGoal:
         return ClaimGoal(self._planned, lambda: self.tries.counted()[0])
@@ -203,54 +220,70 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        session = self._session
-        fresh = session.fresh and id(self._planned) not in session.swept
         # Other replicates of a claim, and its comparisons, have it once.
-        executor = self._runner.executor(self._begun, named=True)
+        executor, fresh = self._runner.executor(self._begun, named=True), self._is_to_be_swept
         try:
             with counting_too_long(self._planned):
                 sweep = self._sweep(self.jobs, executor, progress, self._evaluated, fresh=fresh)
         finally:
             self._ledger.write()
-        session.swept.add(id(self._planned))
+        self._finished(sweep)
         return sweep
 
+    def _finished(self, sweep: Sweep) -> None:
+        self._session.state(self._planned).is_swept = True
+        self._session.keep_answers(self._planned, sweep.predictions)
+
     def judge(
-        self, sweep: Sweep, record: ClaimRecord, progress: Progress, *, thrifty: bool = True
-    ) -> tuple[int, int]:
+        self, sweep: Sweep, progress: Progress, *, thrifty: bool = True
+    ) -> tuple[Result, int, int]:
         """Judge the best prompt of what was swept, without a look at the claim.
 
         Parameters
         ----------
         thrifty : bool
-            Whether that is left out which only the claim itself tells, such as red flags.
+            Whether what only the claim itself tells, such as red flags, is left out.
 
         Returns
         -------
-        int, int
-            How many tries there are of this claim, and of any.
+        Result, int, int
+            The last two: how many tries there are of this claim, and of any.
         """
-        planned = self._planned
         t, claim, task = self.tries.counted()
-        record.revision = sweep.revision or record.revision
-        tell_trained(record, self._runner.trained())
-        others = [] if thrifty else self._session.other_models(planned)
-        record.searched = self.tries.searched(t)
-        record.t, found = t, record.searched
-        by_tree = found is not None and found.learned and found.decided_by == "validation"
-        assess(
-            planned.with_t(record.guessers or t) if by_tree else planned.with_t(t),
-            sweep,
-            record,
-            others,
-            thrifty=thrifty,
-            without_inputs=lambda best: blank_control(
-                planned, best, record, lambda jobs: self.ask(jobs, progress)
-            ),
-            searched=by_tree,
+        searched = self.tries.searched(t)
+        learned = searched is not None and searched.learned
+        by_tree = searched is not None and learned and searched.decided_by == "validation"
+        guessers = int(searched.possible) if by_tree and searched and searched.possible else t
+        planned = self._planned.with_t(guessers)
+        predictions, notes = sweep.predictions, list[Remark]()
+        others = [] if thrifty else self._session.other_models(planned, predictions)
+        views = views_of_sweep(planned, sweep, others)
+        if not thrifty:
+            best = best_of(views, planned.suite.metric)
+            compared, notes = self._beside_shortcuts(predictions[best], progress)
+            views = with_shortcuts(views, compared)
+        result = result_of_sweep(
+            planned, sweep, views, thrifty=thrifty, searched=learned, tree=by_tree
         )
-        record.t = t
-        return claim, task
+        training, of_training = trained_record(planned, self._runner.trained())
+        told_all = (*of_training, *result.notes, *notes)
+        result = replace(result, t=t, searched=searched, training=training, notes=told_all)
+        return result, claim, task
+
+    def _beside_shortcuts(
+        self, best: PromptPredictions, progress: Progress
+    ) -> tuple[Compared, list[Remark]]:
+        """Compare the best prompt with heuristics, and with itself when inputs are blank."""
+        planned = self._planned
+        blank = blank_control(planned, best, lambda jobs: self.ask(jobs, progress))
+        notes = [blank] if isinstance(blank, Remark) else []
+        compared = beside_shortcuts(
+            best,
+            None if isinstance(blank, Remark) else blank,
+            shared=share_choices(planned.condition.prompt_set.validation),
+            by_class=planned.suite.metric != "accuracy",
+        )
+        return compared, notes
 
     def knows(self, jobs: Sequence[Job]) -> bool:
         """Tell whether no text of some jobs needs to be put through the model again."""

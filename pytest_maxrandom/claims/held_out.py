@@ -9,6 +9,7 @@ each run the claims that it confirms are right together.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
@@ -26,7 +27,7 @@ from pytest_maxrandom.tasks.task import share_choices
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
@@ -97,12 +98,13 @@ def out_of_reach(examples: Sequence[Example], test_p: float) -> str:
     )
 
 
-def confirm(record: ClaimRecord, test_p: float) -> None:
-    """Let a claim fail whose test set does not confirm it, or was not opened."""
-    if record.test is None:
-        record.holds, record.passed = None, False
-    elif record.test.p is not None and above(record.test.p, test_p):
-        record.holds, record.passed = False, False
+def confirmed(result: Result, test_p: float) -> Result:
+    """Return a claim's result, which fails if its test set does not confirm it, or is closed."""
+    if result.test is None:
+        return replace(result, holds=None, passed=False)
+    if result.test.p is not None and above(result.test.p, test_p):
+        return replace(result, holds=False, passed=False)
+    return result
 
 
 def _views(examples: Sequence[Example]) -> Iterator[Labels]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Where
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MissingClaim(ClaimOfSuite):
     """A claim that is skipped, because its data or its model are not here.
 

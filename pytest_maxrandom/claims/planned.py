@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import SuiteSpec
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Planned:
     """What a suite asks to be tested, known when it has been read.
 
@@ -65,7 +65,7 @@ class Planned:
         """Return what can be said of it before it is tested."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ClaimOfSuite(Planned):
     """A claim of a suite, whether its model is run or its results exist already.
 
@@ -104,7 +104,7 @@ class ClaimOfSuite(Planned):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PlannedClaim(ClaimOfSuite):
     """A claim about a model that is run, ready to be tested.
 
@@ -185,7 +185,7 @@ class PlannedClaim(ClaimOfSuite):
             revision=getattr(self.model, "revision", None),
             backend=self.model.backend,
             scoring=self.suite.scoring,
-            generated=_generated(self.suite),
+            generated=generated_by(self.suite),
             n=found.n,
             clusters=clusters,
             effective_n=effective_n,
@@ -222,7 +222,7 @@ class PlannedClaim(ClaimOfSuite):
         return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
 
 
-def _generated(suite: SuiteSpec) -> Generated | None:
+def generated_by(suite: SuiteSpec) -> Generated | None:
     """Return how answers will be generated; None where choices are scored."""
     if suite.scoring != "generate":
         return None
@@ -240,7 +240,7 @@ class Design:
     def __init__(self) -> None:
         self._claims: dict[str, list[PlannedClaim]] = {}
         self._tried: dict[str, dict[str, int]] = {}  # set, prompt: a bit for each replicate
-        self._conditions: dict[int, Condition] = {}
+        self._conditions: set[Condition] = set()
 
     def add(self, replicates: Sequence[PlannedClaim]) -> list[PlannedClaim]:
         """Make the replicates of a claim a part of the design."""
@@ -248,9 +248,9 @@ class Design:
         self._claims[added[0].name] = added
         for planned in added:
             condition = planned.condition
-            if id(condition) in self._conditions:  # models share their conditions
+            if condition in self._conditions:  # models share their conditions
                 continue
-            self._conditions[id(condition)] = condition
+            self._conditions.add(condition)
             digest = examples_digest(condition.prompt_set.validation)
             of_set = self._tried.setdefault(digest, {})
             for prompt in condition.prompt_set.digests:

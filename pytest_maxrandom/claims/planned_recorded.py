@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.planned import ClaimOfSuite
+from pytest_maxrandom.flags.prefilter import candidates
 from pytest_maxrandom.record import ClaimRecord, Recorded, note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
 
@@ -24,34 +25,41 @@ class RecordedClaim(ClaimOfSuite):
     ----------
     evidence : Evidence or None
         None where the results are missing.
-    others : tuple of RecordedClaim
-        Those about other models, on the same task with as many shots.
     """
 
     model: RecordedModelSpec
     evidence: Evidence | None
-    others: tuple[RecordedClaim, ...] = field(default=(), repr=False)
 
-    def with_other_models(self, claims: Iterable[RecordedClaim]) -> RecordedClaim:
-        """Return the claim with those of other models on the same task with as many shots.
+    @property
+    def name_of_model(self) -> str:
+        """What reports call its model; one name may stand for several, which labels tell apart."""
+        label = self.model.label
+        return self.model.name if label is None else f"{self.model.name} ({label})"
+
+    def other_models(self, claims: Iterable[RecordedClaim]) -> list[Answers]:
+        """Return the answers of other models, asked the same, that may be this one.
 
         One name with several quantizations is one model; with several labels it is not.
         """
-        return dataclasses.replace(
-            self,
-            others=tuple(
-                claim
-                for claim in claims
-                if (claim.task, claim.shots) == (self.task, self.shots)
-                and (
-                    claim.model.name != self.model.name
-                    or (
-                        claim.model.label != self.model.label
-                        and claim.model.quantization == self.model.quantization
-                    )
+        assert self.evidence is not None
+        found = [
+            claim
+            for claim in claims
+            if (claim.task, claim.shots) == (self.task, self.shots)
+            and (
+                claim.model.name != self.model.name
+                or (
+                    claim.model.label != self.model.label
+                    and claim.model.quantization == self.model.quantization
                 )
-            ),
-        )
+            )
+        ]
+        named = [
+            replace(claim.evidence.read, model=claim.name_of_model)
+            for claim in found
+            if claim.evidence is not None and claim.evidence.read.prompts
+        ]
+        return candidates(self.evidence.read, named)
 
     @property
     def simulated(self) -> bool:

@@ -167,6 +167,7 @@ def published(
     """
     correct, best = results.best_correct, results.best
     verdict = judge(Claim(), publication, correct, best)
+    assert verdict.verdict is not None
     return Published(
         n=publication.published_n,
         t=publication.t,

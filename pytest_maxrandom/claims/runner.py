@@ -66,17 +66,16 @@ class Runner:
         """
         if self._cluster is None:
             return LocalExecutor(self._load)
-        key = id(self._planned)
         if named:
-            self._session.begun.add(key)
-        return self._cluster.executor(self._wanted(), begin, key if named else None)
+            self._session.state(self._planned).has_begun = True
+        return self._cluster.executor(self._wanted(), begin, self._planned if named else None)
 
     def ahead(
         self, jobs: Sequence[Job], cache: Cache, begin: Begin, progress: Progress
     ) -> Ahead | None:
         """Return what of the claim's jobs can be computed before its turn; None if nothing."""
-        key, fresh = id(self._planned), self._session.fresh
-        if self._cluster is None or key in self._session.begun:
+        fresh = self._session.fresh
+        if self._cluster is None or self._session.state(self._planned).has_begun:
             return None
         known, parts = cache.read(jobs, fresh=fresh), Parts()
 
@@ -100,7 +99,7 @@ class Runner:
             computed += 1
             progress(read + computed, len(jobs), computed)
 
-        return Ahead(key, self._wanted(), left, begun, take)
+        return Ahead(self._planned, self._wanted(), left, begun, take)
 
     def trained(self) -> Trained | None:
         """Return what the training of its model found; None where nothing is kept of it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.shuffles import Shuffle
     from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.lines import Looked, Told
-    from pytest_maxrandom.record import ClaimRecord, Unpassable
+    from pytest_maxrandom.record import Unpassable
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.search import Feedback
 
 
@@ -135,19 +136,25 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
     return "permutations" if few else None
 
 
-def unjudged(record: ClaimRecord) -> None:
-    """Take the p-values out of the record of a claim that the validation set cannot decide."""
-    record.p_max = record.p_max_error = record.log_p_max = None
-    record.union_p = record.permutation_p = None
-    record.critical_count = record.critical_score = None
-    record.new_questions = None
-    record.holds = record.passed = False
+def unjudged(result: Result, *, holds: bool) -> Result:
+    """Return a result without the p-values that the validation set cannot have after a search."""
+    return replace(
+        result,
+        p_max=None,
+        p_max_error=None,
+        log_p_max=None,
+        union_p=None,
+        permutation_p=None,
+        critical_count=None,
+        critical_score=None,
+        new_questions=None,
+        holds=holds,
+        passed=holds,
+    )
 
 
-def told(record: ClaimRecord) -> dict[str, Any]:
+def told(found: Searched) -> dict[str, Any]:
     """Return what a reader must know of the searches: from where tries came, and the rule."""
-    found = record.searched
-    assert found is not None
     searches = [asdict(each) for each in found.searches]
     rule: dict[str, Any] = {"searches": searches, "possible": found.possible}
     rule |= {"decided_by": found.decided_by, "why": found.why, "looks": found.looks}

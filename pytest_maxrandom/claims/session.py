@@ -5,22 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.flags.prefilter import compact, may_be_one
 from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.predictions import labelled
+from pytest_maxrandom.sweeps.rows import ModelAnswers
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, stored_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.sweeps.cluster.executor import Cluster
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.rows import Key
-    from pytest_maxrandom.sweeps.sweep import Sweep
 
 
 def results_file(path: Path, *, simulated: bool) -> Path:
@@ -28,7 +38,23 @@ def results_file(path: Path, *, simulated: bool) -> Path:
     return path.with_stem(f"{path.stem}-simulated") if simulated else path
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
+class ClaimState:
+    """What this process has done of a claim.
+
+    Attributes
+    ----------
+    has_begun : bool
+        Whether its turn has come.
+    is_swept : bool
+        Whether it was swept, so that what must be computed afresh is computed once.
+    """
+
+    has_begun: bool = False
+    is_swept: bool = False
+
+
+@dataclass(eq=False)
 class SessionState:
     """What the claims of a session share.
 
@@ -59,11 +85,6 @@ class SessionState:
         Where models are run, if not in this process.
     ahead : set of Key
         What of the stores this run has computed before its turn came.
-    begun : set of int
-        Ids of the planned claims whose turn has come.
-    swept : set of int
-        Ids of the planned claims that this process has swept, so that what must be computed afresh
-        is computed once.
     """
 
     pool: ModelPool
@@ -77,9 +98,8 @@ class SessionState:
     collected: Sequence[PlannedClaim] = ()
     computed: Mapping[str, Arithmetic] = field(default_factory=dict)
     cluster: Cluster | None = None
-    swept: set[int] = field(default_factory=set)
     ahead: set[Key] = field(default_factory=set)
-    begun: set[int] = field(default_factory=set)
+    _claims: dict[PlannedClaim, ClaimState] = field(default_factory=dict)
     _stores: dict[bool, Store] = field(default_factory=dict)
 
     def store(self, planned: PlannedClaim) -> Store:
@@ -125,28 +145,62 @@ class SessionState:
             ahead=self.ahead,
         )
 
-    def other_models(self, planned: PlannedClaim) -> list[tuple[PlannedClaim, Sweep]]:
-        """Return the sweeps of other models with the same prompts and examples; none is computed.
+    def state(self, planned: PlannedClaim) -> ClaimState:
+        """Return what this process has done of a claim, which changes."""
+        return self._claims.setdefault(planned, ClaimState())
+
+    def keep_answers(self, planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> None:
+        """Let claims on the same questions, in whatever process, compare their models with this."""
+        cache, questions = self.cache(planned), planned.condition.questions
+        codes = _codes(planned, predictions).tobytes()
+        row = ModelAnswers(
+            questions, planned.model.name, cache.model_digest, cache.arithmetic.digest, codes
+        )
+        self.store(planned).put_answers(row)
+
+    def other_models(
+        self, planned: PlannedClaim, predictions: Sequence[PromptPredictions]
+    ) -> list[Answers]:
+        """Return the answers of other models that may be this one; none is computed.
 
         Models are others where their names differ: one name with several quantizations, adapters or
         revisions are arms of one model. Whose answers are stored depends on no selection, order or
         number of processes in the end: of two models, the one that is asked last finds the other.
         """
-        found: dict[tuple[str, str], tuple[PlannedClaim, Sweep]] = {}
-        own = planned.condition.prompt_set
-        for other in self.collected:
-            theirs = other.condition.prompt_set
-            same = theirs.validation == own.validation and set(theirs.digests) == set(own.digests)
-            if other.model.name == planned.model.name or not same:
-                continue
-            if other.simulated != planned.simulated:
-                continue
+        own, name = _codes(planned, predictions), planned.model.name
+        rows = [
+            row
+            for row in self.store(planned).answered(planned.condition.questions)
+            if row.name != name and len(row.codes) == own.size
+        ]
+        if not rows:
+            return []
+        codes = np.frombuffer(b"".join(row.codes for row in rows), dtype=np.int8)
+        alike = may_be_one(own, codes.reshape(len(rows), *own.shape))
+        wanted = {(rows[place].name, rows[place].model) for place in np.flatnonzero(alike)}
+        found: dict[tuple[str, str], Answers] = {}
+        for other in self._on_same_questions(planned) if wanted else ():
             try:
                 cache = self.cache(other)
             except ModelError:  # and so it has no results
                 continue
             key = other.model.name, cache.model_digest
-            jobs = jobs_of(theirs.pairs, other.suite.scoring)
-            if key not in found and (sweep := stored_sweep(jobs, cache)) is not None:
-                found[key] = other, sweep
+            jobs = jobs_of(other.condition.prompt_set.pairs, other.suite.scoring)
+            if key in wanted - found.keys() and (sweep := stored_sweep(jobs, cache)) is not None:
+                found[key] = answers_of(other, sweep.predictions)
         return list(found.values())
+
+    def _on_same_questions(self, planned: PlannedClaim) -> Iterator[PlannedClaim]:
+        for other in self.collected:
+            if (
+                other.model.name != planned.model.name
+                and other.simulated == planned.simulated
+                and other.condition.questions == planned.condition.questions
+            ):
+                yield other
+
+
+def _codes(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> NDArray[np.int8]:
+    """Return a claim's answers in a byte each, shape (t, n), prompts in the order of digests."""
+    ordered = sorted(predictions, key=lambda each: each.prompt.digest)
+    return compact(labelled(ordered, label(planned.condition.prompt_set.validation)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.counting import subject_of
@@ -107,7 +108,7 @@ class Work:
             done += len(job.examples)
         return [
             (claims[0][0], [job for _, job in claims])
-            for claims in (list(same) for _, same in groupby(own, key=lambda one: id(one[0])))
+            for claims in (list(same) for _, same in groupby(own, key=itemgetter(0)))
         ]
 
     def cache(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.training import shared
-from pytest_maxrandom.record import Remark, TrainingRecord, note
+from pytest_maxrandom.record import Remark, TrainingRecord
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.condition import Condition
+    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.training import Trained, Training
-    from pytest_maxrandom.record import ClaimRecord
 
 
 def training_record(training: Training | None, condition: Condition) -> TrainingRecord | None:
@@ -35,15 +36,15 @@ def training_record(training: Training | None, condition: Condition) -> Training
     )
 
 
-def tell_trained(record: ClaimRecord, found: Trained | None) -> None:
-    """Write down what training found, and that the loss did not fall, where it did not."""
-    training = record.training
+def trained_record(
+    planned: PlannedClaim, found: Trained | None
+) -> tuple[TrainingRecord | None, list[Remark]]:
+    """Return what training found, and a note where the loss did not fall."""
+    training = training_record(planned.training, planned.condition)
     if training is None or found is None:
-        return
-    training.losses = list(found.losses)
-    training.pretraining_steps = found.pretraining_steps
-    training.tokens, training.steps, training.cut = found.tokens, found.steps, found.cut
-    training.seconds, training.peak_memory = found.seconds, found.peak_memory
-    training.threads, training.from_cache = found.threads, found.from_cache
-    if not found.falls:
-        note(record, Remark("loss_did_not_fall"))
+        return training, []
+    of_run = ("pretraining_steps", "tokens", "steps", "cut", "seconds", "peak_memory", "threads",
+              "from_cache")  # fmt: skip
+    values = {name: getattr(found, name) for name in of_run}
+    told = [] if found.falls else [Remark("loss_did_not_fall")]
+    return replace(training, losses=list(found.losses), **values), told

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.notation import Unmet
-from pytest_maxrandom.record import RedFlag, Remark
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.record.result import Result
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.suite.claims import severities
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags.flag import Flag
-    from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity, Standing
+    from pytest_maxrandom.record import RedFlagKind, Severity, Standing
     from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
 
 DEFAULT_LEVEL = 0.05
@@ -179,56 +180,14 @@ class Claim:
         return results[place] if place < len(results) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """A claim with its numbers; the names are those of the reports."""
-
-    n: int
-    t: int
-    best_correct: int
-    best_accuracy: float
-    best_score: float
-    standard_baseline: float
-    max_random_baseline: float
-    max_random_baseline_error: float
-    levels: dict[str, float]
-    p_standard: float | None
-    p_max: float | None
-    p_max_error: float | None
-    log_p_max: float | None
-    union_p: float | None
-    permutation_p: float | None
-    critical_count: int | None
-    critical_score: float | None
-    verdict: Standing
-    passed: bool
-
-    def write_into(self, record: ClaimRecord) -> None:
-        """Let the record of the claim have all of these numbers."""
-        record.n, record.t, record.levels = self.n, self.t, self.levels
-        record.best_correct, record.best_accuracy = self.best_correct, self.best_accuracy
-        record.best_score = self.best_score
-        record.standard_baseline = self.standard_baseline
-        record.max_random_baseline = self.max_random_baseline
-        record.max_random_baseline_error = self.max_random_baseline_error
-        record.p_standard, record.union_p = self.p_standard, self.union_p
-        record.p_max, record.p_max_error = self.p_max, self.p_max_error
-        record.log_p_max, record.permutation_p = self.log_p_max, self.permutation_p
-        record.critical_count, record.critical_score = self.critical_count, self.critical_score
-        record.verdict = self.verdict
-        record.holds = record.passed = self.passed
-
-
-def apply_red_flags(record: ClaimRecord, claim: Claim, flags: Iterable[Flag]) -> None:
-    """Write red flags into the record of a claim that has been judged; some of them fail it."""
-    found = [
-        RedFlag(flag.kind, claim.severity(flag), parameters=dict(flag.parameters)) for flag in flags
-    ]
-    record.red_flags = [
-        flag for wanted in ("fail", "warn") for flag in found if flag.severity == wanted
-    ]
-    if record.failing_flags:
-        record.passed = False
+def standing(null: Null, result: float) -> Standing:
+    """Tell where a result stands beside the baselines."""
+    if null.against("max_random", result) > 0:
+        return "above maximum"
+    beside_standard = null.against("standard", result)
+    if beside_standard > 0:
+        return "between baselines"
+    return "at chance" if beside_standard == 0 else "below standard"
 
 
 def judge(
@@ -239,7 +198,7 @@ def judge(
     *,
     score: float | None = None,
     permutation_p: float | None = None,
-) -> Verdict:
+) -> Result:
     """Compare the best prompt with the best guesser.
 
     Parameters
@@ -257,17 +216,14 @@ def judge(
     levels = claim.levels(null.t)
     level = levels.get("permutation_p")
     permuted = level is None or (permutation_p is not None and not above(permutation_p, level))
-    standing: Standing = "between baselines"
-    if null.against("max_random", result) > 0:
-        standing = "above maximum"
-    elif (beside_chance := null.against("standard", result)) <= 0:
-        standing = "at chance" if beside_chance == 0 else "below standard"
     critical = claim.critical(null)
     scores = None if isinstance(null, Guessers) else null
     known = not null.only_permuted
-    return Verdict(
+    passed = permuted and not claim.unmet(null, result)
+    return Result(
         n=null.n,
         t=null.t,
+        best=best,
         best_correct=correct,
         best_accuracy=correct / null.n,
         best_score=correct / null.n if score is None else score,
@@ -283,6 +239,7 @@ def judge(
         permutation_p=permutation_p,
         critical_count=None if scores or critical is None else int(critical),
         critical_score=critical if scores else None,
-        verdict=standing,
-        passed=permuted and not claim.unmet(null, result),
+        verdict=standing(null, result),
+        holds=passed,
+        passed=passed,
     )

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from typing import Self
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pytest_maxrandom.flags.compare import Compared
     from pytest_maxrandom.notation import Unmet
     from pytest_maxrandom.suite.recorded import Chance
@@ -94,13 +91,10 @@ class FlagInput(Answers):
         Number of prompts that were asked for; None where fewer were to be expected.
     outcome : JudgedResult or None
         None where nothing was judged.
-    unread : ndarray of int or None
-        Shape (t, n): why no choice could be read in a generated answer, by the numbers of
-        :class:`pytest_maxrandom.sweeps.predictions.Unread`; None where choices were scored.
     compared : Compared or None
         The best prompt compared with heuristics; None without texts.
-    others : tuple of FlagInput
-        What other models showed, asked the same.
+    others : tuple of Answers
+        Those of other models, asked the same.
     """
 
     t: int
@@ -111,14 +105,12 @@ class FlagInput(Answers):
     full_texts: int = 0
     asked: int | None = None
     outcome: JudgedResult | None = None
-    unread: NDArray[np.int64] | None = None
     compared: Compared | None = None
-    others: tuple[FlagInput, ...] = ()
+    others: tuple[Answers, ...] = ()
 
     def of_prompts(self, rows: list[int]) -> Self:
         """Return what is seen of some prompts, which are named by their rows."""
         outcome = self.outcome
         if outcome is not None:
             outcome = replace(outcome, best=rows.index(outcome.best))
-        unread = None if self.unread is None else self.unread[rows]
-        return replace(super().of_prompts(rows), outcome=outcome, unread=unread)
+        return replace(super().of_prompts(rows), outcome=outcome)

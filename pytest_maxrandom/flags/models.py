@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.flags.flag_input import FlagInput
 
 _DIFFERENCES = 20
 """Answers in which two models must be expected to differ before that they do not means anything."""
-_ALIKE = 0.03
+ALIKE = 0.03
 """Share of them in which the two do differ up to which they are one.
 
 The nearest two of different models in the results of Yauney and Mimno (2024) differ in .054.
@@ -46,7 +47,7 @@ def identical(tried: FlagInput) -> Iterator[Flag]:
             yield flag
 
 
-def _compared(one: FlagInput, other: FlagInput) -> Flag | None:
+def _compared(one: FlagInput, other: Answers) -> Flag | None:
     """Compare what two models say of the prompts and examples that they share.
 
     Chance gives the equal answers of two models that answer independently, each prompt with the
@@ -67,7 +68,7 @@ def _compared(one: FlagInput, other: FlagInput) -> Flag | None:
     said: tuple[NDArray[Any], NDArray[Any]] = right
     if labelled := one.answers is not None and other.answers is not None:
         said = one.answers[sides[0]], _renamed(other, one.labels)[sides[1]]
-        both &= ~(_nearly_one(said[0], both) | _nearly_one(said[1], both))[:, np.newaxis]
+        both &= ~(nearly_one(said[0], both) | nearly_one(said[1], both))[:, np.newaxis]
     equal = said[0] == said[1]
     most = chance = _expected(*right, both)
     if len(rows) > 1:
@@ -96,7 +97,7 @@ def _compared(one: FlagInput, other: FlagInput) -> Flag | None:
     return Flag("identical_models", parameters)
 
 
-def _nearly_one(said: NDArray[Any], both: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def nearly_one(said: NDArray[Any], both: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Tell which prompts say nearly always one label, shape (rows,): two models may agree there."""
     most = np.array(
         [
@@ -148,7 +149,7 @@ def _unexplained(
 
 def _scored_alike(
     one: FlagInput,
-    other: FlagInput,
+    other: Answers,
     sides: list[tuple[NDArray[np.intp], ...]],
     both: NDArray[np.bool_],
 ) -> Flag | None:
@@ -181,7 +182,7 @@ def _scored_alike(
 
 def _are_one(cells: int, same: int, chance: float) -> bool:
     """Tell whether so many equal answers are more than chance gives to two models."""
-    return cells - chance >= _DIFFERENCES and cells - same <= _ALIKE * (cells - chance)
+    return cells - chance >= _DIFFERENCES and cells - same <= ALIKE * (cells - chance)
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> NDArray[np.intp]:
@@ -191,7 +192,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> NDArray[np.intp]:
     return np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
 
-def _renamed(seen: FlagInput, labels: tuple[str, ...]) -> NDArray[np.int64]:
+def _renamed(seen: Answers, labels: tuple[str, ...]) -> NDArray[np.int64]:
     """Return the answers in the code of these labels; others have numbers of their own."""
     assert seen.answers is not None
     if seen.labels == labels:

@@ -10,14 +10,14 @@ from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.errors import ClaimFailed
 from pytest_maxrandom.hooks.run import BY_HAND, RECORDS
-from pytest_maxrandom.record import ClaimRecord, Remark, note
+from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_maxrandom.claims.verdict import Verdict
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.chances import Chance
 
 
@@ -41,7 +41,7 @@ class HandWrittenClaims:
         task: str = "",
         model: str = "",
         shots: int = 0,
-    ) -> Verdict:
+    ) -> Result:
         """Assert that the best of t prompts is beyond the best of t random guessers.
 
         Parameters
@@ -69,29 +69,29 @@ class HandWrittenClaims:
             not be tested, and why.
         """
         __tracebackhide__ = True
-        record = self._record()
+        heading = self._heading()
+        self._records.append(heading)
         try:
-            record.task, record.model = _text("task", task) or record.task, _text("model", model)
-            record.shots = whole_number("shots", shots, 0)
+            heading.task, heading.model = _text("task", task) or heading.task, _text("model", model)
+            heading.shots = whole_number("shots", shots, 0)
             claim = _claim(p_max, beats)
-            record.asserted = claim.asserted()
+            heading.asserted = claim.asserted()
             null = _guessers(n, chance, t)
-            verdict = judge(claim, null, _right("best_correct", best_correct, null.n))
+            result = judge(claim, null, _right("best_correct", best_correct, null.n))
         except (TypeError, ValueError) as error:
-            record.message = str(error)
+            heading.message = str(error)
             raise error.with_traceback(None)  # noqa: B904  (from where the user called)
-        verdict.write_into(record)
-        note(record, Remark("counts_only"))
+        record = self._records[-1] = result.noted(Remark("counts_only")).record(heading)
         word(record)
         if record.message:
             raise ClaimFailed(record.message)
-        return verdict
+        return result
 
-    def _record(self) -> ClaimRecord:
-        """Add the record of a further claim."""
+    def _heading(self) -> ClaimRecord:
+        """Return what is known of a further claim."""
         place = len(self._records) + 1
         path, line, _ = self._item.location
-        record = ClaimRecord(
+        return ClaimRecord(
             id=self._item.nodeid if place == 1 else f"{self._item.nodeid}#{place}",
             suite=path,
             line=(line or 0) + 1,
@@ -103,8 +103,6 @@ class HandWrittenClaims:
             backend=BY_HAND,
             scoring="",
         )
-        self._records.append(record)
-        return record
 
 
 def _claim(p_max: object, beats: object) -> Claim:

@@ -19,7 +19,7 @@ import pytest
 from pytest_maxrandom.hooks.tally import State, Tally, text
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
+    from collections.abc import Generator, Hashable, Iterable, Mapping
 
     from pytest_maxrandom.claims.planned import PlannedClaim
 
@@ -81,21 +81,20 @@ class Board:
         """Return what counts the prompts of a claim's model."""
         model = claim.arm.name
         if model not in self._tallies:
-            prompts = {
-                id(one): len(one.condition.prompt_set.prompts)
-                for one in run
-                if one.arm.name == model
+            prompts: dict[Hashable, int] = {
+                one: len(one.condition.prompt_set.prompts) for one in run if one.arm.name == model
             }
             self._tallies[model] = Tally(model, prompts)
         return self._tallies[model]
 
-    def tell(self, state: State, *, at_once: bool) -> None:
+    def tell(self, tally: Tally, *, at_once: bool) -> None:
         """Show what this process counts, or send it to the one that can."""
         if not (self.is_seen or self._channel):
             return
         now = time.monotonic()
         if not at_once and now - self._shown < _INTERVAL:
             return
+        state = tally.state()
         if self._channel is None:
             self.take("", state)
             return
@@ -263,7 +262,7 @@ class Progress:
         self.claim = claim
         self._board = _board(config)
         self._tally = self._board.tally(claim, run)
-        self._sweeps: list[int] = []
+        self._sweeps: list[Hashable] = []
 
     def __enter__(self) -> Progress:
         self._tally.turns += 1
@@ -274,13 +273,13 @@ class Progress:
         for sweep in self._sweeps:
             self._tally.end(sweep)
         self._tally.turns -= 1
-        self._board.tell(self._tally.state(), at_once=True)
+        self._board.tell(self._tally, at_once=True)
 
     def __call__(self, done: int, total: int, computed: int) -> None:
         """Show that `done` of `total` prompts are finished, `computed` of them not by the store."""
         if not self._sweeps:
-            self._sweeps.append(id(self.claim))
+            self._sweeps.append(self.claim)
         elif not done and self._tally.is_whole(self._sweeps[-1]):
             self._sweeps.append(next(self._further))
         self._tally.told(self._sweeps[-1], done, total, computed, time.monotonic())
-        self._board.tell(self._tally.state(), at_once=not done or done == total)
+        self._board.tell(self._tally, at_once=not done or done == total)

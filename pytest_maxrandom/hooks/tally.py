@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_maxrandom.notation import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
 
 class State(NamedTuple):
@@ -41,7 +41,7 @@ class Tally:
 
     Parameters
     ----------
-    expected : mapping of int to int
+    expected : mapping of hashable to int
         How many prompts each claim has that is selected.
 
     Attributes
@@ -50,18 +50,18 @@ class Tally:
         Of how many claims it is the turn.
     """
 
-    def __init__(self, model: str, expected: Mapping[int, int]) -> None:
+    def __init__(self, model: str, expected: Mapping[Hashable, int]) -> None:
         self._model = model
         self._expected = expected
-        self._total: dict[int, int] = {}
-        self._done: dict[int, int] = {}
-        self._computed: dict[int, int] = {}
-        self._running: set[int] = set()
+        self._total: dict[Hashable, int] = {}
+        self._done: dict[Hashable, int] = {}
+        self._computed: dict[Hashable, int] = {}
+        self._running: set[Hashable] = set()
         self._seconds = 0.0
         self._last = 0.0
         self.turns = 0
 
-    def told(self, sweep: int, done: int, total: int, computed: int, now: float) -> None:
+    def told(self, sweep: Hashable, done: int, total: int, computed: int, now: float) -> None:
         """Take what a sweep tells; one that is read again is finished already."""
         if self._running:
             self._seconds += now - self._last
@@ -74,12 +74,12 @@ class Tally:
         else:
             self._running.discard(sweep)
 
-    def end(self, sweep: int) -> None:
+    def end(self, sweep: Hashable) -> None:
         """Know that nothing more comes of a sweep, whether it is whole or not."""
         self._running.discard(sweep)
         self._total[sweep] = self._done[sweep]
 
-    def is_whole(self, sweep: int) -> bool:
+    def is_whole(self, sweep: Hashable) -> bool:
         """Tell whether a sweep has all of its prompts."""
         return self._done[sweep] == self._total[sweep]
 

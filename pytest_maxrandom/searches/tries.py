@@ -6,10 +6,11 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.claims.counting import ClaimsOfRun
 from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.searched import judged_as, searches_of, told_of
 from pytest_maxrandom.errors import SearchError
-from pytest_maxrandom.record import Remark, note
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.searches.outlook import Outlook
 from pytest_maxrandom.searches.replies import as_number, save
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.searches.replies import Reply
     from pytest_maxrandom.searches.tried import Tried
     from pytest_maxrandom.stats.search import Feedback
@@ -206,15 +208,15 @@ class Tries:
             raise SearchError("there is nothing to judge: no prompt was tried")
         tried.end()
         planned = tried.with_prompts([each.prompt for each in answers])
-        record = planned.record(f"{self._path}::{planned.name}", str(self._path))
+        evaluation = Evaluation(planned, ClaimsOfRun([planned]), session)
+        result, _ = evaluation.run(_silent)
+        if lost:
+            result = result.noted(Remark("prompts_not_judged", {"prompts": lost, "of": self.t}))
+        if self.feedback in ("none", "accept"):
+            result = _of_best_alone(result)
+        record = result.record(planned.record(f"{self._path}::{planned.name}", str(self._path)))
         assert record.prompts is not None
         record.prompts = dataclasses.replace(record.prompts, proposed_by=tried.by)
-        evaluation = Evaluation(planned, [planned], session)
-        evaluation.run(record, _silent)
-        if lost:
-            note(record, Remark("prompts_not_judged", {"prompts": lost, "of": self.t}))
-        if self.feedback in ("none", "accept"):
-            _leave_out(record)
         record.warnings = list(dict.fromkeys(evaluation.warnings))
         word(record)
         record.outcome = "passed" if record.passed else "failed"
@@ -248,12 +250,16 @@ def file_of(what: str, path: str | PathLike[str]) -> Path:
         raise SearchError(f"{what}: found {path!r}, expected the name of a file") from None
 
 
-def _leave_out(record: ClaimRecord) -> None:
+def _of_best_alone(result: Result) -> Result:
     """Leave out what a verdict is not counted for: it tells of the best prompt, and of no other."""
-    record.correct_counts = []
-    record.ties = record.shortcuts = None
-    if record.new_questions is not None:
-        record.new_questions = dataclasses.replace(record.new_questions, estimate=None)
+    new = result.new_questions
+    return dataclasses.replace(
+        result,
+        correct_counts=[],
+        ties=None,
+        shortcuts=None,
+        new_questions=None if new is None else dataclasses.replace(new, estimate=None),
+    )
 
 
 def _silent(done: int, total: int, computed: int = 0) -> None:

@@ -40,8 +40,8 @@ def plan_file(path: Path) -> list[Planned]:
 
 def sweeps_of(planned: Sequence[Planned]) -> list[PlannedClaim]:
     """Return the claims whose models are run, replicates included; comparisons are made of them."""
-    found: dict[int, PlannedClaim] = {}
+    found: dict[PlannedClaim, None] = {}
     for each in planned:
         claims = each.claims if isinstance(each, PlannedReplicates) else [each]
-        found |= {id(claim): claim for claim in claims if isinstance(claim, PlannedClaim)}
-    return list(found.values())
+        found |= dict.fromkeys(claim for claim in claims if isinstance(claim, PlannedClaim))
+    return list(found)

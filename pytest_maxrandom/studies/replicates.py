@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
@@ -126,13 +127,13 @@ def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Pl
     design = Design()
     problems: dict[Problem, None] = {}
     planned: list[Planned] = []
-    conditions: dict[int, list[Condition]] = {}
+    conditions: dict[Condition, list[Condition]] = {}
     for claim in claims:
         own = claim.condition
         suites = {k: replicate_suite(claim.suite, k) for k in range(1, spec.count)}
         try:
-            if id(own) not in conditions:
-                conditions[id(own)] = [own, *(_redrawn(own, each) for each in suites.values())]
+            if own not in conditions:
+                conditions[own] = [own, *(_redrawn(own, each) for each in suites.values())]
         except (NoPrompts, NoMetric) as error:
             where = f"replicates: {own.task.name}: {error}"
             problems[Problem(suite.path, suite.line("replicates"), where)] = None
@@ -140,7 +141,7 @@ def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Pl
         except NoTexts as error:
             problems |= dict.fromkeys(_of_replicates(no_texts(suite, error)))
             continue
-        found = conditions[id(own)]
+        found = conditions[own]
         if _drawn(found) == (1, 1):
             problems[Problem(suite.path, suite.line("replicates"), _all_the_same(found[0]))] = None
             continue
@@ -177,7 +178,7 @@ def replicate_suite(suite: SuiteSpec, k: int) -> SuiteSpec:
     return suite.model_copy(update={"tasks": tasks, "prompts": prompts})
 
 
-def replicate(record: ClaimRecord) -> Replicate:
+def replicate(record: ClaimRecord | Result) -> Replicate:
     """Return what a replicate's claim says, when it has been judged; red flags are the claim's."""
     assert record.best_prompt is not None
     assert record.holds is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
@@ -155,18 +155,10 @@ def of_predictions(
     whole : bool
         Whether log-likelihoods are those of the whole choices.
     """
-    coded = labelled(predictions, labels)
     prompts = [each.prompt for each in predictions]
-    names = common_words((prompt.format for prompt in prompts), labels) or ()
-    gold = labels.gold
-    if labels.shared:
-        names, coded, gold = _by_name(labels, coded)
-    elif any(stratum < 0 for stratum in labels.strata):
-        names, coded, gold = _by_usual(labels, coded)
-    if names and any(each.unread for each in predictions):
-        names = (*names, NO_CHOICE)
-    rights, examples = tuple(map(frozenset, gold)), labels.examples
+    read, examples = _read(predictions, labels), labels.examples
     return Answers(
+        **read,
         model=model,
         shots=shots,
         prompts=tuple(prompt.digest[:8] for prompt in prompts),
@@ -175,17 +167,45 @@ def of_predictions(
         demonstration_ids=tuple(
             tuple(example.id for example in prompt.demonstrations) for prompt in prompts
         ),
-        correct=hits(coded, rights, np.arange(len(rights))),
-        evaluated=coded != NOT_EVALUATED,
-        answers=coded,
-        gold=rights,
-        labels=names,
+        correct=hits(read["answers"], read["gold"], np.arange(len(examples))),
+        evaluated=read["answers"] != NOT_EVALUATED,
         chances=tuple(example.chance for example in examples),
         choices=tuple(labels.choices),
         log_likelihoods=None if predictions[0].texts else _log_likelihoods(labels, predictions),
-        labelled=_labelled(labels, predictions, names) if whole else None,
+        labelled=_labelled(labels, predictions, read["labels"]) if whole else None,
+        unread=_unread(predictions, labels),
+        ties=tuple(each.ties for each in predictions),
         **texts_of(examples),
     )
+
+
+def read_as(answers: Answers, predictions: Sequence[PromptPredictions], labels: Labels) -> Answers:
+    """Return a sweep's answers by another way of reading labels."""
+    read = _read(predictions, labels)
+    is_whole = answers.labelled is not None
+    of_labels = _labelled(labels, predictions, read["labels"]) if is_whole else None
+    return replace(answers, **read, labelled=of_labels)
+
+
+class _Reading(TypedDict):
+    """What answers say by one way of reading labels."""
+
+    answers: NDArray[np.int64]
+    gold: tuple[frozenset[int], ...]
+    labels: tuple[str, ...]
+
+
+def _read(predictions: Sequence[PromptPredictions], labels: Labels) -> _Reading:
+    coded = labelled(predictions, labels)
+    names = common_words((each.prompt.format for each in predictions), labels) or ()
+    gold = labels.gold
+    if labels.shared:
+        names, coded, gold = _by_name(labels, coded)
+    elif any(stratum < 0 for stratum in labels.strata):
+        names, coded, gold = _by_usual(labels, coded)
+    if names and any(each.unread for each in predictions):
+        names = (*names, NO_CHOICE)
+    return _Reading(answers=coded, gold=tuple(map(frozenset, gold)), labels=names)
 
 
 class Texts(TypedDict):
@@ -210,7 +230,7 @@ def texts_of(examples: Sequence[Example]) -> Texts:
     )
 
 
-def unread(predictions: Sequence[PromptPredictions], labels: Labels) -> NDArray[np.int64] | None:
+def _unread(predictions: Sequence[PromptPredictions], labels: Labels) -> NDArray[np.int64] | None:
     """Return why answers could not be read, shape (t, n); None where choices were scored."""
     if not predictions[0].texts:
         return None

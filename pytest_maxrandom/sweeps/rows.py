@@ -49,6 +49,17 @@ CREATE TABLE IF NOT EXISTS proposals (
     PRIMARY KEY (search, prompt)
 )
 """
+_ANSWERS = """
+CREATE TABLE IF NOT EXISTS answers (
+    questions TEXT NOT NULL,   -- digest of the prompts with their examples
+    name TEXT NOT NULL,        -- of the model
+    model TEXT NOT NULL,       -- digest, as above
+    arithmetic TEXT NOT NULL,
+    codes BLOB NOT NULL,       -- a byte for each prompt and example
+    checksum BLOB NOT NULL,    -- SHA-256 of all the columns before
+    PRIMARY KEY (questions, name, model, arithmetic)
+)
+"""
 _WHERE = "(model, task, prompt, scoring, engine, arithmetic) = (?, ?, ?, ?, ?, ?)"
 _COUNT, _VALUE = "<u4", "<f8"
 _INSERT = f"INSERT OR REPLACE INTO results VALUES ({', '.join('?' * 13)})"
@@ -139,12 +150,16 @@ def _checksum(row: Sequence[Any]) -> bytes:
 
 def read_proposals(connection: sqlite3.Connection, search: str) -> dict[str, str]:
     """Return of what the prompts of a search are made, by their digests."""
-    known = "SELECT name FROM sqlite_master WHERE name = 'proposals'"
-    if connection.execute(known).fetchone() is None:  # no search has written here
+    if not _has(connection, "proposals"):  # no search has written here
         return {}
     query = "SELECT * FROM proposals WHERE search = ?"
     rows = connection.execute(query, (search,)).fetchall()
     return {row[1]: row[2] for row in rows if row[3] == _checksum(row[:3])}
+
+
+def _has(connection: sqlite3.Connection, table: str) -> bool:
+    known = "SELECT name FROM sqlite_master WHERE name = ?"
+    return connection.execute(known, (table,)).fetchone() is not None
 
 
 def write_proposal(connection: sqlite3.Connection, search: str, prompt: str, proposal: str) -> None:
@@ -153,3 +168,39 @@ def write_proposal(connection: sqlite3.Connection, search: str, prompt: str, pro
     connection.execute(_PROPOSALS)
     statement = "INSERT OR REPLACE INTO proposals VALUES (?, ?, ?, ?)"
     connection.execute(statement, (*row, _checksum(row)))
+
+
+class ModelAnswers(NamedTuple):
+    """What a model answered, compactly: enough to tell that two models are not one.
+
+    Attributes
+    ----------
+    questions : str
+        Digest of the prompts with their examples.
+    name, model, arithmetic : str
+        Its name, its digest, and that of what computed them.
+    codes : bytes
+        A byte for each prompt and example.
+    """
+
+    questions: str
+    name: str
+    model: str
+    arithmetic: str
+    codes: bytes
+
+
+def read_answers(connection: sqlite3.Connection, questions: str) -> list[ModelAnswers]:
+    """Return what models answered to the same questions."""
+    if not _has(connection, "answers"):
+        return []
+    query = "SELECT * FROM answers WHERE questions = ?"
+    rows = connection.execute(query, (questions,)).fetchall()
+    return [ModelAnswers(*row[:-1]) for row in rows if row[-1] == _checksum(row[:-1])]
+
+
+def write_answers(connection: sqlite3.Connection, answers: ModelAnswers) -> None:
+    """Keep what a model answered."""
+    connection.execute(_ANSWERS)
+    statement = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)"
+    connection.execute(statement, (*answers, _checksum(answers)))

@@ -13,14 +13,22 @@ from pytest_maxrandom.errors import GitError, LockError, StoreError
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.host.machine import held, on_shared_files
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.sweeps.rows import TABLE, read, read_proposals, write, write_proposal
+from pytest_maxrandom.sweeps.rows import (
+    TABLE,
+    read,
+    read_answers,
+    read_proposals,
+    write,
+    write_answers,
+    write_proposal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from pytest_maxrandom.sweeps.executor import Scored
-    from pytest_maxrandom.sweeps.rows import Key
+    from pytest_maxrandom.sweeps.rows import Key, ModelAnswers
 
     T = TypeVar("T")
 
@@ -83,41 +91,46 @@ class Store:
     def get(self, keys: Iterable[Key]) -> dict[Key, Scored]:
         """Return what is stored of the results that are asked for."""
         wanted = list(keys)
-        try:
-            return self._try(lambda connection: read(connection, wanted)) or {}
-        except (sqlite3.Error, StoreError) as error:
-            self.close()
-            self._tell("store_unreadable", error)
-            return {}
+        return self._read(lambda connection: read(connection, wanted)) or {}
 
     def put(self, key: Key, scored: Scored) -> None:
         """Store one prompt's results, at once and for all processes."""
-        if not self._writable:
-            return
-        try:
-            self._try(lambda connection: write(connection, key, scored))
-        except (sqlite3.Error, StoreError) as error:
-            self._writable = False
-            self._tell("store_closed", error)
+        self._write(lambda connection: write(connection, key, scored))
 
     def remember(self, search: str, prompt: str, proposal: str) -> None:
         """Keep of what a prompt of a search is made, so that it can be made again."""
-        if not self._writable:
-            return
-        try:
-            self._try(lambda connection: write_proposal(connection, search, prompt, proposal))
-        except (sqlite3.Error, StoreError) as error:
-            self._writable = False
-            self._tell("store_closed", error)
+        self._write(lambda connection: write_proposal(connection, search, prompt, proposal))
 
     def remembered(self, search: str) -> dict[str, str]:
         """Return of what the prompts of a search are made, by their digests."""
+        return self._read(lambda connection: read_proposals(connection, search)) or {}
+
+    def put_answers(self, answers: ModelAnswers) -> None:
+        """Keep what a model answered, so that other models can be compared with it."""
+        self._write(lambda connection: write_answers(connection, answers))
+
+    def answered(self, questions: str) -> list[ModelAnswers]:
+        """Return what models answered to questions, which are named by their digest."""
+        return self._read(lambda connection: read_answers(connection, questions)) or []
+
+    def _read(self, action: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Read; where that cannot be, the store stays empty."""
         try:
-            return self._try(lambda connection: read_proposals(connection, search)) or {}
+            return self._try(action)
         except (sqlite3.Error, StoreError) as error:
             self.close()
             self._tell("store_unreadable", error)
-            return {}
+            return None
+
+    def _write(self, action: Callable[[sqlite3.Connection], None]) -> None:
+        """Write; where that cannot be, nothing is written from then on."""
+        if not self._writable:
+            return
+        try:
+            self._try(action)
+        except (sqlite3.Error, StoreError) as error:
+            self._writable = False
+            self._tell("store_closed", error)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
+from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from tests.notes import sentences
 
@@ -51,8 +51,7 @@ def judged(data_dir: Path) -> Callable[[str], Records]:
             claims = plan_recorded(suite)
         records = {}
         for claim in claims:
-            record = claim.record(claim.name, name)
-            assess_recorded(claim, record)
+            record = result_of_recorded(claim).record(claim.record(claim.name, name))
             records[record.model, record.task, record.shots] = record
         return records
 

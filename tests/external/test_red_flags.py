@@ -49,7 +49,7 @@ def found(data_dir: Path, name: str) -> dict[Key, list[Flag]]:
         assert isinstance(suite, RecordedSuite)
         claims = plan_recorded(suite)
     return {
-        Key(claim.model.name, claim.task, claim.shots or 0): flags(claim.with_other_models(claims))
+        Key(claim.model.name, claim.task, claim.shots or 0): flags(claim, None, *claims)
         for claim in claims
     }
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from pytest_maxrandom.claims.counting import ClaimsOfRun
 from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.errors import (
     ClaimFailed,
@@ -31,11 +32,25 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.cluster.executor import Ahead
 
 
-def all_sweeps(item: pytest.Item) -> list[PlannedClaim]:
+class _Sweeps(NamedTuple):
+    """What the items of a session run, which each of them asks for."""
+
+    items: int
+    claims: ClaimsOfRun
+
+
+_SWEEPS = pytest.StashKey[_Sweeps]()
+
+
+def all_sweeps(item: pytest.Item) -> ClaimsOfRun:
     """Return what all items of the item's session run."""
-    items = (each for each in item.session.items if isinstance(each, SuiteItem))
-    # Claims, their replicates and comparisons share sweeps.
-    return list({id(sweep): sweep for each in items for sweep in each.sweeps}.values())
+    items = item.session.items
+    known = item.session.stash.get(_SWEEPS, None)
+    if known is None or known.items != len(items):  # which a plugin may deselect or sort anew
+        # Claims, their replicates and comparisons share sweeps.
+        sweeps = (one for each in items if isinstance(each, SuiteItem) for one in each.sweeps)
+        item.session.stash[_SWEEPS] = known = _Sweeps(len(items), ClaimsOfRun(sweeps))
+    return known.claims
 
 
 def _later(session: pytest.Session) -> Iterator[Callable[[], Ahead | None]]:
@@ -87,8 +102,8 @@ class SuiteItem(pytest.Item):
                 pytest.mark.xfail(reason=planned.xfail, strict=True, raises=ClaimFailed)
             )
         self.record = planned.record(self.nodeid, self.suite)
-        self.stash[RECORDS] = [self.record]
-        self._evaluations: dict[int, Evaluation] = {}
+        self.complete(self.record)
+        self._evaluations: dict[PlannedClaim, Evaluation] = {}
         self.sweeps = self.runs()
         first = next(iter(self.sweeps), None)
         shared = first is not None and not self.last
@@ -100,12 +115,12 @@ class SuiteItem(pytest.Item):
 
     def evaluation(self, claim: PlannedClaim) -> Evaluation:
         """Return the evaluation of a claim that it runs; its warnings are the item's."""
-        if id(claim) not in self._evaluations:
+        if claim not in self._evaluations:
             shared = session_state(self.config)
             if shared.cluster is not None and shared.cluster.later is None:
                 shared.cluster.later = _later(self.session)
-            self._evaluations[id(claim)] = Evaluation(claim, all_sweeps(self), shared)
-        return self._evaluations[id(claim)]
+            self._evaluations[claim] = Evaluation(claim, all_sweeps(self), shared)
+        return self._evaluations[claim]
 
     def asks(self) -> list[Asked]:
         """Return what it will ask, by claim, as far as that is known before anything is asked.
@@ -177,6 +192,11 @@ class SuiteItem(pytest.Item):
     def teardown(self) -> None:
         """Let go of the model; the pool keeps it while the next item needs it."""
         self._evaluations.clear()
+
+    def complete(self, record: Record) -> None:
+        """Take the record with what was found, or of what is known before."""
+        self.record = record
+        self.stash[RECORDS] = [record]
 
     def fail(self) -> None:
         """Raise what the record says."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.counting import expected
 from pytest_maxrandom.claims.decided import may_pass_early, undecidable
 from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.options import read_settings
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.missing import MissingClaim
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord, Replicate, ReplicatesRecord
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.reports.page.cells import Cells
     from pytest_maxrandom.studies.replicates import PlannedReplicates
 
@@ -101,7 +102,8 @@ class SweepItem(ClaimItem):
     def judge(self) -> None:
         """Sweep the prompts, where that was not done before, and judge the best of them."""
         with self.progress(self.planned) as progress:
-            sweep = self.evaluation(self.planned).run(self.record, progress)
+            result, sweep = self.evaluation(self.planned).run(progress)
+        self.complete(result.record(self.record))
         settings = read_settings(self.config)
         if settings.predictions:
             process = session_state(self.config).process
@@ -121,7 +123,7 @@ class RecordedItem(ClaimItem):
     def judge(self) -> None:
         """Judge the best of the recorded prompts."""
         known = (each for each in collected(self.config) if isinstance(each, RecordedClaim))
-        assess_recorded(self.planned.with_other_models(known), self.record)
+        self.complete(result_of_recorded(self.planned, known).record(self.record))
         settings = read_settings(self.config)
         if settings.predictions:
             note(self.record, Remark("predictions_are_recorded"))
@@ -171,14 +173,13 @@ class ReplicatesItem(SuiteItem):
             note(self.record, Remark("predictions_are_the_first"))
 
     def _run(self, claim: PlannedClaim) -> Replicate:
-        record = None if claim.replicate else self._claim
-        if record is None:
-            record = claim.record(self.nodeid, self.suite)
+        found: ClaimRecord | Result | None = None if claim.replicate else self._claim
+        if found is None:
             with self.progress(claim) as progress:
                 evaluation = self.evaluation(claim)
-                evaluation.judge(evaluation.sweep(progress), record, progress)
-        self.record.add_arithmetic(record.engine)
-        return replicate(record)
+                found, *_ = evaluation.judge(evaluation.sweep(progress), progress)
+        self.record.add_arithmetic(found.engine)
+        return replicate(found)
 
     @property
     def _claim(self) -> ClaimRecord | None:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem
 from pytest_maxrandom.hooks.options import read_settings
@@ -16,8 +17,6 @@ from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
 from pytest_maxrandom.studies.arms.reduction import Difference
 from pytest_maxrandom.studies.label_bias.evaluate import judge, judge_recorded, prepare
-from pytest_maxrandom.sweeps.labels import label
-from pytest_maxrandom.sweeps.predictions import of_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,7 +102,7 @@ class ArmsItem(SuiteItem):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._answers: dict[int, Answers] = {}
+        self._answers: dict[PlannedClaim, Answers] = {}
 
     def runs(self) -> Sequence[PlannedClaim]:
         """Return the claims of all arms that are run."""
@@ -121,8 +120,8 @@ class ArmsItem(SuiteItem):
 
     def _swept(self, claim: PlannedClaim) -> Answers:
         """Return what the store has, or else sweep; arms that stand twice are swept once."""
-        if id(claim) in self._answers:
-            return self._answers[id(claim)]
+        if claim in self._answers:
+            return self._answers[claim]
         try:
             evaluation = self.evaluation(claim)
             with self.progress(claim) as progress:
@@ -132,13 +131,7 @@ class ArmsItem(SuiteItem):
         except MaxRandomError as error:
             message = f"the arm {claim.arm.name!r} has no results: {error}"
             raise SweepError(message) from error
-        self._answers[id(claim)] = found = of_predictions(
-            sweep.predictions,
-            label(claim.condition.prompt_set.validation),
-            model=claim.model.name,
-            shots=claim.condition.shots,
-        )
-        return found
+        return self._answers.setdefault(claim, answers_of(claim, sweep.predictions))
 
     def _add_arithmetic(self, sweep: Sweep) -> None:
         """Refuse arms on different processors: their difference may be that of the arithmetic."""

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import (
-        ClaimRecord,
         Interaction,
         LabelBiasRecord,
         LabelCheck,
         RedFlagKind,
     )
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.labels.priors import BaseRates
     from pytest_maxrandom.stats.maximum import ScoreBaseline
     from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
@@ -155,19 +155,19 @@ def add_base_rates(bias: InteractionBias, found: BaseRates) -> None:
         bias.r, bias.r_low, bias.r_high = fit.r, fit.low, fit.high
 
 
-def holds(claim: ClaimRecord, level: float) -> bool:
-    """Tell whether a claim that was judged holds, and a preferred label does not explain it.
+def holds(result: Result, level: float, *, asserts: bool) -> bool:
+    """Tell whether a claim holds, and a preferred label does not explain it.
 
     Of one that asserts nothing it is whether guessers, and the same answers with shuffled right
     answers, hardly reach its best accuracy.
     """
-    if any(flag.kind in _OF_LABELS for flag in claim.red_flags):
+    if any(flag.kind in _OF_LABELS for flag in result.red_flags):
         return False
-    if claim.asserted:
-        return bool(claim.holds)
-    if claim.p_max is None:
+    if asserts:
+        return bool(result.holds)
+    if result.p_max is None:
         return False
-    return not above(max(claim.p_max, claim.permutation_p or 0.0), level)
+    return not above(max(result.p_max, result.permutation_p or 0.0), level)
 
 
 def conclude(record: LabelBiasRecord, found: Sequence[InteractionBias]) -> None:

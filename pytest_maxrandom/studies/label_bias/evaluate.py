@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.stats.labels.priors import NoPrior, base_rates
 from pytest_maxrandom.studies.label_bias.answers import label_answers
@@ -66,9 +66,9 @@ def judge(
     """
     own = evaluation.sweep(progress)
     record.add_arithmetic(own.engine)
-    claim = planned.claim.record(record.claim, record.suite)
-    evaluation.judge(own, claim, progress)
-    record.claim_holds = holds(claim, planned.spec.level)
+    result, *_ = evaluation.judge(own, progress)
+    asserts = bool(planned.claim.claim.asserted())
+    record.claim_holds = holds(result, planned.spec.level, asserts=asserts)
     t, *_ = evaluation.tries.counted()
     further: list[Sweep] = []
 
@@ -93,9 +93,8 @@ def judge_recorded(planned: PlannedLabelBias, record: LabelBiasRecord) -> None:
     assert planned.answers is not None
     assert isinstance(recorded, RecordedClaim)
     assert recorded.evidence is not None
-    claim = recorded.record(record.claim, record.suite)
-    assess_recorded(recorded, claim)
-    record.claim_holds = held = holds(claim, planned.spec.level)
+    result, asserts = result_of_recorded(recorded), bool(recorded.claim.asserted())
+    record.claim_holds = held = holds(result, planned.spec.level, asserts=asserts)
     t = recorded.evidence.null.t
     conclude(record, [reduce(planned.answers, "cloze", planned.spec, t, claim_holds=held)])
 

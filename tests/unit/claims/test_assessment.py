@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.claims.arms import Arm
-from pytest_maxrandom.claims.assessment import assess
+from pytest_maxrandom.claims.assessment import best_of
 from pytest_maxrandom.claims.condition import Condition
 from pytest_maxrandom.claims.nulls import guessers, score_guessers
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.claims.views import result_of_sweep, views_of_sweep, with_shortcuts
+from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import ClaimRecord, SweepCost
@@ -32,7 +34,7 @@ from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
 from pytest_maxrandom.sweeps.sweep import Sweep
-from pytest_maxrandom.tasks.task import Example, Layout, Task
+from pytest_maxrandom.tasks.task import Example, Layout, Task, share_choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,9 +111,13 @@ def assessed(
         suite=suite,
         arm=Arm("m", None, suite.models[0], suite.prompts),
     )
-    record = planned.record("s::t[m]", "s")
     sweep = Sweep(tuple(done), SweepCost("cpu", "float32", 0, 0, 0.0))
-    assess(planned, sweep, record)
+    views = views_of_sweep(planned, sweep)
+    best = done[best_of(views, metric)]
+    shared = share_choices(examples)
+    compared = beside_shortcuts(best, shared=shared, by_class=metric != "accuracy")
+    result = result_of_sweep(planned, sweep, with_shortcuts(views, compared))
+    record = result.record(planned.record("s::t[m]", "s"))
     word(record)
     return record
 

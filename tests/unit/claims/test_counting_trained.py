@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.claims.counting import counted_name, expected
+from pytest_maxrandom.claims.counting import ClaimsOfRun, counted_name, expected
 from pytest_maxrandom.claims.plan import plan, read_suite
 from pytest_maxrandom.suite.loader import Suite
 
@@ -49,7 +49,7 @@ def counted(
     suite = read_suite(path)
     assert isinstance(suite, Suite)
     claims = plan(suite)
-    return claims, {claim.arm.name: expected(claim, claims).t for claim in claims}
+    return claims, {claim.arm.name: expected(claim, ClaimsOfRun(claims)).t for claim in claims}
 
 
 def test_each_arm_of_the_check_is_tried_once(folder: Path) -> None:

@@ -15,11 +15,11 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from pytest_maxrandom.claims.arms import Arm
-from pytest_maxrandom.claims.assessment import judged
-from pytest_maxrandom.claims.flag_input import flag_input_of_sweep, judged_score
+from pytest_maxrandom.claims.assessment import beside_verdict
 from pytest_maxrandom.claims.plan import draw_condition, plan
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim, judge
+from pytest_maxrandom.claims.views import answers_of, view_of
 from pytest_maxrandom.flags import FlagInput, find, majority
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.models.registry import ModelPool
@@ -29,7 +29,7 @@ from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
-from pytest_maxrandom.sweeps.predictions import labelled, predict
+from pytest_maxrandom.sweeps.predictions import labelled, predict, read_as
 from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
@@ -135,12 +135,10 @@ def of_sweep(
     verdict = judge(
         planned.claim, planned.null, counts[best], best, score=score, permutation_p=permutation_p
     )
-    view = label(labels.examples, by_place=by_place)
-    seen = flag_input_of_sweep(planned, sweep, view)
-    ways = None if planned.claim.permutation_p is None else view.arrangements
-    own = judged_score(metric, view, verdict.best_score)
-    claim = planned.claim
-    return judged(seen, claim, planned.null, verdict, best, arrangements=ways, score=own)
+    read = label(labels.examples, by_place=by_place)
+    known = read_as(answers_of(planned, sweep.predictions), sweep.predictions, read)
+    view = view_of(planned, sweep, read, known)
+    return beside_verdict(view, verdict, planned.claim, planned.null, metric)
 
 
 def kinds(seen: FlagInput) -> list[str]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, hypergeom
 
-from pytest_maxrandom.claims.held_out import confirm, held_out, out_of_reach
+from pytest_maxrandom.claims.held_out import confirmed, held_out, out_of_reach
+from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.models.questions import Answer
-from pytest_maxrandom.record import Remark, note
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
@@ -22,7 +25,7 @@ from tests.unit.reports.samples import claim
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.record import HeldOut
+    from pytest_maxrandom.record import ClaimRecord, HeldOut
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 
@@ -189,12 +192,19 @@ def test_a_test_set_that_is_too_small_or_too_uniform_cannot_confirm(
         assert out_of_reach(examples, reached * 0.8)
 
 
-def test_a_claim_fails_with_the_numbers_of_its_test_set() -> None:
-    record = claim(best=45, asserted={"test_p": 0.05})
-    record.test = opened(questions("y" * 35 + "n" * 15), saying("Yes"), openings=2)
-    confirm(record, 0.05)
-    assert (record.holds, record.passed) == (False, False)
+def confirmed_claim(test: HeldOut | None, *notes: Remark) -> ClaimRecord:
+    """Return the record of a claim that holds on its validation set, held to its test set."""
+    heading = claim(best=45, asserted={"test_p": 0.05})
+    result = judge(Claim(test_p=0.05), Guessers.alike(60, 0.5, 1), 45).noted(*notes)
+    record = confirmed(replace(result, test=test), 0.05).record(heading)
     word(record)
+    return record
+
+
+def test_a_claim_fails_with_the_numbers_of_its_test_set() -> None:
+    test = opened(questions("y" * 35 + "n" * 15), saying("Yes"), openings=2)
+    record = confirmed_claim(test)
+    assert (record.holds, record.passed) == (False, False)
     assert record.message == (
         "35 of 50 correct on the test set (always the same answer: 35): p > .999, times 2 "
         "openings, is above .05"
@@ -202,19 +212,15 @@ def test_a_claim_fails_with_the_numbers_of_its_test_set() -> None:
 
 
 def test_a_claim_whose_test_set_stays_closed_is_not_shown_to_hold() -> None:
-    record = claim(best=45, asserted={"test_p": 0.05})
-    confirm(record, 0.05)
+    record = confirmed_claim(None)
     assert (record.holds, record.passed) == (None, False)
-    word(record)
     assert record.message == (
         "test_p .05 could not be tested, because --maxrandom-no-test keeps the test set closed"
     )
 
 
 def test_a_claim_whose_test_set_could_not_be_noted_says_so() -> None:
-    record = note(claim(best=45, asserted={"test_p": 0.05}), Remark("test_not_opened"))
-    confirm(record, 0.05)
-    word(record)
+    record = confirmed_claim(None, Remark("test_not_opened"))
     assert record.message == (
         "test_p .05 could not be tested, because the opening of the test set could not be written "
         "to the ledger"
@@ -222,7 +228,5 @@ def test_a_claim_whose_test_set_could_not_be_noted_says_so() -> None:
 
 
 def test_a_claim_holds_that_its_test_set_confirms() -> None:
-    record = claim(best=45, asserted={"test_p": 0.05})
-    record.test = opened(questions("y" * 14 + "n" * 6), knowing)
-    confirm(record, 0.05)
+    record = confirmed_claim(opened(questions("y" * 14 + "n" * 6), knowing))
     assert (record.holds, record.passed, record.message) == (True, True, None)

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 
-from pytest_maxrandom.claims.verdict import Claim, apply_red_flags
+from pytest_maxrandom.claims.assessment import with_red_flags
+from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.flags import Flag
-from pytest_maxrandom.record import ClaimRecord, RedFlagKind
+from pytest_maxrandom.record import RedFlagKind
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 
 if TYPE_CHECKING:
+    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.suite.claims import RedFlags
 
 FAILING = {
@@ -23,14 +26,8 @@ FAILING = {
 }  # fmt: skip
 
 
-def record(*, holds: bool = True) -> ClaimRecord:
-    made = ClaimRecord(
-        id="a", suite="s", line=1, task="t", model="m", quantization="", shots=0, asserted={}
-    )
-    made.n, made.t, made.best_correct, made.best_accuracy = 60, 20, 45, 0.75
-    made.levels, made.p_max, made.permutation_p = {"p_max": 0.05, "permutation_p": 0.05}, 0.01, 0.03
-    made.holds = made.passed = holds
-    return made
+def result(*, holds: bool) -> Result:
+    return judge(Claim.of(None), Guessers.alike(20, 0.5, 1), 20 if holds else 10)
 
 
 def test_every_kind_has_a_severity_and_those_that_mislead_fail() -> None:
@@ -90,13 +87,12 @@ def test_without_a_claim_of_both_that_of_the_task_counts(other: Literal["report"
 
 
 def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() -> None:
-    made = record()
     claim = Claim.of(AssertSpec(red_flags={"max_t": "ignore"}))
     found = [
         Flag("label_mass"), Flag("tied_scores", {"case": "b"}), Flag("max_t"),
         Flag("identical_models", {"other": "d"}), Flag("identical_models", {"other": "e"}),
     ]  # fmt: skip
-    apply_red_flags(made, claim, found)
+    made = with_red_flags(result(holds=True), claim, found)
     assert [(flag.kind, flag.severity, flag.parameters) for flag in made.red_flags] == [
         ("tied_scores", "fail", {"case": "b"}),
         ("identical_models", "fail", {"other": "d"}),
@@ -108,8 +104,7 @@ def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() 
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_flags_that_are_told_change_no_verdict(holds: bool) -> None:
-    made = record(holds=holds)
-    apply_red_flags(made, Claim.of(None), [Flag("label_mass")])
+    made = with_red_flags(result(holds=holds), Claim.of(None), [Flag("label_mass")])
     assert made.passed is holds
 
 

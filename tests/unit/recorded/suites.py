@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.claims.assessment import assess_recorded, judged as beside
-from pytest_maxrandom.claims.flag_input import flag_input_of_recorded
+from pytest_maxrandom.claims.assessment import beside_verdict
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.claims.verdict import judge
+from pytest_maxrandom.claims.views import result_of_recorded, views_of_recorded
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.flags import find
 from pytest_maxrandom.reports.wording import word
@@ -75,19 +75,20 @@ def mistakes(folder: Path, text: str) -> list[str]:
 
 def judged(claim: RecordedClaim) -> ClaimRecord:
     """Return the record of a claim that was judged."""
-    record = claim.record(f"s.yaml::{claim.name}", "s.yaml")
-    assess_recorded(claim, record)
+    record = result_of_recorded(claim).record(claim.record(f"s.yaml::{claim.name}", "s.yaml"))
     word(record)
     return record
 
 
-def flags(claim: RecordedClaim, permutation_p: float | None = None) -> list[Flag]:
-    """Return the red flags of a claim."""
+def flags(
+    claim: RecordedClaim, permutation_p: float | None = None, *others: RecordedClaim
+) -> list[Flag]:
+    """Return the red flags of a claim, in a run with other claims."""
     given = claim.evidence
     assert given is not None
     results = given.results
     verdict = judge(
         claim.claim, given.null, results.best_correct, results.best, permutation_p=permutation_p
     )
-    seen, ways = flag_input_of_recorded(claim), given.arrangements
-    return find(beside(seen, claim.claim, given.null, verdict, results.best, arrangements=ways))
+    (view,) = views_of_recorded(claim, claim.other_models(others))
+    return find(beside_verdict(view, verdict, claim.claim, given.null, "accuracy"))

@@ -132,7 +132,7 @@ def two_models(
         f"tasks: [{FIFTH}]\n"
     )
     claims = planned(folder, text)
-    return [flags(claim.with_other_models(claims)) for claim in claims]
+    return [flags(claim, None, *claims) for claim in claims]
 
 
 def test_two_models_that_are_one_are_told_both_times(tmp_path: Path) -> None:
@@ -170,6 +170,6 @@ def test_models_with_one_name_and_other_labels_are_compared(
         f"tasks: [{FIFTH}]\n"
     )
     claims = planned(tmp_path, text)
-    ((one,), (other,)) = (flags(claim.with_other_models(claims)) for claim in claims)
+    ((one,), (other,)) = (flags(claim, None, *claims) for claim in claims)
     assert one.kind == other.kind == "identical_models"
     assert (one.parameters["other"], other.parameters["other"]) == ("lab/x (tuned)", told)

@@ -19,8 +19,7 @@ P05 = Claim(0.05, None)
 
 def judged(told: Claim, null: Null, correct: int, **given: Any) -> ClaimRecord:
     record = claim(asserted=told.asserted(), message=None)
-    judge(told, null, correct, **given).write_into(record)
-    return record
+    return judge(told, null, correct, **given).record(record)
 
 
 def test_a_failing_claim_says_best_needed_p_t_n_and_its_reason_once() -> None:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.claims.assessment import assess
 from pytest_maxrandom.claims.plan import plan
+from pytest_maxrandom.claims.views import result_of_sweep, views_of_sweep
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Replicate, ReplicatesRecord, SweepCost
@@ -269,10 +269,8 @@ def guess(prompt: Prompt, examples: Sequence[Example]) -> PromptPredictions:
 def judged(claim: PlannedClaim) -> Replicate:
     prompt_set = claim.condition.prompt_set
     done = [guess(prompt, prompt_set.scored(prompt)) for prompt in prompt_set.prompts]
-    record = claim.record("i", "s")
-    engine = SweepCost("cpu", "float32", 0, 0, 0.0)
-    assess(claim, Sweep(tuple(done), engine), record, thrifty=True)
-    return replicate(record)
+    sweep = Sweep(tuple(done), SweepCost("cpu", "float32", 0, 0, 0.0))
+    return replicate(result_of_sweep(claim, sweep, views_of_sweep(claim, sweep), thrifty=True))
 
 
 def test_a_guesser_passes_in_a_share_of_replicates_of_about_alpha(tmp_path: Path) -> None:

@@ -1,0 +1,272 @@
+"""From a sweep, or from results that exist, to what their claim is judged by."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.answers import Unread
+from pytest_maxrandom.claims.assessment import View, assess, ranking
+from pytest_maxrandom.claims.planned import generated_by
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
+from pytest_maxrandom.errors import ModelError, SweepError
+from pytest_maxrandom.flags.compare import blanked
+from pytest_maxrandom.flags.flag_input import FlagInput
+from pytest_maxrandom.record import BestPrompt, Remark
+from pytest_maxrandom.stats.chances import choices_of
+from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.labels import label, shuffled
+from pytest_maxrandom.sweeps.predictions import of_predictions, read_as
+from pytest_maxrandom.sweeps.scorers import SCORERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+    from pytest_maxrandom.flags.compare import Compared
+    from pytest_maxrandom.record import Generated
+    from pytest_maxrandom.record.result import Result
+    from pytest_maxrandom.suite.claims import Metric
+    from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.labels import Labels
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+    from pytest_maxrandom.sweeps.sweep import Sweep
+
+
+def answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
+    """Return the answers of a claim's sweep, by the labels of the reports."""
+    return of_predictions(
+        predictions,
+        label(planned.condition.prompt_set.validation),
+        model=planned.model.name,
+        shots=planned.condition.shots,
+        whole=SCORERS[planned.suite.scoring].whole_answer,
+    )
+
+
+def views_of_sweep(
+    planned: PlannedClaim, sweep: Sweep, others: Sequence[Answers] = ()
+) -> list[View]:
+    """Return what a sweep's claim is judged by.
+
+    Parameters
+    ----------
+    others : sequence of Answers
+        Those of other models to the same prompts and examples.
+    """
+    first, *further = shuffled(planned.condition.prompt_set)
+    answers = answers_of(planned, sweep.predictions)
+    return [
+        view_of(planned, sweep, first, answers, others),
+        *(
+            view_of(planned, sweep, labels, read_as(answers, sweep.predictions, labels))
+            for labels in further
+        ),
+    ]
+
+
+def view_of(
+    planned: PlannedClaim,
+    sweep: Sweep,
+    labels: Labels,
+    answers: Answers,
+    others: Sequence[Answers] = (),
+) -> View:
+    """Return a sweep's answers by one way of reading labels, in which they are given."""
+    condition = planned.condition
+    seen = FlagInput.of(
+        answers,
+        t=planned.null.t,
+        chance=condition.null.chance,
+        comparable=labels.meaningful(condition.prompt_set.prompts),
+        full_texts=sweep.full_texts,
+        asked=_asked(planned),
+        others=tuple(others),
+    )
+    constants = _constants(planned.suite.metric, labels)
+    return View(seen, [Shuffle.of(sweep.predictions, labels)], constants)
+
+
+def result_of_sweep(
+    planned: PlannedClaim,
+    sweep: Sweep,
+    views: Sequence[View],
+    *,
+    thrifty: bool = False,
+    searched: bool = False,
+    tree: bool = False,
+) -> Result:
+    """Return the result of a sweep's claim, with its best prompt and its cost; see `assess`."""
+    metric, predictions = planned.suite.metric, sweep.predictions
+    result = assess(
+        planned.claim,
+        planned.null,
+        planned.condition.null.best,
+        views,
+        metric=metric,
+        thrifty=thrifty,
+        searched=searched,
+        tree=tree,
+    )
+    generated, notes = _generated(planned.suite, predictions, result.best)
+    return replace(
+        result.noted(*notes),
+        best_prompt=_described(sweep, ranking(views, metric), result.best),
+        generated=generated,
+        engine=sweep.engine,
+        revision=sweep.revision,
+    )
+
+
+def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> list[View]:
+    """Return what a claim about recorded results is judged by.
+
+    Of a published maximum there are no answers.
+    """
+    evidence = claim.evidence
+    assert evidence is not None
+    read, null, shuffles = evidence.read, evidence.null, evidence.shuffles
+    choices = None
+    if read.chances is not None:
+        right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
+        choices = tuple(map(choices_of, right, read.chances))
+    seen = FlagInput.of(
+        read,
+        model=claim.name_of_model,
+        t=null.t,
+        chance=null.chance,
+        choices=choices,
+        declared_chance=evidence.declared_chance,
+        declared_n=evidence.declared_n,
+        comparable=bool(read.labels),
+        asked=len(read.prompts),
+        others=tuple(others),
+    )
+    return [View(seen, [] if isinstance(shuffles, NoPermutations) else shuffles)]
+
+
+def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()) -> Result:
+    """Return the result of a claim about recorded results.
+
+    Parameters
+    ----------
+    known : iterable of RecordedClaim
+        Those of the run, which may be about other models.
+    """
+    evidence = claim.evidence
+    assert evidence is not None
+    null = evidence.null
+    views = views_of_recorded(claim, claim.other_models(known))
+    result = assess(claim.claim, null, null.best, views)
+    if evidence.untestable is not None:
+        why = Remark("no_permutations", {"why": evidence.untestable})
+        result = replace(result, notes=(why, *result.notes))
+    return replace(result, n=evidence.n)
+
+
+def with_shortcuts(views: Sequence[View], compared: Compared) -> list[View]:
+    """Return views with what the best prompt, compared with heuristics, comes to."""
+    return [view._replace(seen=replace(view.seen, compared=compared)) for view in views]
+
+
+def blank_control(
+    planned: PlannedClaim, best: PromptPredictions, ask: Callable[[Sequence[Job]], Sweep]
+) -> PromptPredictions | Remark | None:
+    """Ask a prompt again with blank inputs, where the suite wants that.
+
+    Parameters
+    ----------
+    ask : callable
+        Runs jobs that are no try of the claim.
+
+    Returns
+    -------
+    PromptPredictions or Remark or None
+        The remark says why that would tell nothing.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be scored so.
+    """
+    suite = planned.suite
+    if "choices_only" not in suite.shortcuts:
+        return None
+    if len({example.input for example in best.examples}) == 1:
+        return Remark("no_blank_control")
+    try:
+        sweep = ask(jobs_of([(best.prompt, blanked(best.examples))], suite.scoring))
+    except ModelError:
+        raise
+    except SweepError as error:
+        raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
+    return sweep.predictions[0]
+
+
+def _described(sweep: Sweep, ranked: Sequence[float], best: int) -> BestPrompt:
+    """Return the best prompt of a sweep, by its row, as reports show it."""
+    winner = sweep.predictions[best]
+    before, after = sweep.engine.chat or ("", "")
+    form, first = winner.prompt.format, winner.examples[0]
+    return BestPrompt(
+        index=best,
+        digest=winner.prompt.digest,
+        text=before + winner.prompt.text,
+        question=form.question(first) + after,
+        answers=list(form.answers(first)),
+        demonstration_ids=[example.id for example in winner.prompt.demonstrations],
+        tied_with=ranked.count(ranked[best]) - 1,
+    )
+
+
+def _generated(
+    suite: SuiteSpec, predictions: Sequence[PromptPredictions], best: int
+) -> tuple[Generated | None, list[Remark]]:
+    """Return how many generated answers could not be read, and why, and a note if there are any."""
+    heading = generated_by(suite)
+    if heading is None:
+        return None, []
+    why = Counter(each for prompt in predictions for each in prompt.unread_why)
+    unread = why.total() - why[Unread.NOT]
+    values = {"answers": unread, "best": predictions[best].unread}
+    return replace(
+        heading,
+        answers=why.total(),
+        unreadable=why[Unread.UNREADABLE],
+        cut=why[Unread.CUT],
+        refused=why[Unread.REFUSED],
+    ), [Remark("unread_answers", values)] if unread else []
+
+
+def _constants(metric: Metric, labels: Labels) -> tuple[float, ...]:
+    """Score every constant answer as a claim does, whose classes are texts; none of accuracy."""
+    if metric == "accuracy":
+        return ()
+    texts = label(labels.examples)
+    classes = texts.classes()
+    assert classes is not None
+    constants = [
+        [
+            of_texts[codes.index(said)]
+            for codes, of_texts in zip(labels.codes, texts.codes, strict=True)
+        ]
+        for said in range(labels.choices[0])
+    ]
+    return tuple(METRICS[metric].score(row, classes) for row in constants)
+
+
+def _asked(planned: PlannedClaim) -> int | None:
+    """Return how many prompts were asked for; one without demonstrations has no variants."""
+    prompts, found = planned.suite.prompts, planned.condition.prompt_set
+    if found.possible == 1:
+        return None
+    if prompts.combine == "cross":
+        variants = found.possible // math.perm(found.pool, planned.condition.shots)
+        return prompts.count - prompts.count % variants
+    return prompts.count

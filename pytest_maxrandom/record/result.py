@@ -1,0 +1,109 @@
+"""What is found of a claim, and the record that is built from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import (
+        BestPrompt,
+        ClaimRecord,
+        DecidedEarly,
+        Generated,
+        HeldOut,
+        NewQuestions,
+        RedFlag,
+        Remark,
+        Searched,
+        Shortcuts,
+        Standing,
+        SweepCost,
+        TrainingRecord,
+        Tries,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What is found of a claim; what has the name of a field of the record is that field.
+
+    None is what was not computed.
+
+    Attributes
+    ----------
+    best : int
+        Row of the best prompt among those that are distinct.
+    notes : tuple of Remark
+        What a reader must know, besides what was known before the claim was tested.
+    """
+
+    n: int
+    t: int
+    levels: dict[str, float]
+    holds: bool | None
+    passed: bool
+    standard_baseline: float
+    max_random_baseline: float
+    max_random_baseline_error: float = 0.0
+    verdict: Standing | None = None
+    best: int = 0
+    best_correct: int | None = None
+    best_accuracy: float | None = None
+    best_score: float | None = None
+    p_standard: float | None = None
+    p_max: float | None = None
+    p_max_error: float | None = None
+    log_p_max: float | None = None
+    union_p: float | None = None
+    permutation_p: float | None = None
+    critical_count: int | None = None
+    critical_score: float | None = None
+    correct_counts: list[int] | None = None
+    clusters: int | None = None
+    effective_n: float | None = None
+    ties: int | None = None
+    best_ties: int | None = None
+    majority_rate: float | None = None
+    majority_p: float | None = None
+    shortcuts: Shortcuts | None = None
+    new_questions: NewQuestions | None = None
+    red_flags: list[RedFlag] = field(default_factory=list)
+    best_prompt: BestPrompt | None = None
+    generated: Generated | None = None
+    engine: SweepCost | None = None
+    revision: str | None = None
+    training: TrainingRecord | None = None
+    model_digest: str | None = None
+    counted_as: str | None = None
+    searched: Searched | None = None
+    tries: Tries | None = None
+    decided: DecidedEarly | None = None
+    test: HeldOut | None = None
+    notes: tuple[Remark, ...] = ()
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether a search has learned of prompts on these examples."""
+        return self.searched is not None and self.searched.learned
+
+    def noted(self, *notes: Remark) -> Result:
+        """Return the result with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def record(self, heading: ClaimRecord) -> ClaimRecord:
+        """Return the record of the claim; nothing else writes what was found into one.
+
+        Parameters
+        ----------
+        heading : ClaimRecord
+            What was known of it before it was tested.
+        """
+        of_record = {each.name for each in fields(heading)} - {"notes"}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        found = {
+            name: value
+            for name, value in values.items()
+            if name in of_record and (value is not None or name == "holds")
+        }
+        return replace(heading, **found, notes=[*heading.notes, *self.notes])
