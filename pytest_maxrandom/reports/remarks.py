@@ -7,7 +7,6 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import count, span
-from pytest_maxrandom.reports.remark_sentences import SENTENCES
 from pytest_maxrandom.reports.searches import rule, sources
 from pytest_maxrandom.reports.text import listed
 
@@ -44,6 +43,226 @@ class Writer(Formatter):
         known = self.kinds.get(format_spec)
         return str(super().format_field(value, format_spec)) if known is None else known(value)
 
+
+_DRAWS_ANEW = (
+    "The first replicate is the claim itself; each of the others draws again, with seeds made from "
+    "{seed} and its number: "
+)
+_NO_BOOST = (
+    "No boost: {extra} is not shown to be better than {base}, so the bias says nothing, and the "
+    "check is inconclusive; use "
+)
+_OTHER_N = "n is {sizes:span}, not {published:,}"
+_STORE = "the results store {file} "
+
+SENTENCES: dict[str, str] = {
+    # The suite and its models.
+    "renamed_union_p": "The suite calls `union_p` by its old name, `guaranteed_p`: rename it.",
+    "arm": "The arm {arm!r} changes {changed:clauses}.",
+    "arm_of_suite": "The arm {arm!r} changes nothing: it is the suite itself.",
+    "adapter": "{model} runs with the adapter {adapter}.",
+    "loss_did_not_fall": "The loss did not fall in training: look at its learning rate, its epochs "
+    "and its texts.",
+    "no_boost": _NO_BOOST + "more examples or replicates.",
+    "no_boost_of_training": _NO_BOOST
+    + "more texts, more `epochs`, a larger `learning_rate`, or more examples or replicates.",
+    "unverified": "The suite loads {model} in a way whose numbers were never verified "
+    "(`unverified: true`): they rest on the library that reads its files.",
+    # Tasks and prompts.
+    "graded_scores": "Graded scores in {graded} of {examples} examples: the choices with the "
+    "highest score count as right.",
+    "contradictory_answers": "{examples:,} examples have the question and the choices of another "
+    "example, but a different right answer (first: {first:names}): no answer can be right in all "
+    "of them, so correct or remove the wrong ones.",
+    "fewer_examples": "`validation: max_examples` asks for {asked:,} examples, but the task has "
+    "{examples:,}: all of them are used.",
+    "small_validation_set": "The test set takes {test:,} examples and leaves {left:,}: claims are "
+    "about these.",
+    "empty_inputs": "The input of {empty:,} of {examples:,} examples is empty (first: "
+    "{first:names}).",
+    "lm_eval": "Texts, choices and right answers are those of lm-evaluation-harness's task {task}. "
+    "What it calls `acc` is `scoring: sum_logprob` here, and its `acc_norm` is `char_logprob`. "
+    "Here demonstrations are drawn once for each prompt; lm-evaluation-harness draws them anew for "
+    "each document.",
+    "lm_eval_generated": "Texts and right answers are those of lm-evaluation-harness's task "
+    "{task}, whose answers are generated; its filters and stop texts are not used, and `scoring: "
+    "generate` reads the answers. Here demonstrations are drawn once for each prompt; "
+    "lm-evaluation-harness draws them anew for each document.",
+    "unanswerable": "Documents left out because no guess at them can be both right and wrong: "
+    "{documents} ({reasons:unanswerable}).",
+    "left_out_for_test": "Examples left out because they are also in the test set: {examples}.",
+    "left_out_for_training": "Examples left out because the test set, on which nothing is trained, "
+    "has their text in this or another spelling: {examples}.",
+    "left_out_for_clusters": "Examples left out because they, or others of their cluster, are also "
+    "in the test set: {examples}.",
+    "repeats_not_shown": "Examples never used as demonstrations, because they repeat a validation "
+    "example or another example of the pool: {examples}.",
+    "validation_not_shown": "Examples of the pool never used as demonstrations, because they "
+    "repeat a validation example: {examples}.",
+    "copies_not_shown": "Examples of the pool never used as demonstrations, because they repeat "
+    "another example of it: {examples}.",
+    "tested_not_shown": "Examples of the pool never used as demonstrations, because they, or "
+    "others of their cluster, are also in the test set: {examples}.",
+    "clusters_not_shown": "Examples never used as demonstrations, because they belong to the "
+    "cluster of a validation example: {examples}.",
+    "clusters_shown": "Demonstrations may belong to the cluster of the example that follows them, "
+    "because they come from the validation set: {sharing} of its {examples} examples share their "
+    "cluster with another one.",
+    "too_few_prompts": "{asked} prompts were asked for, but {offer:offer} give only {prompts}: all "
+    "of them are used.",
+    "too_few_prompts_of_pool": "{asked} prompts were asked for, but {offer:offer} give only "
+    "{prompts}: all of them are used; a larger pool, instructions or formats give more.",
+    "whole_draws": "{asked} prompts were asked for; {prompts} are used, so that each draw of "
+    "demonstrations is written in all {variants} variants.",
+    # What t counts.
+    "tries_of_another_claim": "{prompts:,} of the prompts that t counts belong to {claim} in this "
+    "run, whose validation set shares {examples} examples with this one.",
+    "tries_of_another_set": "{prompts:,} of the prompts that t counts were tried on another "
+    "validation set (an earlier form of this one, or a part of it), which shares {common:,} of "
+    "{examples:,} examples with this one.",
+    "searched": "On examples of this validation set {searches:of_searches}; {rule:of_rule}.",
+    "compared_after_searches": "On examples of this validation set {searches:of_searches}; the "
+    "prompts that are compared may come from there, which no p-value of a difference counts.",
+    "prompts_not_judged": "{prompts:,} of the {of:,} prompts that the search tried "
+    "{prompts:is/are} not judged, because the results store does not know {prompts:it/them}: try "
+    "{prompts:it/them} again, which costs nothing, and ask for the verdict again.",
+    "budget_overrun": "The budget of {budget:,} prompts is overrun: t counts the {t:,} that were "
+    "evaluated.",
+    "budget_raised": "The budget of {budget:,} prompts was not declared in advance: an earlier "
+    "look at this claim counted t = {t:,}, and the budget has been raised since.",
+    # What could be tested.
+    "no_blank_control": "There is no control with blank inputs, because all examples have the same "
+    "input: the choices are the question.",
+    "test_not_opened": "The test set was not opened, because its opening could not be written to "
+    "the ledger.",
+    "counts_only": "There is no permutation p, because only counts were given. So knowledge cannot "
+    "be distinguished from a preferred label.",
+    "no_permutations": "There is no permutation p, because {why}. So knowledge cannot be "
+    "distinguished from a preferred label.",
+    "fixed_answers": "Of {examples:,} right answers {fixed:,} stay where they are when right "
+    "answers are shuffled, because there is no other example with the same choices.",
+    "fixed_answers_of_clusters": "Of {examples:,} right answers {fixed:,} stay where they are when "
+    "right answers are shuffled, because no other cluster has as many examples; clusters of equal "
+    "size are needed.",
+    "tries_without_answers": "t counts {prompts:,} more prompt{prompts:/s} than this run has "
+    "answers for; each adds the best prompt's own permutation p.",
+    "unread_answers": "In {answers:,} answers no choice could be read; they count as wrong, "
+    "{best:,} of them those of the best prompt.",
+    "choices_not_told": "Right answers were shuffled among examples for which prompts give each "
+    "other's right answers, because the results do not say which choices an example has; a table "
+    "can list them in the column choices.",
+    "not_decided_early": "All answers were computed, because nothing was decided early: "
+    "{why:undecided}.",
+    "labels_not_tested": "There is no check for preferred labels or red flags: the first prompt "
+    "that reached the critical count decided the sweep.",
+    "red_flags_not_looked_for": "There is no check for red flags or preferred labels: the sweep "
+    "was decided before all answers were computed.",
+    # Results that are recorded.
+    "published_numbers": "n, t and chance are those of the publication; p-values are based on the "
+    "best prompt's right answers among the {examples:,} examples that it was scored on.",
+    "other_n": _OTHER_N,
+    "other_n_of_fewer": _OTHER_N + ": fewer examples were scored",
+    "other_n_of_ids": _OTHER_N
+    + ": the results hold {ids:,} example ids, so ids collide or fewer were scored",
+    "other_t": "t is {t:,}, not {published:,}",
+    "other_t_of_distinct": "t is {t:,}, not {published:,}: that many of {prompts:,} prompts are "
+    "distinct",
+    "other_chance": "chance is {chance}, not {published}",
+    "counted_otherwise": "According to the results, n is {sizes:span} and t is {t:,}.",
+    "nothing_counted": "n, t and the best prompt's right answers are as published: nothing was "
+    "counted.",
+    "t_stated": "t = {t:,} is stated; the results have {prompts:,} distinct prompts.",
+    "t_of_results": "t was counted in these results only: recorded results enter no ledger, and "
+    "prompts that were tried elsewhere do not count.",
+    "sizes_differ": "Prompts were scored on {sizes:span} examples. The best prompt is the one with "
+    "the highest accuracy, n is its number of examples, and each guesser gets the examples of its "
+    "prompt.",
+    "best_prompt": "The best prompt is {prompt!r} in the results.",
+    "first_best_prompt": "The best prompt is {prompt!r} in the results, the first of {tied:,} with "
+    "this accuracy.",
+    "ragged": "Prompts were scored on {least} to {most} examples each, as the suite allows with "
+    "ragged: true.",
+    "choices_not_recorded": "The file is in an old format that gives answers only by their places "
+    "in the task's file, so a preferred text cannot be distinguished from knowledge if files list "
+    "it at several places; run the suite that wrote it again.",
+    "filters": "{task} was judged through the filters {filters:names}; {used} is used.",
+    "demonstrations_vary": "lm-eval draws demonstrations anew for every document, so a run is one "
+    "classifier, not one prompt.",
+    "documents_not_told": "The log does not say how many documents were evaluated; only the "
+    "accuracy could show that a run was interrupted.",
+    "documents_limited": "{evaluated} of the {available} documents of {task} were evaluated (a "
+    "limit).",
+    "metric_as_logged": "'{metric}' was taken from the log unchanged.",
+    "right_not_told": "The log says which answers are right, but not which choices are.",
+    "runs_repeat": "{repeats} of the {runs} runs {repeats:repeats/repeat} the prompts of an "
+    "earlier one and {repeats:does/do} not count again.",
+    "runs_differ": "{repeats} of the {runs} runs {repeats:repeats/repeat} the prompts of an "
+    "earlier one and {repeats:does/do} not count again, although up to {differ} of the {answers} "
+    "answers differ.",
+    "shots_not_told": "The log does not give the number of demonstrations; it is shown as 0.",
+    "samples_limited": "{evaluated} of the {available} samples were evaluated (a limit).",
+    "all_must_be_named": "Several choices are right in some samples, and all must be named.",
+    "written_answers": "The model wrote its answers, and an answer that could not be read is "
+    "wrong: the chance of a guess is an upper bound.",
+    "epochs": "Each sample was tried in {epochs} epochs, which are neither further examples nor "
+    "further prompts; the first is used.",
+    # Predictions files.
+    "predictions_are_recorded": "The predictions file has none of these answers: they are in the "
+    "recorded results.",
+    "predictions_are_the_claims": "The predictions file has only the claim's own answers.",
+    "predictions_are_the_first": "The predictions file has only the claim's own answers, not those "
+    "of the other replicates.",
+    # Replicates.
+    "replicates_draw": _DRAWS_ANEW + "validation examples and {shots:drawn}.",
+    "replicates_draw_prompts": _DRAWS_ANEW
+    + "{shots:drawn} only: the validation examples are the same in all, because the task has no "
+    "more than the suite asks for.",
+    "replicates_draw_examples": _DRAWS_ANEW
+    + "validation examples only: the prompts are the same in all.",
+    "replicates_train": "Each replicate trains a model of its own, on texts that it draws itself.",
+    "replicates_are_no_tries": "All prompts of all replicates are in the ledger. A replicate's "
+    "claim does not count the others' prompts as tries, because nothing is chosen between "
+    "replicates; without the suite's key `replicates` they would count.",
+    "budget_of_each": "Each replicate has a budget of {budget:,} prompts of its own.",
+    # Arms.
+    "signs_flipped": "Signs were flipped {units:of_each} (each with its mean difference); the "
+    "p-values are the largest of these, here those of the {largest}, and the interval covers all.",
+    "several_differences": "{first!r} and {second!r} differ in more than one thing, so no single "
+    "one explains the difference.",
+    "no_difference": "Nothing differs between {first!r} and {second!r}.",
+    # Labels.
+    "no_base_rate": "There is no base rate: {why:clause}.",
+    "no_base_rate_of_results": "There is no base rate: the results are recorded, and no model is "
+    "run.",
+    "several_right": "Some examples have several right answers: an answer counts for its own label "
+    "only.",
+    "first_right_moved": "Some examples have several right answers: the first of them is moved, "
+    "and only that one counts.",
+    "interaction_is_no_try": "The prompts of the {interaction} interaction are not tries of the "
+    "claim, because nothing is chosen by them; the ledger does not list them.",
+    "no_base_rates": "{interaction:capital} has no base rates: {why}.",
+    "not_calibrated": "{interaction:capital} has no {method} calibration: {why}.",
+    "held_back": "{interaction:capital}: PriDe's prior comes from held-back examples, "
+    "{examples:of_choices}; prompts are compared on the other examples for which it is known: "
+    "those with as many choices as a held-back example that the prompt does not show.",
+    # Warnings: of the ledger, and of the results store.
+    "cut_off": "{file}:{line}: the last line was cut off while it was written; it is not counted, "
+    "and is removed before the next line is added",
+    "cut_off_beside": "{file}:{line}: the last line was cut off while another process wrote it; it "
+    "is not counted, and `maxrandom ledger unite` leaves it out",
+    "ledger_closed": "the ledger {file} cannot be written to ({why}); what is evaluated counts in "
+    "this run only, so make it writable, and run again",
+    "left_behind": "{file}, committed in another suite's folder, counts {prompts:of_claims} on "
+    "these examples, which this t leaves out; copy that file into {folder}",
+    "node_not_used": "the node {node} of the cluster is not used for {model}: {why}",
+    "store_unreadable": _STORE + "cannot be read ({why}); it is not used from now on",
+    "store_closed": _STORE + "cannot be written to ({why}); results are not stored from now on",
+    "store_unusable": _STORE + "cannot be used ({why}); results are not stored",
+    "store_read_only": _STORE + "cannot be written to ({why}); it is only read",
+    "store_damaged": _STORE
+    + "is damaged ({why}); it was moved to {aside}, and a new one was created",
+}
+"""Each kind of remark, with fields for its values, and how each of these is written."""
 
 _UNANSWERABLE = {
     "no_right_choice": "without a right choice",
@@ -92,6 +311,7 @@ _WRITER = Writer(
         for claim, number in sorted(prompts.items())
     ),
 )
+"""How values are written, by what stands behind the colon of a field."""
 
 
 def worded(remark: Remark) -> Remark:

@@ -12,8 +12,7 @@ import pytest
 
 import pytest_maxrandom
 from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.reports.remark_sentences import SENTENCES
-from pytest_maxrandom.reports.remarks import worded
+from pytest_maxrandom.reports.remarks import SENTENCES, worded
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.wording import word
@@ -157,7 +156,7 @@ def test_each_kind_of_remark_that_is_made_has_a_sentence_of_its_values() -> None
 def test_each_sentence_is_of_a_kind_that_is_made() -> None:
     texts = set()
     for path in Path(pytest_maxrandom.__file__).parent.rglob("*.py"):
-        if path.name != "remark_sentences.py":
+        if path.name != "remarks.py":
             tree = ast.parse(path.read_text(encoding="utf-8"))
             texts |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     assert SENTENCES.keys() <= texts
