@@ -72,7 +72,7 @@ def experiments(data: Path, folder: Path) -> str:
         rows = {(row["model"], row["dataset"], row["shots"]): row for row in csv.DictReader(lines)}
     names = {
         "above_both": "above maximum",
-        "between": "between baselines",  # and those at chance
+        "between": "between baselines",  # and those at the standard baseline
         "below_both": "below standard",
     }
     seconds, found = run_pytest(
@@ -81,7 +81,7 @@ def experiments(data: Path, folder: Path) -> str:
     assert len(found["claims"]) == len(rows) == 144
     for claim in found["claims"]:
         row = rows[claim["model"], claim["task"], str(claim["shots"])]
-        verdict = claim["verdict"].replace("at chance", names["between"])
+        verdict = claim["verdict"].replace("at standard", names["between"])
         assert verdict == names[row["verdict"]], claim["id"]
         assert claim["best_correct"] == int(row["best_correct"]), claim["id"]
     return f"144 experiments from .npz to report: {seconds:.1f} s"

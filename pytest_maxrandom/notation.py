@@ -12,14 +12,8 @@ if TYPE_CHECKING:
 
 NONE = "-"
 
-METRIC_NAMES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "macro_f1": "macro-F1",
-}
-"""How metrics are written, by their names in a suite."""
 P_VALUES = {"p_max": "p_max", "union_p": "union p", "permutation_p": "permutation p"}
-"""The same of p-values."""
+"""How p-values are written, by their names in a suite."""
 BASELINES = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
 """What a result may be claimed to be above."""
 _SMALLEST = 300

@@ -16,6 +16,7 @@ from pytest_maxrandom.hooks.options import add_options
 from pytest_maxrandom.record.red_flags import DEFAULTS, RedFlag
 from pytest_maxrandom.reports import schema as reports
 from pytest_maxrandom.reports.flag_sentences import sentence
+from pytest_maxrandom.reports.reasons import REASONS
 from pytest_maxrandom.suite.claims import DESCRIPTIONS
 from pytest_maxrandom.suite.schema import schema
 
@@ -65,6 +66,15 @@ def red_flags() -> str:
     return "\n".join(["| kind | what is found | by default |", "| --- | --- | --- |", *rows])
 
 
+def reasons() -> str:
+    """A table of the kinds of reasons why a result changed."""
+    rows = [
+        f"| {kind} | {escaped(reason.means)} | `{reason.example}` |"
+        for kind, reason in REASONS.items()
+    ]
+    return "\n".join(["| reason | what is different | example |", "| --- | --- | --- |", *rows])
+
+
 def flag(kind: str, parameters: str) -> str:
     """Quote what a report says of a red flag with these parameters.
 
@@ -111,6 +121,7 @@ TEXTS: Mapping[str, Callable[[], str]] = {
     "report-keys": report_keys,
     "tasks-keys": tasks_keys,
     "red-flags": red_flags,
+    "reasons": reasons,
     "options": options,
     "commands": commands,
 }

@@ -13,6 +13,7 @@ from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger.history import Commit, WorkTree
 from pytest_maxrandom.ledger.losses import lost
+from pytest_maxrandom.record import FAILING
 from pytest_maxrandom.reports.summary import records, simulated, tally, unread
 from pytest_maxrandom.reports.text import visible
 
@@ -97,9 +98,8 @@ def judge(code: int, run: RunRecord | None, suites: str) -> Outcome:
         What pytest was to test, for the sentence.
     """
     found = records(run) if run else []
-    counts = Counter(record.outcome for record in found)
-    failed = counts["failed"] + counts["xpassed"] + counts["error"] + counts[None]
-    failed += run.not_run if run else 0
+    counts = Counter[str | None](record.outcome for record in found)
+    failed = sum(counts[each] for each in FAILING) + (run.not_run if run else 0)
     if code == 0 and not found:
         code = NOTHING_TESTED
     word = _WORDS.get(code, "error")

@@ -14,7 +14,6 @@ from pytest_maxrandom.claims.shuffles import permuted_p
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, judge
 from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.flag_input import JudgedResult, JudgedScore
-from pytest_maxrandom.notation import METRIC_NAMES
 from pytest_maxrandom.record import RedFlag, Remark
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import METRICS
@@ -165,7 +164,7 @@ def beside_verdict(
     identities, score = seen.identities, None
     if view.constants:
         assert result.best_score is not None
-        score = JudgedScore(METRIC_NAMES[metric], result.best_score, view.constants)
+        score = JudgedScore(METRICS[metric].words, result.best_score, view.constants)
     assert result.best_correct is not None
     outcome = JudgedResult(
         best=identities.index([*dict.fromkeys(identities)][result.best])

@@ -187,7 +187,7 @@ def standing(null: Null, result: float) -> Standing:
     beside_standard = null.against("standard", result)
     if beside_standard > 0:
         return "between baselines"
-    return "at chance" if beside_standard == 0 else "below standard"
+    return "at standard" if beside_standard == 0 else "below standard"
 
 
 def judge(

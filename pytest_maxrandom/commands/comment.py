@@ -11,7 +11,7 @@ from pytest_maxrandom.ci.forges import github, github_trigger, gitlab, gitlab_tr
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.comment import LIMIT, comment
 from pytest_maxrandom.reports.results import load
-from pytest_maxrandom.reports.summary import SYMBOLS, symbol
+from pytest_maxrandom.reports.summary import overall
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.reports.untrusted import load_untrusted
 
@@ -170,7 +170,7 @@ def _unsaid(results: RunRecord | None, *, failed: bool) -> str:
         raise ValueError("found neither results nor --outcome, expected at least one of them")
     if results is None:
         return "The run failed and wrote no report; its log says why"
-    if failed and symbol(results) != SYMBOLS["failed"]:
+    if failed and overall(results) != "failed":
         return "The run failed, though none of its tests did; its log says why"
     return ""
 

@@ -19,6 +19,7 @@ from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.stats.sizes import baseline_for, true_accuracy_for_power
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite import FOLDER, is_suite
+from pytest_maxrandom.suite.base import QUANTIZATIONS
 from pytest_maxrandom.tasks.found import FoundTask, NoTask, Unreadable, find_tasks
 from pytest_maxrandom.tasks.guesses import completed
 
@@ -263,7 +264,7 @@ def _listed(keys: dict[str, Any]) -> list[str]:
     """Write keys as an item of a list."""
     rows = [f"{key}: {_yaml(value)}" for key, value in keys.items()]
     if "quantization" in keys:
-        rows[-1] += "  # none | nf4 | fp4 | int8 | stored (the files are already quantized)"
+        rows[-1] += f"  # {' | '.join(QUANTIZATIONS)} (the files are already quantized)"
     return [f"  - {rows[0]}", *(f"    {row}" for row in rows[1:])]
 
 

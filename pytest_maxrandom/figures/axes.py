@@ -10,8 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from pytest_maxrandom.figures.labels import decimal, plain
-from pytest_maxrandom.figures.style import BLACK, INTERVAL, INTERVALS, MARKS, PALE, STANDINGS, marks
+from pytest_maxrandom.figures.style import BLACK, INTERVAL, INTERVALS, PALE, marks
 from pytest_maxrandom.notation import level
+from pytest_maxrandom.record import STANDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +35,7 @@ def mark_claims(
 ) -> None:
     """Draw a mark for each claim, by its verdict; for a p-value below `FLOOR` a triangle."""
     for x, y, result in places:
-        mark, face, edge = MARKS[result.verdict]
+        mark, face, edge = STANDINGS[result.verdict].mark
         shape = "v" if of_p and result.p_max < FLOOR else mark
         look = marks(shape, face, edge)
         axes.plot(x, y, **look, zorder=4, clip_on=False, label=plain(result.claim))
@@ -98,8 +99,8 @@ def standing_handles(results: Iterable[Result]) -> list[Line2D]:
     """Return the entries of a legend for the verdicts that occur."""
     present = {result.verdict for result in results}
     return [
-        Line2D([], [], **marks(*look, size=5, width=1), label=STANDINGS[standing])
-        for standing, look in MARKS.items()
+        Line2D([], [], **marks(*shown.mark, size=5, width=1), label=shown.clause)
+        for standing, shown in STANDINGS.items()
         if standing in present
     ]
 

@@ -17,8 +17,6 @@ import matplotlib.colors
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.record import Standing
-
 WIDTH = 7.2
 """Inches that a figure is wide at most, unless another width is asked for: a page of text."""
 NARROWEST = 3.2
@@ -68,21 +66,6 @@ LINES: tuple[tuple[str, str | tuple[float, tuple[float, ...]]], ...] = (
     (SKY, (0, (3, 1, 3, 1, 1, 1))),
 )
 """Colours and line styles of curves, none of either twice."""
-
-MARKS: dict[Standing, tuple[str, str, str]] = {
-    "above maximum": ("o", BLACK, BLACK),
-    "between baselines": ("D", "white", BLACK),
-    "at chance": ("s", "white", ORANGE),
-    "below standard": ("X", ORANGE, BLACK),
-}
-"""Mark, its face and its edge, by the verdict."""
-STANDINGS: dict[Standing, str] = {
-    "above maximum": "above the maximum random baseline",
-    "between baselines": "between the baselines",
-    "at chance": "at the standard baseline",
-    "below standard": "below the standard baseline",
-}
-
 
 INTERVAL: dict[str, Any] = {"color": DARK, "linewidth": 1.1, "solid_capstyle": "butt"}
 """Of lines through the marks of best accuracies."""

@@ -19,9 +19,7 @@ from pytest_maxrandom.record.base import (
     Adjustment as Adjustment,
     ClaimHeading as ClaimHeading,
     Heading as Heading,
-    Outcome as Outcome,
     Remark as Remark,
-    Standing as Standing,
     note as note,
 )
 from pytest_maxrandom.record.claim import (
@@ -83,6 +81,16 @@ from pytest_maxrandom.record.run import (
 )
 from pytest_maxrandom.record.training import (
     TrainingRecord as TrainingRecord,
+)
+from pytest_maxrandom.record.words import (
+    FAILING as FAILING,
+    OUTCOMES as OUTCOMES,
+    REPORTED as REPORTED,
+    SETTLED as SETTLED,
+    STANDINGS as STANDINGS,
+    TESTED as TESTED,
+    Outcome as Outcome,
+    Standing as Standing,
 )
 from pytest_maxrandom.stats.labels import (
     LabelFinding as LabelFinding,

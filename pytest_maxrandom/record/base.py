@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, TypedDict, TypeVar
 
 from annotated_types import Interval  # pydantic reads them
 
-Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error"]
+from pytest_maxrandom.record.words import Outcome
+
 Adjustment = Literal["holm", "bh", "none"]
 _ONE = 1 + 1e-6  # floating point rounds
 _MOST = 10**12
@@ -17,7 +18,6 @@ Share = Annotated[float, Interval(ge=0, le=_ONE)]
 """Also a probability."""
 Difference = Annotated[float, Interval(ge=-_ONE, le=_ONE)]
 """Also a correlation."""
-Standing = Literal["above maximum", "between baselines", "at chance", "below standard"]
 
 
 @dataclass(frozen=True, slots=True)

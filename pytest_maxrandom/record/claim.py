@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Remark, Share, Standing
+from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Remark, Share
 from pytest_maxrandom.record.cost import SweepCost
 from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 from pytest_maxrandom.record.training import TrainingRecord
+from pytest_maxrandom.record.words import Standing
 
 HeuristicName = Literal[
     "most_frequent", "longest", "shortest", "first", "last", "most_shared_words"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Share, Standing
+from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Share
 from pytest_maxrandom.record.cost import Arithmetic, SweepCost
 from pytest_maxrandom.record.training import TrainingRecord
+from pytest_maxrandom.record.words import Standing
 
 Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
 

@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord, Standing
 
-STANDINGS: dict[Standing, tuple[str, str]] = {
-    "above maximum": ("●", "above"),
-    "between baselines": ("◐", "between"),
-    "at chance": ("◔", "at standard"),
-    "below standard": ("○", "below"),
-}
-"""A sign and a word for each verdict, distinguishable without colour."""
-
 MOST_COLUMNS = 12
 """Of one grid; more make further grids."""
 
@@ -120,7 +112,7 @@ def _counts(claims: list[ClaimRecord]) -> Iterable[Counts]:
                 of,
                 kind,
                 above_maximum=verdicts["above maximum"],
-                between=verdicts["between baselines"] + verdicts["at chance"],
+                between=verdicts["between baselines"] + verdicts["at standard"],
                 below=verdicts["below standard"],
             )
 

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value
-from pytest_maxrandom.reports.agreement import STANDINGS, changed
+from pytest_maxrandom.record import STANDINGS
+from pytest_maxrandom.reports.agreement import changed
 from pytest_maxrandom.reports.columns import MAXIMUM
 from pytest_maxrandom.reports.summary import names
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
@@ -15,7 +16,7 @@ from pytest_maxrandom.reports.text import shorten
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_maxrandom.record import ClaimRecord, Published, RunRecord
+    from pytest_maxrandom.record import ClaimRecord, Published, RunRecord, Standing
     from pytest_maxrandom.reports.agreement import Agreement, Counts
     from pytest_maxrandom.reports.tables import Cell, Table
 
@@ -95,7 +96,7 @@ def grid_tables(found: Agreement) -> list[Table]:
         shown = (_in_shots(number),) if number else ()
         return Column(
             (Name(model or NONE, 30), *shown),
-            lambda row: tuple(Mark(*STANDINGS[verdict]) for verdict in row[1].get(about, ())),
+            lambda row: tuple(map(_standing, row[1].get(about, ()))),
         )
 
     task: Column[Any] = Column("task", lambda row: Name(row[0], 40), header=True)
@@ -110,6 +111,11 @@ def grid_tables(found: Agreement) -> list[Table]:
         )
         for number, columns in enumerate(found.grids, 1)
     ]
+
+
+def _standing(verdict: Standing) -> Mark:
+    shown = STANDINGS[verdict]
+    return Mark(shown.sign, shown.brief, latex=shown.latex)
 
 
 def _slug(found: Agreement) -> str:

@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.record import FAILING, OUTCOMES, ClaimRecord
 from pytest_maxrandom.reports.phrases import finding
 from pytest_maxrandom.reports.red_flags import explained
-from pytest_maxrandom.reports.summary import ENDINGS, names, records
+from pytest_maxrandom.reports.summary import names, records
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.errors import Problem
-    from pytest_maxrandom.record import Outcome, Record, RunRecord
+    from pytest_maxrandom.record import Record, RunRecord
 
 SHOWN = 10
 """Annotations of a kind that GitHub shows of a step."""
 
-_ANNOTATED: tuple[Outcome | None, ...] = ("failed", "xpassed", "error", None)
-"""Outcomes to annotate, the most important first."""
 _BROKEN = "A suite cannot be read"
 _MISTAKE = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9}): (?P<message>.*)", re.DOTALL)
 _LONGEST_TITLE, _LONGEST_MESSAGE = 120, 4000
@@ -58,7 +56,7 @@ def annotate(run: RunRecord, root: Path, here: Path) -> list[Annotation]:
     known = names(run)
 
     def annotated(record: Record) -> Annotation:
-        title, why = f"{known[record.id]} {ENDINGS[record.outcome].one}", finding(record)
+        title, why = f"{known[record.id]} {OUTCOMES[record.outcome].one}", finding(record)
         if record.outcome == "failed" and record.message:
             why = explained(record) if isinstance(record, ClaimRecord) else record.message
         return Annotation(title, why, root / record.suite, record.line)
@@ -74,7 +72,7 @@ def annotate(run: RunRecord, root: Path, here: Path) -> list[Annotation]:
         of_mistakes.append(Annotation(_BROKEN, "\n".join(rest)))
     found = records(run)
     of_records = [
-        annotated(record) for outcome in _ANNOTATED for record in found if record.outcome == outcome
+        annotated(record) for outcome in FAILING for record in found if record.outcome == outcome
     ]
     return [*of_mistakes, *of_records]
 

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import (
         AuditedTask,
         Finding,
-        FindingKind,
         HeuristicName,
-        RedFlagKind,
         TaskAudit,
     )
 
@@ -63,15 +61,6 @@ _SENTENCES = {
 }
 
 
-_FLAGS: dict[FindingKind, RedFlagKind] = {
-    "repeated_examples": "repeated_examples",
-    "clustered_answers": "clustered_answers",
-    "shared_text": "shared_text",
-    "cut_text": "cut_text",
-}
-"""Findings that red flags are too, and that have their sentences."""
-
-
 def _passes(prompts: Sequence[int]) -> str:
     return f", which passes p_max at {_prompts(prompts)}" if prompts else ""
 
@@ -102,9 +91,10 @@ def _sentence(finding: Finding) -> str:
     kind, parameters = finding.kind, finding.parameters
     if kind in _SENTENCES:
         return _WRITER.fill(_SENTENCES[kind], parameters, "")
-    if kind not in _FLAGS:
-        return remark_worded(Remark(kind, parameters)).text
-    return flag_sentence(RedFlag(_FLAGS[kind], "warn", parameters=parameters))
+    match kind:
+        case "repeated_examples" | "clustered_answers" | "shared_text" | "cut_text":
+            return flag_sentence(RedFlag(kind, "warn", parameters=parameters))
+    return remark_worded(Remark(kind, parameters)).text
 
 
 def as_json(audit: TaskAudit) -> str:

@@ -11,14 +11,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import ClaimRecord
-from pytest_maxrandom.reports.reasons import QUIET, Reason, do_less, main_reason, reasons
-from pytest_maxrandom.reports.summary import ENDINGS, REPORTED, WORDS, asserts, became, records
+from pytest_maxrandom.record import FAILING, OUTCOMES, REPORTED, ClaimRecord
+from pytest_maxrandom.reports.reasons import REASONS, Reason, do_less, main_reason, reasons
+from pytest_maxrandom.reports.summary import asserts, became, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.record import Outcome, Record, RunRecord
+    from pytest_maxrandom.record import Record, RunRecord
 
 Kind = Literal["fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same"]
 """In the order in which a reviewer wants to know of them.
@@ -41,16 +41,6 @@ SIGNS: dict[Kind, tuple[str, str]] = {
     "other": ("🔸", "changed"),
 }
 """A sign and a word for each kind of change."""
-_FAILS: frozenset[Outcome | None] = frozenset({"failed", "xpassed", "error", None})
-"""Outcomes that fail the run."""
-_FALLEN: dict[Outcome | None, str] = {
-    "failed": "newly fails",
-    "xpassed": "newly passes unexpectedly",
-    "xfailed": "no longer passes, and is expected to fail now",
-    "error": "can no longer be tested",
-    "skipped": "is skipped now",
-    None: "has no result any more",
-}
 _COUNTED: dict[Kind, tuple[str, str]] = {
     "fell": ("1 {} fell", "{} {} fell"),
     "weakened": ("1 was weakened", "{} were weakened"),
@@ -112,7 +102,7 @@ def changes(run: RunRecord, base: RunRecord) -> list[Change]:
             record,
             "gone",
             "has no result in this run" if is_partial(run) else "is gone",
-            (Reason("number", f"before: {WORDS[became(record)]}"),),
+            (Reason("number", f"before: {OUTCOMES[became(record)].word}"),),
         )
         for record in records(base)
         if _key(record, below) not in now
@@ -167,7 +157,7 @@ def _noun(found: Iterable[Change]) -> str:
 
 
 def _without_base(now: Record, partial: bool) -> Change:
-    ended = "" if now.outcome == "passed" else ENDINGS[now.outcome].one
+    ended = "" if now.outcome == "passed" else OUTCOMES[now.outcome].one
     if partial:
         lacks = "has no result in the base"
         return Change(now, None, "unknown", f"{ended}; {lacks}" if ended else lacks)
@@ -178,10 +168,10 @@ def _compared(now: Record, before: Record) -> Change:
     why = reasons(now, before)
     because, turned = main_reason(now, before), ""
     if now.outcome != before.outcome:
-        turned = f"{ENDINGS[now.outcome].one}, before: {WORDS[became(before)]}"
+        turned = f"{OUTCOMES[now.outcome].one}, before: {OUTCOMES[became(before)].word}"
     if before.outcome == "passed" != now.outcome:
-        return Change(now, before, "fell", _FALLEN[now.outcome], why, because)
-    if before.outcome not in _FAILS and now.outcome in _FAILS:
+        return Change(now, before, "fell", OUTCOMES[now.outcome].fell, why, because)
+    if before.outcome not in FAILING and now.outcome in FAILING:
         return Change(now, before, "fell", turned, why, because)
     if weakened := _weakened(now, before):
         return Change(now, before, "weakened", weakened, why, because)
@@ -191,7 +181,7 @@ def _compared(now: Record, before: Record) -> Change:
     change = Change(now, before, "t grew", turned or "more prompts were tried", why)
     if change.t_grew:
         return change
-    if not QUIET.issuperset(reason.kind for reason in why) or became(now) != became(before):
+    if not all(REASONS[reason.kind].quiet for reason in why) or became(now) != became(before):
         return Change(now, before, "other", turned, why)
     return Change(now, before, "same")
 
@@ -204,18 +194,18 @@ def _weakened(now: Record, before: Record) -> str:
     holds = now.outcome == "passed"
     if now.outcome == "xfailed" and before.outcome not in ("xfailed", "xpassed", "passed"):
         return "is expected to fail now"  # what held unexpectedly was expected to fail before
-    if now.outcome == "skipped" and before.outcome in _FAILS:
-        return _FALLEN["skipped"]
+    if now.outcome == "skipped" and before.outcome in FAILING:
+        return OUTCOMES["skipped"].fell
     fewer = _is_less(_tries(now), _tries(before))
     if not (fewer or _asserts_less(now, before)):
         return ""
     if holds and not asserts(now):
         return "is only reported now"
     if fewer:
-        return f"counts fewer tries, and {ENDINGS[now.outcome].one}"
+        return f"counts fewer tries, and {OUTCOMES[now.outcome].one}"
     if holds:
         return "asserts less" if before.outcome == "passed" else "passes, but asserts less"
-    return f"asserts less, and {ENDINGS[now.outcome].one}"
+    return f"asserts less, and {OUTCOMES[now.outcome].one}"
 
 
 def _asserts_less(now: Record, before: Record) -> bool:

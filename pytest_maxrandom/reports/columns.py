@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import NONE, count
-from pytest_maxrandom.reports.summary import ENDINGS, SYMBOLS, WORDS, became, names
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import OUTCOMES
+from pytest_maxrandom.reports.summary import became, names
 from pytest_maxrandom.reports.tables import Column, Mark, Name
 
 if TYPE_CHECKING:
@@ -14,11 +15,16 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Record, RunRecord
     from pytest_maxrandom.reports.tables import Cell, Medium
 HTML_ONLY: frozenset[Medium] = frozenset(("html",))
-
+_NEW = (
+    "between which accuracies on new questions that of the best prompt lies; each end is at 95 %, "
+    "with the selection of the best of *t* taken into account."
+)
 NOTES = {
     "needed": "*Needed*: what passes, as far as that does not depend on the answers.",
-    "new": "*New*: between which accuracies on new questions that of the best prompt lies; each "
-    "end is at 95 %, with the selection of the best of *t* taken into account.",
+    "new": f"*New*: {_NEW}",
+    "new_below": f"Below the best: {_NEW}",
+    "verdict": "A verdict *between baselines* is above the standard baseline only, *above maximum* "
+    "above both.",
     "p": "Where the claim is decided by another p-value, that one is shown with its name.",
     "bar": "Bar: the best prompt, from 0 to 1; solid line: maximum random baseline; dashed line: "
     "standard baseline; triangle: what is needed.",
@@ -30,13 +36,8 @@ NOTES = {
 
 def mark(record: Record) -> Mark:
     """Write what became of a record."""
-    ended = became(record)
-    return Mark(SYMBOLS[ended], WORDS[ended], ENDINGS[ended].brief)
-
-
-def standing_of(row: Any) -> str:
-    """Write where a best prompt stands, of whatever has a verdict."""
-    return str(row.verdict or NONE).replace("at chance", "at standard")
+    shown = OUTCOMES[became(record)]
+    return Mark(shown.sign, shown.word, shown.brief, shown.colour)
 
 
 def was(

@@ -14,11 +14,18 @@ from urllib.parse import quote, urlsplit
 from markupsafe import Markup
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import LISTS, ClaimRecord, RunRecord
+from pytest_maxrandom.record import (
+    FAILING,
+    LISTS,
+    OUTCOMES,
+    SETTLED,
+    TESTED,
+    ClaimRecord,
+    RunRecord,
+)
 from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
 from pytest_maxrandom.reports.details import designs_table
 from pytest_maxrandom.reports.headlines import (
-    TESTED,
     Question,
     brief_names,
     failing_first,
@@ -30,13 +37,12 @@ from pytest_maxrandom.reports.headlines import (
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.origins import held_out, looks
 from pytest_maxrandom.reports.phrases import new_questions
+from pytest_maxrandom.reports.reasons import REASONS
 from pytest_maxrandom.reports.red_flags import raised
 from pytest_maxrandom.reports.rendering import checked
 from pytest_maxrandom.reports.searches import of_searches
-from pytest_maxrandom.reports.sections import brief_table
+from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import (
-    ENDINGS,
-    SYMBOLS,
     files,
     missing,
     names,
@@ -126,7 +132,7 @@ def comment(
     points = points_of(found, brief_names(_all_of(shown, compared)))
     points += _flags(shown, compared)
     rows = [change for change in sorted(found, key=weight) if change.now is not None]
-    claims = brief_table(
+    claims = claims_table(
         shown,
         [change.now for change in rows if isinstance(change.now, ClaimRecord)],
         [change.before for change in rows if isinstance(change.now, ClaimRecord)],
@@ -241,24 +247,16 @@ _TEXT = 300
 """Characters of any one text from data."""
 _NOT_SHOWN = frozenset(("id", "claim", "suite", "revision", "model_digest", "task_digest"))
 """Texts that a comment compares, and does not show."""
-_FINE = ("passed", "xfailed", "skipped")
 _PLACES = ("failing", "changed", "new", "other", "more_new", "known")
 """Where a point stands: failures, changes and the first new red flags unfolded, the rest folded."""
 _MOST_NEW = 5
 _FEW = 20
 """Claims of which a comment says more, folded; the full report does of all."""
-_AS_BEFORE: dict[str | None, str] = {
-    "failed": "fails as before",
-    "xpassed": "passes unexpectedly as before",
-    "error": "still cannot be tested",
-    "skipped": "is skipped as before",
-    None: "still has no result",
-}
 
 
 def weight(change: Change) -> tuple[bool, bool, int]:
     """Sort rows: what fell, then what fails, then what changed, then all others."""
-    fine = change.now is not None and change.now.outcome in _FINE
+    fine = change.now is not None and change.now.outcome not in FAILING
     return change.kind != "fell", fine, KINDS.index(change.kind)
 
 
@@ -271,14 +269,14 @@ def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
         tested = change.now is None or record.outcome in TESTED
         # No number says why something was not tested.
         what, why = change.what, _why(change) if tested else []
-        if change.now is not None and record.outcome not in ("passed", "xfailed"):
+        if change.now is not None and record.outcome not in SETTLED:
             place = "changed" if record.outcome == "skipped" else "failing"
-            what = what or (_AS_BEFORE[record.outcome] if change.before else "")
+            what = what or (OUTCOMES[record.outcome].again if change.before else "")
             line = headline(record)
             told = "; ".join(filter(None, [short(line.cause), *why]))
             # A change says already what became of it.
-            reached = "" if what and line.found == ENDINGS[record.outcome].one else line.found
-            sign = SYMBOLS[record.outcome]
+            reached = "" if what and line.found == OUTCOMES[record.outcome].one else line.found
+            sign = OUTCOMES[record.outcome].sign
             question = Question(sign, (), reached, line.numbers, told, change=what)
         elif why or (what and (change.before or record.outcome != "passed")):
             place = "other" if change.kind == "other" else "changed"
@@ -298,7 +296,7 @@ def _why(change: Change) -> list[str]:
     Numbers of a claim stand in its line and in the table, new red flags in full below.
     """
     told = [each for each in change.reasons if not each.new_flag]
-    others = [each for each in told if each.kind != "number"]
+    others = [each for each in told if not REASONS[each.kind].in_columns]
     if isinstance(change.now or change.before, ClaimRecord) and (change.because or others):
         told = others
     return [short(each) for each in (change.because, *(each.text for each in told)) if each]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.reports.origins import chances
-from pytest_maxrandom.reports.phrases import metric_name
+from pytest_maxrandom.reports.wording import metric_name
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.selection import expected_maximum

@@ -23,7 +23,7 @@ from pytest_maxrandom.reports import (
     replicates,
     training,
 )
-from pytest_maxrandom.reports.columns import MAXIMUM, RESULT, mark, standing_of, was
+from pytest_maxrandom.reports.columns import MAXIMUM, RESULT, mark, was
 from pytest_maxrandom.reports.design_sections import labels_table
 from pytest_maxrandom.reports.dialect import Detail
 from pytest_maxrandom.reports.tables import Column, Name, Table, tabulate
@@ -231,7 +231,7 @@ _REPLICATE: list[Column[Any]] = [
     Column("correct", lambda one: share(one.best_correct, one.n), "right", below=""),
     MAXIMUM,
     Column("*p_max*", "p_max", "p"),
-    Column("verdict", standing_of),
+    Column("verdict", "verdict"),
     Column("claim", lambda one: "passes" if one.passed else "fails"),
     Column("best prompt", lambda one: Name(one.best_prompt[:12])),
 ]

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.notation import NONE, accuracy, count
-from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.record import OUTCOMES, ClaimRecord
 from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.phrases import best_value, decisive_p, needed_score
-from pytest_maxrandom.reports.summary import WORDS, became, missing, names, records, unread
+from pytest_maxrandom.reports.reasons import REASONS
+from pytest_maxrandom.reports.summary import became, missing, names, records, unread
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
 from pytest_maxrandom.reports.text import clauses, visible
 from pytest_maxrandom.reports.trend import written_moment
@@ -24,10 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.record import Record, RunRecord
-    from pytest_maxrandom.reports.reasons import ReasonKind
 
-_IN_COLUMNS: frozenset[ReasonKind] = frozenset({"number"})
-"""Reasons that stand in the columns of a claim."""
 _SEEN = frozenset({"newly fails", "newly passes", "more prompts were tried", "is gone"})
 """What the kind of change says already."""
 _COLUMNS = ("best", "needed", "n", "t", "p")
@@ -127,7 +125,7 @@ def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterat
         yield head, {"fell": "red", "rose": "green"}.get(change.kind, "")
         for when, one in (("before", change.before), ("now", change.now)):
             if isinstance(one, ClaimRecord):
-                yield _row(when, _numbers(one), WORDS[became(one)]), ""
+                yield _row(when, _numbers(one), OUTCOMES[became(one)].word), ""
         yield from ((line, "") for line in _wrapped(visible(_why(change)), width, "    "))
     if left := len(found.changes) - len(shown):
         yield f"{count(left)} more: maxrandom diff shows all", ""
@@ -214,9 +212,12 @@ def _notes(found: Difference) -> Iterator[str]:
 def _why(change: Change) -> str:
     """Say what decides and what is different, but for what stands in columns."""
     of_claim = isinstance(change.now or change.before, ClaimRecord)
-    hidden = _IN_COLUMNS if of_claim else frozenset()
     what = "" if change.kind == "new" or change.what in _SEEN else change.what
-    reasons = [reason.text for reason in change.reasons if reason.kind not in hidden]
+    reasons = [
+        reason.text
+        for reason in change.reasons
+        if not (of_claim and REASONS[reason.kind].in_columns)
+    ]
     return clauses(what, change.because, *reasons)
 
 

@@ -12,15 +12,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import ClaimRecord, LabelBiasRecord, ReplicatesRecord
+from pytest_maxrandom.record import (
+    FAILING,
+    OUTCOMES,
+    SETTLED,
+    STANDINGS,
+    TESTED,
+    ClaimRecord,
+    LabelBiasRecord,
+    ReplicatesRecord,
+)
 from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.flag_sentences import brief
 from pytest_maxrandom.reports.label_bias import bias_found
 from pytest_maxrandom.reports.red_flags import MOST_NAMES, does, gravity, page_of, raised
 from pytest_maxrandom.reports.summary import (
-    ENDINGS,
-    SETTLED,
-    SYMBOLS,
     asserts,
     became,
     designs,
@@ -41,7 +47,7 @@ from pytest_maxrandom.reports.wording import failure, levels_of, p_is
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import Record, RedFlag, RunRecord, Standing
+    from pytest_maxrandom.record import Record, RedFlag, RunRecord
     from pytest_maxrandom.record.designs import Indication
     from pytest_maxrandom.reports.red_flags import Raised
     from pytest_maxrandom.reports.tables import Cell
@@ -50,22 +56,12 @@ if TYPE_CHECKING:
 
 _FLAG = "🚩"
 _LONGEST_NAME, _LONGEST_CAUSE = 60, 300
-_EACH = ("failed", "xpassed")
-"""Outcomes that have a line each, whatever its reason."""
-TESTED = ("passed", "failed", "xfailed", "xpassed")
-"""Outcomes of what was tested, whatever it told."""
 _NUMBERS = re.compile(r"(best [^()]*) \(([^()]*)\).*", re.DOTALL)
 """How the sentence of a claim that fails begins: reached and needed, then the numbers behind it."""
 _PLURAL = {"is": "are", "was": "were", "has": "have"}
 _VERB = re.compile(rf"\b({'|'.join(_PLURAL)})\b")
 _WORTH_SAYING = 0.5
 """Of the claims that luck lets pass; fewer than half of one is no news."""
-_STANDINGS: dict[Standing, str] = {
-    "above maximum": "above the maximum random baseline",
-    "between baselines": "between the two baselines",
-    "at chance": "at the standard baseline",
-    "below standard": "below the standard baseline",
-}
 _FINDINGS: dict[Indication, str] = {
     "tuned on the text": "tuned on the text",
     "no sign of it": "without a sign of it",
@@ -118,7 +114,7 @@ def standing(run: RunRecord) -> str:
     """
     found = Counter(claim.verdict for claim in run.claims if claim.verdict and not asserts(claim))
     checks = Counter(check.finding for check in run.contamination if check.finding)
-    best = [f"{count(found[key])} {where}" for key, where in _STANDINGS.items() if found[key]]
+    best = [f"{count(found[key])} {shown.clause}" for key, shown in STANDINGS.items() if found[key]]
     tuned = [f"{count(checks[key])} {said}" for key, said in _FINDINGS.items() if checks[key]]
     told = (("Best accuracies", best), ("Contamination checks", tuned))
     return " ".join(f"{name}: {listed(parts)}." for name, parts in told if parts)
@@ -171,7 +167,7 @@ def brief_names(run: RunRecord) -> dict[str, Cell]:
 def headline(record: Record) -> Headline:
     """Say what became of a record, and why, in a line."""
     if record.outcome == "xpassed":
-        return Headline("passes unexpectedly", cause=_within(phrases.finding(record)))
+        return Headline(OUTCOMES["xpassed"].one, cause=_within(phrases.finding(record)))
     if record.outcome not in TESTED or not isinstance(record, ClaimRecord):
         return _told(record)
     if record.decided is None and (record.best_correct is None or not record.n):
@@ -202,7 +198,7 @@ def cause(claim: ClaimRecord) -> str:
 
 def failing_first(found: Iterable[_Record]) -> list[_Record]:
     """Sort records: those that fail the run first, as they are in the run otherwise."""
-    return sorted(found, key=lambda record: record.outcome in (*SETTLED, "skipped"))
+    return sorted(found, key=lambda record: record.outcome not in FAILING)
 
 
 def open_questions(run: RunRecord) -> list[Question]:
@@ -216,8 +212,9 @@ def open_questions(run: RunRecord) -> list[Question]:
     found: dict[tuple[str, Headline, str], list[Cell]] = {}
     for record in told:
         if record.outcome not in SETTLED or alone:
-            own = record.id if record.outcome in _EACH else ""
-            key = (SYMBOLS[became(record)], headline(record), own)
+            # What fails has a line each, whatever its reason.
+            own = record.id if record.outcome in TESTED and record.outcome in FAILING else ""
+            key = (OUTCOMES[became(record)].sign, headline(record), own)
             found.setdefault(key, []).append(known[record.id])
     return [
         _question(symbol, about, line.found, line.numbers, line.cause)
@@ -290,7 +287,7 @@ def _told(record: Record) -> Headline:
         cause = bias_found(record).removesuffix(f": {found}")
     if found:
         cause = cause.removeprefix(found).removeprefix(": ")
-    return Headline(found or ENDINGS[became(record)].one, cause=_within(cause))
+    return Headline(found or OUTCOMES[became(record)].one, cause=_within(cause))
 
 
 def _within(text: str) -> str:

@@ -90,8 +90,6 @@ _ACCENTS = {
     "\N{COMBINING CEDILLA}": "c",
     "\N{COMBINING OGONEK}": "k",
 }
-_STANDINGS = {"●": r"$\bullet$ ", "◐": r"$\odot$ ", "◔": r"$\ominus$ ", "○": r"$\circ$ "}
-"""Signs that pdflatex has no font for; other signs are left out."""
 _COLUMNS: dict[Kind, str] = {"text": "l", "prose": "p{7cm}"}
 _DOTTED = {"i": r"\i", "j": r"\j"}
 _BELOW = frozenset("dck")
@@ -193,7 +191,7 @@ class Latex(Dialect):
         return ""
 
     def mark(self, mark: Mark) -> str:
-        return f"{_STANDINGS.get(mark.sign, '')}{mark.word}"
+        return f"{mark.latex} {mark.word}".lstrip()
 
     def piece(self, piece: Piece) -> str:
         if isinstance(piece, str) and (piece == NONE or _PROBABILITY.fullmatch(piece)):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.reports.summary import WORDS
 from pytest_maxrandom.reports.tables import Mark, Name
 from pytest_maxrandom.reports.text import visible
 
@@ -21,16 +20,6 @@ Markup = Literal["red", "green", "yellow", "bold"]
 
 WIDE = 120
 """Columns from which on a table has all that it can show."""
-COLOURS: dict[str, tuple[Markup, ...]] = {
-    WORDS["passed"]: ("green",),
-    WORDS["failed"]: ("red",),
-    WORDS["xpassed"]: ("red",),
-    WORDS["error"]: ("red",),
-    WORDS[None]: ("red",),
-    WORDS["xfailed"]: ("yellow",),
-    WORDS["skipped"]: ("yellow",),
-}
-"""pytest's colours of what became of a test, by our words for it."""
 _GAP = "  "
 _LEAST_ROOM = 20
 """A column of names that has less room stands on lines of its own."""
@@ -176,8 +165,7 @@ def _written(piece: Piece, is_wide: bool) -> str:
 
 
 def _markup(cell: Cell) -> tuple[Markup, ...]:
-    word = next((piece.word for piece in cell if isinstance(piece, Mark)), "")
-    return COLOURS.get(word, ())
+    return tuple(piece.colour for piece in cell if isinstance(piece, Mark) and piece.colour)
 
 
 def width_of(text: str) -> int:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
     BASELINES,
-    METRIC_NAMES,
     P_VALUES,
     accuracy,
     count,
@@ -18,7 +17,7 @@ from pytest_maxrandom.notation import (
 from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
 from pytest_maxrandom.reports.searches import rule
 from pytest_maxrandom.reports.text import clauses, listed
-from pytest_maxrandom.reports.wording import examples, levels_of, p_is, shown_p
+from pytest_maxrandom.reports.wording import examples, levels_of, metric_name, p_is, shown_p
 from pytest_maxrandom.stats import multiplicity
 
 if TYPE_CHECKING:
@@ -29,11 +28,6 @@ _OF_LEVELS = {"family": "shared by the suite's claims", "looks": "spent per doub
 """How levels come about that are not those of the suite."""
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
-
-
-def metric_name(claim: ClaimRecord) -> str:
-    """Name what the best prompt is best in."""
-    return METRIC_NAMES.get(claim.metric, claim.metric)
 
 
 def best_value(claim: ClaimRecord) -> float | None:

@@ -6,7 +6,7 @@ A reason is a kind, for programs, and a clause, for people: ``t from 50 to 200``
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, count, p_value, signed
 from pytest_maxrandom.record import (
@@ -20,38 +20,40 @@ from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports import comparisons, replicates
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
-from pytest_maxrandom.reports.phrases import best_value, decisive, metric_name, needed_score
-from pytest_maxrandom.reports.wording import shown_p
+from pytest_maxrandom.reports.phrases import best_value, decisive, needed_score
+from pytest_maxrandom.reports.wording import metric_name, shown_p
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from pytest_maxrandom.record import Record, RedFlagKind, Severity, SweepCost
+    from pytest_maxrandom.record import Record, RedFlagKind, Severity
 
-ReasonKind = Literal[
-    "claim", "examples", "model", "settings", "arithmetic", "tries", "prompt", "number", "red flag"
-]
-"""claim: another assertion; examples: others, or another number of them; model: another revision,
-or other weights; settings: of the suite; arithmetic: what computed; tries: another t; prompt:
-another best prompt; number: a result; red flag: a new one, a gone one, or one that does something
-else."""
-QUIET: frozenset[ReasonKind] = frozenset({"arithmetic", "prompt"})
-"""What alone, with the same results, is no change."""
-_CLAIMS, _EXAMPLES, _TASK = "claims", "validation examples", "task"
-_REVISION, _MODEL = "revision", "model"
-_BEST_PROMPT, _PATTERN, _SERVER = "best prompt", "pattern of answers", "server"
-_TEXTS = "training texts"
-_SAID = {
-    _EXAMPLES: "the validation examples are not the same",
-    _TASK: "the task's examples are not the same",
-    _REVISION: "the model has another revision",
-    _MODEL: "the model is not the same",
-    _BEST_PROMPT: "another prompt is the best",
-    _TEXTS: "the model is trained on other texts",
-    _PATTERN: "another pattern reads the answers",
-    _SERVER: "the server reports another model",
+
+@dataclass(frozen=True, slots=True)
+class KindOfReason:
+    """What reasons of a kind are."""
+
+    means: str
+    """What is different."""
+    example: str
+    quiet: bool = False
+    """Whether it alone, with the same results, is no change."""
+    in_columns: bool = False
+    """Whether the columns of a claim show it."""
+
+
+REASONS: dict[str, KindOfReason] = {
+    "claim": KindOfReason("what is claimed", "metric from accuracy to macro-F1"),
+    "examples": KindOfReason("the examples, or their number", "n from 100 to 60"),
+    "model": KindOfReason("its revision, weights, or how it is run", "the model is not the same"),
+    "settings": KindOfReason("the suite's settings", "scoring from mean_logprob to sum_logprob"),
+    "arithmetic": KindOfReason("what computed", "torch from 2.12.0 to 2.13.0", quiet=True),
+    "tries": KindOfReason("the prompts tried", "t from 20 to 40"),
+    "prompt": KindOfReason("the best prompt", "another prompt is the best", quiet=True),
+    "number": KindOfReason("a result", "best accuracy from .770 to .608", in_columns=True),
+    "red flag": KindOfReason("what red flags say or do", "red flag tied_scores is new"),
 }
-"""How a difference is said where it is not ``t from 50 to 200``, by what is compared."""
+"""All kinds of reasons."""
 _MEASURED = ("tokenized", "repeated", "local", "same_texts")
 """Keys of a server's handshake that are measured anew each time."""
 _SEVERITIES: tuple[Severity, ...] = ("ignore", "warn", "fail")
@@ -64,29 +66,58 @@ _MOST_FLAGS = 2
 class Reason:
     """One thing that is different, as a clause."""
 
-    kind: ReasonKind
+    kind: str
+    """One of `REASONS`."""
     text: str
     new_flag: bool = False
     """Whether it is a red flag that was not there, which some reports show in full."""
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One thing, or several of a kind, that two records are compared in."""
+
+    kind: str
+    """One of `REASONS`."""
+    name: str
+    value: str | Callable[[Any], Any]
+    """An attribute, with dots, or what returns it of a record: a text, a number, None where it is
+    unknown, or these by names of their own."""
+    said: str = ""
+    """How a difference is said, with `now` and `before`."""
+    only: Callable[[Any, Any], bool] | None = None
+    """Whether two records are compared in this."""
+
+    def of(self, record: Record) -> dict[str, str]:
+        """Return what is known of a record, as it is written, by its names."""
+        value: Any = record
+        if callable(self.value):
+            value = self.value(record)
+        else:
+            for name in self.value.split("."):
+                value = value and getattr(value, name)
+        values = value if isinstance(value, dict) else {self.name: value}
+        shown = {name: count(one) if isinstance(one, int) else one for name, one in values.items()}
+        return {name: one for name, one in shown.items() if one and one != NONE}
+
+    def differences(self, now: Record, before: Record) -> Iterator[Reason]:
+        """Yield what is different; what one of them lacks is unknown."""
+        if self.only is None or self.only(now, before):
+            was = self.of(before)
+            for name, shown in self.of(now).items():
+                if was.get(name, shown) != shown:
+                    said = self.said.format(now=shown, before=was[name])
+                    yield Reason(self.kind, said or f"{name} from {was[name]} to {shown}")
+
+
 def reasons(now: Record, before: Record) -> tuple[Reason, ...]:
     """Say in what the conditions and the numbers of a record are not what they were."""
-    earlier = {name: shown for _, name, shown in _conditions(before, now)}
     told = [
-        Reason(kind, _said(name, shown, was))
-        for kind, name, shown in _conditions(now, now)
-        if (was := earlier.get(name, NONE)) != shown and NONE not in (shown, was)
+        each for one in (_CLAIMED, *COMPARED[type(now)]) for each in one.differences(now, before)
     ]
     if isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord):
         told += _flag_differences(now, before)
     return tuple(told)
-
-
-def _said(name: str, now: str, before: str) -> str:
-    if name == _CLAIMS:
-        return f"claims: {now}, before: {before}"
-    return _SAID.get(name) or f"{name} from {before} to {now}"
 
 
 def main_reason(now: Record, before: Record) -> str:
@@ -128,116 +159,125 @@ def _p_moved(failing: ClaimRecord, now: ClaimRecord, before: ClaimRecord) -> str
     return f"{P_VALUES[key]} {shown_p(before, key)} to {shown_p(now, key)}"
 
 
-def _conditions(record: Record, now: Record) -> Iterator[tuple[ReasonKind, str, str]]:
-    """Yield what is compared of a record with the later `now`, as it is written.
-
-    A dash is unknown. What has another name in another record (the best value of another metric)
-    is not compared.
-    """
-    yield "claim", _CLAIMS, claimed_of(record) or "nothing"
-    match record:
-        case ClaimRecord():
-            assert isinstance(now, ClaimRecord)
-            yield from _of_claim(record, now)
-        case ReplicatesRecord():
-            yield "number", "passes in", replicates.holding(record)
-            yield "number", "contradicting the majority", replicates.contradictions(record)
-            yield "number", "median best accuracy", replicates.median(record, "best_accuracy")
-            yield "number", "median p_max", replicates.median(record, "p_max")
-        case LabelBiasRecord():
-            yield from (("number", name, told) for name, told in bias_numbers(record).items())
-        case ComparisonRecord():
-            yield "examples", "n", comparisons.shown_n(record)
-            yield "tries", "t", count(record.t)
-            yield "settings", "replicates", count(record.replicates)
-            yield "number", "difference", signed(record.difference)
-            yield "number", "p", p_value(record.p_value)
-            yield "number", "best of t", signed(record.best_difference)
-        case ContaminationRecord():
-            yield "number", "boost", signed(record.boost)
-            yield "number", "bias", signed(record.bias)
-            yield "number", "finding", record.finding or NONE
-
-
-def _of_claim(record: ClaimRecord, now: ClaimRecord) -> Iterator[tuple[ReasonKind, str, str]]:
-    key, metric = decisive(now), metric_name(record)
-    same_rule = record.asserted == now.asserted and record.n == now.n
-    yield "claim", "clusters", "none" if record.clusters is None else count(record.clusters)
-    yield "claim", "metric", metric
-    yield from _of_examples(record, now)
-    yield "model", _REVISION, record.revision or NONE
-    # Another revision, or another training, is another model; that is one reason, and not two.
-    same_revision = record.revision == now.revision or None in (record.revision, now.revision)
-    is_one_reason = same_revision and _trained_alike(record, now)
-    yield "model", _MODEL, (record.model_digest if is_one_reason else None) or NONE
-    yield from _settings(record)
-    if record.engine is not None:
-        yield from _computing(record.engine)
-    yield "examples", "n", count(record.n)
-    yield "tries", "t", count(record.t)
-    yield "prompt", _BEST_PROMPT, record.best_prompt.digest if record.best_prompt else NONE
-    yield "number", f"best {metric}", accuracy(best_value(record))
-    needed = count(record.critical_count) if same_rule else NONE
-    yield "number", "right answers needed", needed
-    yield "number", P_VALUES[key], NONE if getattr(record, key) is None else shown_p(record, key)
-
-
-def _of_examples(record: ClaimRecord, now: ClaimRecord) -> Iterator[tuple[ReasonKind, str, str]]:
-    """Yield what tells the examples from others; where n differs, that says it."""
-    drawn, later = record.validation, now.validation
-    known, wanted = (each.digest if each else None for each in (drawn, later))
-    as_many = drawn is None or later is None or drawn.examples == later.examples
-    yield "examples", _EXAMPLES, (known if as_many else None) or NONE
-    # Of older reports only the digest of the whole task is known.
-    same = known == wanted or None in (known, wanted)
-    yield "examples", _TASK, (record.task_digest if same else None) or NONE
-
-
-def _trained_alike(record: ClaimRecord, now: ClaimRecord) -> bool:
-    """Tell whether two records' models were trained on the same texts in the same way."""
+def _same_model(now: ClaimRecord, before: ClaimRecord) -> bool:
+    """Tell whether neither revision nor training says already that the model is another one."""
     both = [
         one and (one.text_digest, one.settings, one.classify, one.seed)
-        for one in (record.training, now.training)
+        for one in (now.training, before.training)
     ]
-    return both[0] == both[1]
+    revisions = (now.revision, before.revision)
+    return both[0] == both[1] and (None in revisions or revisions[0] == revisions[1])
 
 
-def _settings(record: ClaimRecord) -> Iterator[tuple[ReasonKind, str, str]]:
-    """Yield what a suite says of how prompts are made and answers are read."""
-    yield "settings", "backend", record.backend or NONE
-    yield "settings", "scoring", record.scoring or NONE
-    if (drawn := record.prompts) is not None:
-        yield "settings", "demonstrations from", drawn.source or drawn.regime
-        yield "settings", "pool of demonstrations", count(drawn.pool)
-        yield "settings", "instructions", count(drawn.instructions)
-        yield "settings", "formats", count(drawn.formats)
-        yield "settings", "seed of prompts", count(drawn.seed)
-    if record.validation is not None:
-        yield "settings", "seed of examples", count(record.validation.seed)
-    if (trained := record.training) is not None:
-        yield "settings", _TEXTS, trained.text_digest
-        for of, said in (("training", trained.settings), ("the head", trained.classify)):
-            for key, value in said.items():
-                yield "settings", f"{key} of {of}", "none" if value is None else str(value)
-    if (answered := record.generated) is not None:
-        yield "settings", "tokens of an answer", count(answered.max_tokens)
-        yield "settings", "temperature", f"{answered.temperature:g}"
-        yield "settings", _PATTERN, answered.pattern or "none"
+def _as_many_examples(now: ClaimRecord, before: ClaimRecord) -> bool:
+    drawn, earlier = now.validation, before.validation
+    return drawn is None or earlier is None or drawn.examples == earlier.examples
 
 
-def _computing(cost: SweepCost) -> Iterator[tuple[ReasonKind, str, str]]:
-    """Yield what computed the numbers."""
-    yield "model", "files quantized by", cost.quantized or "nothing"
-    if cost.handshake is not None:
-        said = {name: told for name, told in cost.handshake.items() if name not in _MEASURED}
-        yield "model", _SERVER, str(sorted(said.items()))
-    yield "arithmetic", "dtype", cost.dtype or NONE
-    yield "arithmetic", "engine", cost.engine or NONE
-    if (found := cost.arithmetic) is not None:
-        yield "arithmetic", "processor", found.processor or NONE
-        yield "arithmetic", "kernels", found.kernels or NONE
-        for library, version in found.versions.items():
-            yield "arithmetic", library, version or NONE
+def _same_examples(now: ClaimRecord, before: ClaimRecord) -> bool:
+    """Tell whether the digest of the whole task is all that is known, as in older reports."""
+    known = [each.validation.digest if each.validation else None for each in (now, before)]
+    return None in known or known[0] == known[1]
+
+
+def _same_rule(now: ClaimRecord, before: ClaimRecord) -> bool:
+    return now.asserted == before.asserted and now.n == before.n
+
+
+def _trained(record: ClaimRecord) -> dict[str, str]:
+    found = record.training
+    parts = {"training": found.settings, "the head": found.classify} if found else {}
+    return {
+        f"{key} of {of}": "none" if value is None else str(value)
+        for of, said in parts.items()
+        for key, value in said.items()
+    }
+
+
+def _server(record: ClaimRecord) -> str | None:
+    if record.engine is None or record.engine.handshake is None:
+        return None
+    said = record.engine.handshake.items()
+    return str(sorted((name, told) for name, told in said if name not in _MEASURED))
+
+
+def _p_value(key: str) -> Compared:
+    """Compare a p-value where it is the one that decides now."""
+
+    def known(record: ClaimRecord) -> str | None:
+        return None if getattr(record, key) is None else shown_p(record, key)
+
+    return Compared("number", P_VALUES[key], known, only=lambda now, _: decisive(now) == key)
+
+
+_CLAIMED = Compared(
+    "claim", "claims", lambda r: claimed_of(r) or "nothing", "claims: {now}, before: {before}"
+)
+COMPARED: dict[type[Any], tuple[Compared, ...]] = {
+    ClaimRecord: (
+        Compared("claim", "clusters", lambda r: "none" if r.clusters is None else r.clusters),
+        Compared("claim", "metric", metric_name),
+        Compared("examples", "validation examples", "validation.digest",
+                 "the validation examples are not the same", _as_many_examples),
+        Compared("examples", "task", "task_digest", "the task's examples are not the same",
+                 _same_examples),
+        Compared("model", "revision", "revision", "the model has another revision"),
+        Compared("model", "model", "model_digest", "the model is not the same", _same_model),
+        Compared("settings", "backend", "backend"),
+        Compared("settings", "scoring", "scoring"),
+        Compared("settings", "demonstrations from",
+                 lambda r: r.prompts and (r.prompts.source or r.prompts.regime)),
+        Compared("settings", "pool of demonstrations", "prompts.pool"),
+        Compared("settings", "instructions", "prompts.instructions"),
+        Compared("settings", "formats", "prompts.formats"),
+        Compared("settings", "seed of prompts", "prompts.seed"),
+        Compared("settings", "seed of examples", "validation.seed"),
+        Compared("settings", "training texts", "training.text_digest",
+                 "the model is trained on other texts"),
+        Compared("settings", "training", _trained),
+        Compared("settings", "tokens of an answer", "generated.max_tokens"),
+        Compared("settings", "temperature",
+                 lambda r: r.generated and f"{r.generated.temperature:g}"),
+        Compared("settings", "pattern of answers",
+                 lambda r: r.generated and (r.generated.pattern or "none"),
+                 "another pattern reads the answers"),
+        Compared("model", "files quantized by",
+                 lambda r: r.engine and (r.engine.quantized or "nothing")),
+        Compared("model", "server", _server, "the server reports another model"),
+        Compared("arithmetic", "dtype", "engine.dtype"),
+        Compared("arithmetic", "engine", "engine.engine"),
+        Compared("arithmetic", "processor", "engine.arithmetic.processor"),
+        Compared("arithmetic", "kernels", "engine.arithmetic.kernels"),
+        Compared("arithmetic", "libraries", "engine.arithmetic.versions"),
+        Compared("examples", "n", "n"),
+        Compared("tries", "t", "t"),
+        Compared("prompt", "best prompt", "best_prompt.digest", "another prompt is the best"),
+        Compared("number", "best", lambda r: {f"best {metric_name(r)}": accuracy(best_value(r))}),
+        Compared("number", "right answers needed", "critical_count", only=_same_rule),
+        *map(_p_value, P_VALUES),
+    ),
+    ReplicatesRecord: (
+        Compared("number", "passes in", replicates.holding),
+        Compared("number", "contradicting the majority", replicates.contradictions),
+        Compared("number", "median best accuracy", lambda r: replicates.median(r, "best_accuracy")),
+        Compared("number", "median p_max", lambda r: replicates.median(r, "p_max")),
+    ),
+    LabelBiasRecord: (Compared("number", "numbers", bias_numbers),),
+    ComparisonRecord: (
+        Compared("examples", "n", comparisons.shown_n),
+        Compared("tries", "t", "t"),
+        Compared("settings", "replicates", "replicates"),
+        Compared("number", "difference", lambda r: signed(r.difference)),
+        Compared("number", "p", lambda r: p_value(r.p_value)),
+        Compared("number", "best of t", lambda r: signed(r.best_difference)),
+    ),
+    ContaminationRecord: (
+        Compared("number", "boost", lambda r: signed(r.boost)),
+        Compared("number", "bias", lambda r: signed(r.bias)),
+        Compared("number", "finding", "finding"),
+    ),
+}  # fmt: skip
+"""What records are compared in, in the order in which differences are told."""
 
 
 def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[Reason]:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.comparisons import checked, compared
 from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
-from pytest_maxrandom.reports.phrases import metric_name
 from pytest_maxrandom.reports.training import trained
+from pytest_maxrandom.reports.wording import metric_name
+from pytest_maxrandom.suite.base import QUANTIZATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,11 +59,6 @@ _ADJUSTMENTS = {
 }
 _BERT, _GPT2 = re.compile(r"\bbert\b", re.IGNORECASE), re.compile(r"\bgpt-?2\b", re.IGNORECASE)
 """In names of models, of which no other words tell."""
-_QUANTIZATIONS = {
-    "nf4": ("4-bit NormalFloat", "dettmers-2023"),
-    "fp4": ("4-bit floating point", "dettmers-2023"),
-    "int8": ("8-bit integers", "dettmers-2022"),
-}
 
 
 def methods(run: RunRecord) -> list[Method]:
@@ -136,8 +132,9 @@ def _of_claims(run: RunRecord) -> list[_Told]:
             "fisher-1935",
         ),
         *(
-            (name in quantizations, f"{name} is quantization to {words}", source)
-            for name, (words, source) in _QUANTIZATIONS.items()
+            (name in quantizations, f"{name} is quantization to {known.words}", known.source)
+            for name, known in QUANTIZATIONS.items()
+            if known.words
         ),
     ]
 

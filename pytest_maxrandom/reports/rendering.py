@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from pytest_maxrandom import notation
 from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.record import OUTCOMES, STANDINGS
 from pytest_maxrandom.reports import (
     agreement,
     agreement_sections,
@@ -235,9 +236,8 @@ def environment(
     made.filters |= dict.fromkeys(("e", "escape", "forceescape"), of_text(dialect.plain))
     made.filters["each"] = lambda values, macro: [macro(value).strip() for value in values]
     made.globals.update(
-        symbols=summary.SYMBOLS,
-        words=summary.WORDS,
-        standings=agreement.STANDINGS,
+        outcomes=OUTCOMES,
+        standings=STANDINGS,
         share=notation.share,
         suffix=dialect.suffix,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, share
@@ -13,7 +14,6 @@ from pytest_maxrandom.reports.columns import (
     RESULT,
     difference,
     name_column,
-    standing_of,
     task_column,
     was,
 )
@@ -27,8 +27,8 @@ from pytest_maxrandom.reports.summary import (
     shots,
     variants,
 )
-from pytest_maxrandom.reports.tables import Column, Drawing, Name, Table, tabulate
-from pytest_maxrandom.reports.wording import examples, shown_p
+from pytest_maxrandom.reports.tables import STACKED, Column, Drawing, Name, Table, tabulate
+from pytest_maxrandom.reports.wording import examples, metric_name, shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,15 @@ def _correct(claim: ClaimRecord) -> str:
 
 
 def _metric(claim: ClaimRecord) -> str:
-    return "" if claim.metric == "accuracy" else phrases.metric_name(claim)
+    return "" if claim.metric == "accuracy" else metric_name(claim)
+
+
+def _n_change(now: ClaimRecord, then: ClaimRecord) -> str:
+    return difference(now.n, then.n)
+
+
+def _t_change(now: ClaimRecord, then: ClaimRecord) -> str:
+    return difference(now.t, then.t)
 
 
 def _best_change(now: ClaimRecord, then: ClaimRecord) -> str:
@@ -86,29 +94,66 @@ def _flags(claim: ClaimRecord) -> str:
     return ", ".join(dict.fromkeys(DOES[flag.severity] for flag in claim.red_flags))
 
 
-_N: Column[ClaimRecord] = Column(
-    "*n*", "n", "count", brief="n", change=lambda now, then: difference(now.n, then.n)
-)
-_T: Column[ClaimRecord] = Column(
-    "*t*", "t", "count", brief="t", change=lambda now, then: difference(now.t, then.t)
-)
-_NUMBERS: list[Column[ClaimRecord]] = [
-    Column("shots", lambda claim: shots(claim) or NONE, "count"),
-    _N,
-    _T,
-    Column("best", lambda c: accuracy(best_value(c)), "score", brief="best", change=_best_change),
-    Column("metric", _metric, brief="metric", optional=True, media=frozenset()),
-    Column("correct", _correct, "right", below=""),
-    Column("new", phrases.interval_shown, "right", below="", lead="new: ", optional=True,
-           note=NOTES["new"]),
-    Column("needed", _needed, "right", wide="needed", optional=True,
-           media=frozenset()),
-    Column("standard\nbaseline", "standard_baseline", "score", wide="standard"),
-    MAXIMUM,
-    Column("*p_max*", phrases.decisive_p, "right", brief="p", change=_p_change),
-    Column("decided by", phrases.decisive_name, below="", optional=True, note=NOTES["p"]),
-    Column("red flags", _flags, optional=True, media=frozenset(("latex",))),
-]  # fmt: skip
+def _which_p(claim: ClaimRecord) -> str:
+    if claim.decided_on_test is not None:
+        return "test set"
+    if phrases.decisive_p(claim) == NONE:
+        return ""
+    return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
+
+
+def _only_reported(claim: ClaimRecord) -> str:
+    """Write the verdict of what claims nothing; else there is one: it passes or fails."""
+    return NONE if asserts(claim) else claim.verdict or NONE
+
+
+def _columns(
+    run: RunRecord, where: Mapping[str, str], arms: Mapping[str, str]
+) -> list[Column[Any]]:
+    """List all that tables show of a claim; narrow pages name it in one cell, papers in several."""
+    of_one = only_model(run)
+
+    def claim_of(claim: ClaimRecord) -> Cell:
+        told = ["" if of_one else model_name(claim), arms[claim.id], where[claim.id]]
+        of_shots = (f"{claim.shots}-shot",) if shots(claim) else ()
+        return (Name(claim.task, 40), *of_shots, *(Name(each, 40) for each in told if each))
+
+    def model(claim: ClaimRecord) -> Cell:
+        arm = arms[claim.id]
+        name = model_name(claim)
+        return (Name(name, 40) if name else NONE, *([Name(arm, 40)] if arm else []))
+
+    paper: dict[str, Any] = {"media": frozenset(("latex",))}
+    narrow: dict[str, Any] = {"media": STACKED}
+    return [
+        RESULT,
+        Column("claim", claim_of, header=True, **narrow),
+        Column("verdict", _only_reported, optional=True, note=NOTES["verdict"], **narrow),
+        Column("verdict", "verdict", note=NOTES["verdict"], **paper),
+        replace(task_column(where), **paper),
+        Column("model", model, **paper),
+        Column("shots", lambda claim: shots(claim) or NONE, "count", **paper),
+        Column("*n*", "n", "count", brief="n", late=True, change=_n_change),
+        Column("*t*", "t", "count", brief="t", late=True, change=_t_change),
+        Column("best", _best, "right", change=_best_change, **narrow),
+        Column("best", lambda c: accuracy(best_value(c)), "score", brief="best", **paper),
+        Column("new", phrases.interval_shown, "right", below="", optional=True,
+               note=NOTES["new_below"], **narrow),
+        Column("metric", _metric, brief="metric", optional=True, **narrow),
+        Column("correct", _correct, "right", **paper),
+        Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"], **paper),
+        Column("needed", _needed, "right", wide="needed", optional=True, note=NOTES["needed"],
+               **narrow),
+        Column("standard\nbaseline", "standard_baseline", "score", wide="standard", late=True),
+        replace(MAXIMUM, late=True),
+        Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
+        Column("which", _which_p, below="", **narrow),
+        Column("*p_max*", phrases.decisive_p, "right", brief="p", **paper),
+        Column("decided by", phrases.decisive_name, optional=True, note=NOTES["p"], **paper),
+        Column("red flags", _flags, optional=True, **paper),
+        Column("best and baselines", _drawn, media=HTML_ONLY, late=True, note=NOTES["bar"]),
+        name_column("claim", run),
+    ]  # fmt: skip
 
 
 def claims_table(
@@ -129,91 +174,22 @@ def claims_table(
         Their `files` and `variants`, where these are not those of the run.
     """
     shown = run.claims if claims is None else claims
-    where, arms = named or (files(run), variants(run))
-
-    def model(claim: ClaimRecord) -> Cell:
-        arm = arms[claim.id]
-        name = model_name(claim)
-        return (Name(name, 40) if name else NONE, *([Name(arm, 40)] if arm else []))
-
-    no_verdict = was(lambda claim: standing_of(claim).replace(NONE, "no verdict"))
-    columns: list[Column[Any]] = [
-        RESULT,
-        Column("verdict", standing_of, change=no_verdict),
-        task_column(where),
-        Column("model", model),
-        *_NUMBERS,
-        name_column("claim", run),
-    ]
-    caption = "The best of *t* prompts on *n* examples."
-    legend = _legend(shown, verdicts=True)
-    return tabulate("Claims", columns, shown, before, caption=caption, legend=legend)
+    columns = _columns(run, *(named or (files(run), variants(run))))
+    return tabulate("Claims", columns, shown, before, legend=_legend(shown))
 
 
-def brief_table(
-    run: RunRecord,
-    claims: Sequence[ClaimRecord] | None = None,
-    before: Sequence[Record | None] = (),
-    named: tuple[Mapping[str, str], Mapping[str, str]] | None = None,
-) -> Table:
-    """Show the same in few columns, what decides first, where a page is narrow."""
-    shown = run.claims if claims is None else claims
-    where, arms = named or (files(run), variants(run))
-    of_one = only_model(run)
-
-    def name(claim: ClaimRecord) -> Cell:
-        told = ["" if of_one else model_name(claim), arms[claim.id], where[claim.id]]
-        of_shots = (f"{claim.shots}-shot",) if shots(claim) else ()
-        return (Name(claim.task, 40), *of_shots, *(Name(each, 40) for each in told if each))
-
-    def verdict(claim: ClaimRecord) -> str:
-        return NONE if asserts(claim) else standing_of(claim)
-
-    columns: list[Column[Any]] = [
-        RESULT,
-        Column("claim", name, header=True),
-        # What is claimed has one verdict: it passes or fails.
-        Column("verdict", verdict, optional=True),
-        Column("best", _best, "right", change=_best_change),
-        Column("new", phrases.interval_shown, "right", below="", optional=True,
-               note=NOTES["new"].replace("*New*", "Below the best")),
-        Column("metric", _metric, optional=True),
-        Column("needed", _needed, "right",
-               optional=True, note=NOTES["needed"]),
-        Column("*p*", phrases.decisive_p, "right", change=_p_change),
-        Column("which", _which_p, below=""),
-        _N,
-        _T,
-        Column("standard\nbaseline", "standard_baseline", "score"),
-        MAXIMUM,
-        Column("best and baselines", _drawn, media=HTML_ONLY, note=NOTES["bar"]),
-    ]  # fmt: skip
-    legend = _legend(shown, verdicts=any(verdict(claim) != NONE for claim in shown))
-    return tabulate("Claims", columns, shown, before, legend=legend)
-
-
-def _which_p(claim: ClaimRecord) -> str:
-    if claim.decided_on_test is not None:
-        return "test set"
-    if phrases.decisive_p(claim) == NONE:
-        return ""
-    return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
-
-
-def _legend(shown: Sequence[ClaimRecord], *, verdicts: bool) -> str:
+def _legend(shown: Sequence[ClaimRecord]) -> str:
     test = "*p_max*, the probability that it does as well as the best prompt"
     if any(claim.permutation_p is not None for claim in shown):
         test = (
             f"the larger of {test}, and the *permutation p*, the probability that these prompts "
             "do so on shuffled right answers"
         )
-    above = "*Between baselines* is above the first only. *Above maximum* is above both, which"
-    above = above if verdicts else "A best accuracy above the latter"
     legend = (
-        "*n*: examples; *t*: prompts, the best of which is reported. The "
-        "standard baseline is the expected accuracy of one random guesser, the maximum random "
-        f"baseline the expected best accuracy of *t* of them. {above} proves little, since the "
-        f"best of *t* guessers is there about half of the time; the test is {test}."
+        "The best of *t* prompts on *n* examples. The standard baseline is the expected accuracy "
+        "of one random guesser, the maximum random baseline the expected best accuracy of *t* of "
+        "them. A best accuracy above the latter proves little, since the best of *t* guessers is "
+        f"there about half of the time; the test is {test}."
     )
     if any(claim.verdict and examples(claim) != claim.n for claim in shown):
         legend += (

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import (
+    FAILING,
+    OUTCOMES,
+    REPORTED,
+    SETTLED,
     UNREADABLE,
     ClaimRecord,
     ComparisonRecord,
@@ -24,41 +27,6 @@ if TYPE_CHECKING:
 
 MOST_SKIPPED = 5
 """Skipped claims that have rows in a table of numbers."""
-REPORTED = "reported"
-"""What became of a record that asserts nothing and has its numbers."""
-SETTLED = ("passed", "xfailed")
-"""Outcomes that nobody has to look at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What is said of records by their outcome."""
-
-    sign: str
-    one: str
-    """Of one record: ``fails``."""
-    more: str
-    """Of several: ``fail``."""
-    word: str = ""
-    """In a table; as of one record if empty."""
-    brief: str = ""
-    """In a narrow terminal, whose reader knows pytest's marks."""
-
-
-ENDINGS: dict[str | None, Ending] = {
-    "failed": Ending("❌", "fails", "fail"),
-    "xpassed": Ending("❌", "passes unexpectedly", "pass unexpectedly", brief="xpasses"),
-    "error": Ending("⚠️", "could not be tested", "could not be tested", "error"),
-    None: Ending("⚠️", "has no result", "have no result", "no result"),
-    "passed": Ending("✅", "passes", "pass"),
-    REPORTED: Ending("📋", "is reported", "are reported", "reported"),
-    "xfailed": Ending("☑️", "fails as expected", "fail as expected", brief="xfails"),
-    "skipped": Ending("⏭️", "was skipped", "were skipped", "skipped"),
-}
-"""What fails a run first."""
-_FAILING = ("failed", "xpassed", "error", None)
-SYMBOLS = {outcome: ending.sign for outcome, ending in ENDINGS.items()}
-WORDS = {outcome: ending.word or ending.one for outcome, ending in ENDINGS.items()}
 _NOUNS = {
     ClaimRecord: ("claim", "claims"),
     ReplicatesRecord: ("replicated claim", "replicated claims"),
@@ -229,12 +197,12 @@ def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str
     if reported and not total:
         return f"{told}, nothing claimed" if of_claims else told
     parts = [
-        (number, ending.one if number == 1 else ending.more)
-        for outcome, ending in ENDINGS.items()
+        (number, shown.one if number == 1 else shown.more)
+        for outcome, shown in OUTCOMES.items()
         if outcome != REPORTED and (number := outcomes[outcome])
     ]
     if not_run:
-        parts.insert(sum(outcomes[each] > 0 for each in _FAILING), (not_run, _was_not_run(not_run)))
+        parts.insert(sum(outcomes[each] > 0 for each in FAILING), (not_run, _was_not_run(not_run)))
     (number, verb), *others = parts
     return clauses(
         f"{count(number)} of {count(total)} {_NOUNS[kind][total != 1]} {verb}",
@@ -259,19 +227,23 @@ def unread(run: RunRecord) -> str:
     return f"1 {kind} could not be read" if mistakes else ""
 
 
-def symbol(run: RunRecord) -> str:
-    """Mark a run as good if every record is, and as bad if one fails or a record is missing.
+def overall(run: RunRecord) -> str:
+    """Return what became of a run: failed if a record fails or is missing, else passed.
 
     Where nothing is claimed the run is merely reported, or skipped.
     """
-    good = ("passed", "xfailed", "skipped")
     complete = not (run.interrupted or run.not_run or run.broken)
-    found = records(run)
-    fine = complete and all(record.outcome in good for record in found)
-    ended = set(map(became, found))
-    if fine and ended and not ended & set(SETTLED):
-        return SYMBOLS[REPORTED if REPORTED in ended else "skipped"]
-    return SYMBOLS["passed"] if fine else SYMBOLS["failed"]
+    ended = set(map(became, records(run)))
+    if not complete or ended & set(FAILING):
+        return "failed"
+    if ended and not ended & set(SETTLED):
+        return REPORTED if REPORTED in ended else "skipped"
+    return "passed"
+
+
+def symbol(run: RunRecord) -> str:
+    """Return the sign of what became of a run."""
+    return OUTCOMES[overall(run)].sign
 
 
 def missing(run: RunRecord) -> str:

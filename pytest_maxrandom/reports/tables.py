@@ -14,6 +14,8 @@ from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pytest_maxrandom.record.words import Colour
+
 Medium = Literal["markdown", "html", "latex", "terminal", "wide"]
 """wide: a terminal that has room for more columns."""
 TERMINALS: frozenset[Medium] = frozenset(("terminal", "wide"))
@@ -41,6 +43,10 @@ class Mark:
     word: str
     brief: str = ""
     """The word in a terminal, where that is another one."""
+    colour: Colour | None = None
+    """Of the row in a terminal."""
+    latex: str = ""
+    """The sign in LaTeX, which has no font for others and leaves them out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,8 @@ class Column(Generic[R]):
     """Where pages are narrow: its heading in the cell of the column before it; empty for none."""
     lead: str = ""
     """What stands before each value there, such as ``n =``."""
+    late: bool = False
+    """Whether it stands behind what decides, where pages are narrow."""
     optional: bool = False
     """Whether it is left out where no row has anything in it."""
     media: frozenset[Medium] = PAGES
@@ -151,6 +159,8 @@ class Table:
                 groups[-1].append(place)
             else:
                 groups.append([place])
+        if medium in STACKED:
+            groups.sort(key=lambda group: self.columns[group[0]].late)
         if medium != "markdown":
             groups.sort(key=lambda group: self.columns[group[0]].header == (medium in TERMINALS))
         columns = [self._column(group, medium) for group in groups]

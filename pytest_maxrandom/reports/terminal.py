@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.errors import where_keys_are
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import OUTCOMES, SETTLED
 from pytest_maxrandom.reports.comparisons import without_boost
 from pytest_maxrandom.reports.design_sections import design_tables
 from pytest_maxrandom.reports.headlines import by_luck
@@ -24,14 +25,12 @@ from pytest_maxrandom.reports.red_flags import (
 )
 from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import (
-    REPORTED,
-    SYMBOLS,
     became,
     missing,
     names,
+    overall,
     records,
     simulated,
-    symbol,
     tally,
     unread,
     unverified,
@@ -51,14 +50,6 @@ _MOST_FLAGS = 20
 _MOST_SETTLED = 20
 """Claims with rows that ended as they should; pytest has a dot for each."""
 _INDENT = "    "
-_VERDICTS: dict[str, tuple[str, tuple[Markup, ...]]] = {
-    SYMBOLS["passed"]: ("PASSED", ("green", "bold")),
-    SYMBOLS["failed"]: ("FAILED", ("red", "bold")),
-    SYMBOLS[REPORTED]: ("REPORTED", ("bold",)),
-    SYMBOLS["skipped"]: ("SKIPPED", ("yellow", "bold")),
-}
-_FIRST = ("failed", "xpassed", "error", None, "passed", REPORTED, "xfailed", "skipped")
-"""What became of records, in the order in which they are shown."""
 
 
 def summary(run: RunRecord, width: int = 80, verbosity: int = 0) -> list[Line]:
@@ -93,7 +84,9 @@ def summary(run: RunRecord, width: int = 80, verbosity: int = 0) -> list[Line]:
 
 def _verdict(run: RunRecord, width: int) -> Iterator[Line]:
     if records(run):
-        word, markup = _VERDICTS[symbol(run)]
+        ended = overall(run)
+        word, colour = ended.upper(), OUTCOMES[ended].colour
+        markup: tuple[Markup, ...] = (colour, "bold") if colour else ("bold",)
         flagged = sum(_passes_with_flag(claim) for claim in run.claims)
         of_passing = f"{count(flagged)} that {'passes has' if flagged == 1 else 'pass have'}"
         told = f"{word}: {tally(run)}" + f"; {of_passing} red flags" * bool(flagged)
@@ -120,7 +113,7 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
     with_numbers = with_rows(run.claims)
     shown = list(with_numbers)
     if verbosity < 1:
-        settled = [claim for claim in shown if became(claim) in ("passed", "xfailed")]
+        settled = [claim for claim in shown if became(claim) in SETTLED]
         hidden = {claim.id for claim in settled[_MOST_SETTLED:]}
         shown = [claim for claim in shown if claim.id not in hidden]
     yield from table_lines(claims_table(run, shown), width)
@@ -143,7 +136,8 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
 
 
 def _failing_first(found: Sequence[R]) -> list[R]:
-    return sorted(found, key=lambda record: _FIRST.index(became(record)))
+    order = [*OUTCOMES]
+    return sorted(found, key=lambda record: order.index(became(record)))
 
 
 def _passes_with_flag(claim: ClaimRecord) -> bool:

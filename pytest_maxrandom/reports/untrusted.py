@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.notation import METRIC_NAMES, P_VALUES
+from pytest_maxrandom.notation import P_VALUES
 from pytest_maxrandom.record import LISTS, RedFlag
 from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.reports.text import rewritten, shorten, visible
+from pytest_maxrandom.stats.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,7 +59,7 @@ def load_untrusted(path: Path) -> RunRecord:
     except ReportError as error:  # it quotes what it found, however long
         raise ReportError(shorten(visible(str(error)), 400)) from error
     for place, claim in enumerate(run.claims):
-        if claim.metric not in METRIC_NAMES:
+        if claim.metric not in METRICS:
             found = shorten(visible(repr(claim.metric)), 80)
             raise ReportError(
                 f"{path}: 'claims[{place}].metric': found {found}, which no run writes"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
     BASELINES,
-    METRIC_NAMES,
     P_VALUES,
     Unmet,
     accuracy,
@@ -22,13 +21,13 @@ from pytest_maxrandom.notation import (
     signed,
 )
 from pytest_maxrandom.record import (
+    STANDINGS,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
     LabelBiasRecord,
     ReplicatesRecord,
     Searched,
-    Standing,
 )
 from pytest_maxrandom.reports import comparisons, flag_sentences, label_bias
 from pytest_maxrandom.reports.remarks import worded
@@ -38,10 +37,6 @@ from pytest_maxrandom.stats.multiplicity import above, decisive
 if TYPE_CHECKING:
     from pytest_maxrandom.record import DecidedEarly, Record
 
-_NOT_ABOVE: dict[str, tuple[Standing, ...]] = {
-    "max_random": ("between baselines", "at chance", "below standard"),
-    "standard": ("at chance", "below standard"),
-}
 _OF_COUNTS = ("p_max", "union_p")
 """P-values that the number of right answers alone decides."""
 _USUAL_LEVEL = 0.05
@@ -97,6 +92,15 @@ def levels_of(claim: ClaimRecord) -> dict[str, float]:
     }
 
 
+def metric_name(claim: ClaimRecord) -> str:
+    """Name what the best prompt is best in."""
+    if claim.metric == "accuracy":
+        return claim.metric
+    from pytest_maxrandom.stats.metrics import METRICS  # it needs NumPy, which a summary does not
+
+    return METRICS[claim.metric].words if claim.metric in METRICS else claim.metric
+
+
 def shown_p(claim: ClaimRecord, key: str) -> str:
     """Write a p-value with the digits that it takes to see on which side of its level it is."""
     log_p = claim.log_p_max if key == "p_max" else None
@@ -118,7 +122,8 @@ def unmet(claim: ClaimRecord) -> list[Unmet]:
         elif p is None and key == "permutation_p":
             found.append(Unmet(key))
     baseline = claim.asserted.get("beats")
-    if baseline in BASELINES and claim.verdict in _NOT_ABOVE[baseline]:
+    above_it = claim.verdict is None or baseline in STANDINGS[claim.verdict].is_above
+    if baseline in BASELINES and not above_it:
         found.append(Unmet("beats", baseline=baseline))
     return found
 
@@ -189,7 +194,7 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
         enough = f" reaches the {least} that p_max needs" if least and "p_max" in bounds else ""
         return f"{found}{enough}; {parts[0]} {_context(claim)}"
     if least is None:
-        return f"{found}; no {_metric(claim)} can pass {_context(claim, reason)}"
+        return f"{found}; no {metric_name(claim)} can pass {_context(claim, reason)}"
     return f"{found}, needs {least} {_context(claim, reason)}"
 
 
@@ -198,10 +203,6 @@ def _context(claim: ClaimRecord, reason: str = "") -> str:
     if claim.guessers is not None and claim.guessers != claim.t:
         tried += f"; a search could have tried {prompts_in_words(claim.guessers)}"
     return f"({reason}; {tried})" if reason else f"({tried})"
-
-
-def _metric(claim: ClaimRecord) -> str:
-    return METRIC_NAMES.get(claim.metric, claim.metric)
 
 
 def _reached(claim: ClaimRecord) -> str:
@@ -215,7 +216,7 @@ def _reached_and_needed(claim: ClaimRecord) -> tuple[str, str | None]:
         best, prefix = claim.best_accuracy, ""
         needed = None if claim.critical_count is None or not n else claim.critical_count / n
     else:
-        best, prefix = claim.best_score, f"{_metric(claim)} "
+        best, prefix = claim.best_score, f"{metric_name(claim)} "
         needed = claim.critical_score
     if best is None or needed is None:
         return f"best {prefix}{accuracy(best)}", None

@@ -219,6 +219,10 @@ class MetricDefinition:
 
     Attributes
     ----------
+    words
+        Its name in reports.
+    description
+        What it is, for the schema of suites.
     score
         One prompt's score, from its answers and the right ones, n of each.
     statistic
@@ -229,22 +233,40 @@ class MetricDefinition:
     guessers_judge
         Whether p_max tells knowledge. It does not where who prefers a label, and knows nothing,
         scores higher than who guesses all choices alike; then shuffled right answers judge alone.
+    also
+        What people write for its name in a suite.
     """
 
+    words: str
+    description: str
     score: Callable[[Sequence[Hashable], Sequence[Hashable]], float]
     statistic: Statistic
     guessers: Callable[[Sequence[int], Sequence[int], int], ScoreBaseline] | None
     guessers_judge: bool = True
+    also: tuple[str, ...] = ()
 
 
 METRICS: Mapping[str, MetricDefinition] = {
-    "accuracy": MetricDefinition(_share, ACCURACY, guessers=None),
+    "accuracy": MetricDefinition(
+        "accuracy", "the share of right answers", _share, ACCURACY, guessers=None
+    ),
     "balanced_accuracy": MetricDefinition(
-        balanced_accuracy, Statistic(_balanced_accuracy), balanced_accuracy_baseline
+        "balanced accuracy",
+        "the mean over classes of recall",
+        balanced_accuracy,
+        Statistic(_balanced_accuracy),
+        balanced_accuracy_baseline,
+        also=("balanced", "acc_balanced"),
     ),
     # One label for all scores .47 at labels of 90/10, guessers .41.
     "macro_f1": MetricDefinition(
-        macro_f1, Statistic(_macro_f1), macro_f1_baseline, guessers_judge=False
+        "macro-F1",
+        "the mean over classes of F1, which `permutation_p` alone judges",
+        macro_f1,
+        Statistic(_macro_f1),
+        macro_f1_baseline,
+        guessers_judge=False,
+        also=("f1",),
     ),
 }
-"""By their names in a suite; how they are written stands in `pytest_maxrandom.notation`."""
+"""By their names in a suite; all that is said of a metric anywhere stands here."""

@@ -10,7 +10,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.nulls import NoMetric
@@ -182,18 +182,15 @@ def replicate(record: ClaimRecord | Result) -> Replicate:
     """Return what a replicate's claim says, when it has been judged; red flags are the claim's."""
     assert record.best_prompt is not None
     assert record.holds is not None
-    return Replicate(
-        **{
-            name: getattr(record, name)
-            for name in (
-                "n", "t", "best_correct", "best_accuracy", "max_random_baseline", "p_max", "verdict"
-            )
-        },
-        passed=record.holds,
-        best_prompt=record.best_prompt.digest,
-        demonstration_ids=record.best_prompt.demonstration_ids,
-        training=record.training,
-    )  # fmt: skip
+    names = {field.name for field in dataclasses.fields(Replicate)}
+    shared = names.intersection(field.name for field in dataclasses.fields(record))
+    told: dict[str, Any] = {
+        **{name: getattr(record, name) for name in shared},
+        "passed": record.holds,
+        "best_prompt": record.best_prompt.digest,
+        "demonstration_ids": record.best_prompt.demonstration_ids,
+    }
+    return Replicate(**told)
 
 
 def conclude(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, get_args, get_origin
 
 from pydantic import (
@@ -19,7 +20,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 Location: TypeAlias = tuple["str | int", ...]
 Contradiction: TypeAlias = tuple[Location, str]
@@ -136,7 +137,63 @@ def placed(
 
 
 Shots = Annotated[int, Field(ge=0, le=1000)]
-Quantization = Literal["none", "nf4", "fp4", "int8", "stored"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuantizationDefinition:
+    """All that is known of one way to quantize weights.
+
+    Attributes
+    ----------
+    description
+        What it is, for the schema of suites.
+    words, source
+        To what bitsandbytes quantizes as weights are loaded, and the key of the paper about it;
+        empty where it does not.
+    bits
+        Of a weight, likewise.
+    dtype
+        What `dtype: auto` means with it.
+    also
+        What people write for its name in a suite.
+    """
+
+    description: str
+    words: str = ""
+    source: str = ""
+    bits: Literal[4, 8] | None = None
+    dtype: str = "auto"
+    also: tuple[str, ...] = ()
+
+
+QUANTIZATIONS: Mapping[str, QuantizationDefinition] = {
+    "none": QuantizationDefinition("not quantized"),
+    "nf4": QuantizationDefinition(
+        "bitsandbytes 4-bit NormalFloat, double quantization, bfloat16 compute",
+        *("4-bit NormalFloat", "dettmers-2023", 4, "bfloat16"),
+        also=("4bit", "4-bit", "int4"),
+    ),
+    "fp4": QuantizationDefinition(
+        "the same with 4-bit floating point",
+        *("4-bit floating point", "dettmers-2023", 4, "bfloat16"),
+    ),
+    # LLM.int8() computes in float16 (arXiv 2208.07339), and casts what is not.
+    "int8": QuantizationDefinition(
+        "bitsandbytes 8-bit integers, float16 compute",
+        *("8-bit integers", "dettmers-2022", 8, "float16"),
+        also=("8bit", "8-bit"),
+    ),
+    "stored": QuantizationDefinition(
+        "as the files are already quantized (GPTQ, AWQ, compressed-tensors, torchao, bitsandbytes)"
+    ),
+}
+"""By their names in a suite; all that is said of one anywhere stands here."""
+ON_LOADING = tuple(name for name, known in QUANTIZATIONS.items() if known.bits)
+FOUR_BITS = tuple(name for name, known in QUANTIZATIONS.items() if known.bits == 4)
+if TYPE_CHECKING:
+    Quantization: TypeAlias = str
+else:
+    Quantization = Literal[tuple(QUANTIZATIONS)]
 Scoring = Literal[
     "mean_logprob",
     "sum_logprob",

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
 from pytest_maxrandom.record.red_flags import DEFAULTS, RedFlagKind, Severity
+from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import (
     Distinct,
     Mark,
@@ -181,7 +182,10 @@ class AssertSpec(BoundsSpec):
     """Share of the suite's `replicates` that must pass the rest of the claim."""
 
 
-Metric = Literal["accuracy", "balanced_accuracy", "macro_f1"]
+if TYPE_CHECKING:
+    Metric: TypeAlias = str
+else:
+    Metric = Literal[tuple(METRICS)]
 
 
 class ClaimSettings(Spec):
@@ -201,9 +205,8 @@ class CountedSettings(ClaimSettings):
     """The same, of claims whose t is counted in the ledger."""
 
     assertion: AssertSpec | Literal["report"] | None = Field(default=None, alias="assert")
-    """What must hold; `p_max: 0.05` and `permutation_p: 0.05` if not given (with
-    `metric: macro_f1`, only the latter). report: nothing is claimed, but the numbers are
-    reported."""
+    """What must hold; `p_max: 0.05` and `permutation_p: 0.05` if not given (only the latter with a
+    `metric` that it alone judges). report: nothing is claimed, but the numbers are reported."""
 
 
 def _off(value: Any) -> Any:

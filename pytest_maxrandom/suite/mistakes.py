@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_maxrandom.errors import did_you_mean, dotted, quoted
-from pytest_maxrandom.suite.base import NO_SURROGATES
+from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.suite.base import NO_SURROGATES, QUANTIZATIONS
 from pytest_maxrandom.suite.positions import no_word
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import Part
@@ -186,9 +187,13 @@ _EXPECTED = {
 
 
 _OFTEN_CALLED = {
-    **dict.fromkeys(("4bit", "4-bit", "int4"), "nf4"), "8bit": "int8", "8-bit": "int8",
     "acc": "sum_logprob", "loglikelihood": "sum_logprob", "acc_norm": "char_logprob",
-    "f1": "macro_f1", "balanced": "balanced_accuracy", "acc_balanced": "balanced_accuracy",
+    **{
+        called: name
+        for known in (QUANTIZATIONS, METRICS)
+        for name, defined in known.items()
+        for called in defined.also
+    },
     "hf": "transformers", "huggingface": "transformers", "llama.cpp": "llama_cpp",
     "ollama": "openai", "max": "max_random",
 }  # fmt: skip

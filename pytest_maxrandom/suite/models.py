@@ -12,6 +12,7 @@ from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.base import (
     CONTRADICTION,
+    QUANTIZATIONS,
     Dtype,
     Name,
     NamedModel,
@@ -68,6 +69,9 @@ class ModelSpec(NamedModel):
         )
 
 
+_KINDS = "; ".join(f"{name} = {known.description}" for name, known in QUANTIZATIONS.items())
+
+
 class TransformersSpec(ModelSpec):
     """A causal language model of Hugging Face transformers, and how it is loaded."""
 
@@ -80,9 +84,7 @@ class TransformersSpec(ModelSpec):
     adapter: Text | None = None
     """PEFT LoRA adapter to load into the model: a hub id, or a local folder (relative to the suite
     file) with `adapter_config.json` and `adapter_model.safetensors`."""
-    quantization: Quantization = "nf4"
-    """nf4 = bitsandbytes 4-bit NormalFloat, double quantization, bfloat16 compute; stored = as the
-    files are already quantized (GPTQ, AWQ, compressed-tensors, torchao, bitsandbytes)."""
+    quantization: Annotated[Quantization, Field(description=f"{_KINDS}.")] = "nf4"
     unverified: bool = False
     """Whether `quantization: stored` may load formats whose numbers were never verified, such as
     FP8 or MXFP4; every report says so."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from pytest_maxrandom.record import ShortcutControl  # noqa: TC001 - read by pydantic
+from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.arms import ArmSpec, ComparingSettings
 from pytest_maxrandom.suite.base import Distinct, Name, OneOrMore, Scoring, Seed, Spec
 from pytest_maxrandom.suite.claims import (
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 
 Count = Annotated[int, Field(ge=2, le=1000)]
+_METRICS = (
+    "The measure that the best prompt maximizes. "
+    f"{'; '.join(f'{name}: {metric.description}' for name, metric in METRICS.items())}. All but "
+    "accuracy need examples that share their choices and have one right choice each."
+)
 
 
 class ReplicatesSpec(Spec):
@@ -81,10 +87,7 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
     """A classification head on the model, trained on labelled examples of each task: it reads the
     text alone. There are no prompts, so each arm is one try. The choices of a task are its
     classes."""
-    metric: Metric = "accuracy"
-    """The measure that the best prompt maximizes: the share of right answers (accuracy), or the
-    mean over classes of recall (balanced_accuracy) or of F1 (macro_f1). The latter two need
-    examples that share their choices and have one right choice each."""
+    metric: Annotated[Metric, Field(description=_METRICS)] = "accuracy"
     shortcuts: Annotated[list[ShortcutControl], Distinct, OneOrMore()] = Field(default=[])
     """Controls for each claim, which are not tries. choices_only: the best prompt again, with blank
     inputs; answers that are still right follow from the choices alone."""
@@ -109,10 +112,11 @@ def undecidable(suite: dict[str, Any]) -> Iterator[Contradiction]:
             "`decided` needs to know t before the first answer; declare it with `prompts: "
             "{budget: N}`, or remove `until`",
         )
-    if suite.get("metric") in ("balanced_accuracy", "macro_f1"):
+    metric = suite.get("metric")
+    if metric in [name for name, known in METRICS.items() if known.guessers]:
         yield (
             ("until",),
-            f"`decided` counts right answers, but the metric is {suite['metric']}; use `metric: "
+            f"`decided` counts right answers, but the metric is {metric}; use `metric: "
             "accuracy`, or remove `until`",
         )
     for key in ("replicates", "compare", "contamination", "label_bias"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.suite.arms import things_changed
-from pytest_maxrandom.suite.base import as_list
+from pytest_maxrandom.suite.base import FOUR_BITS, as_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -197,7 +197,7 @@ def _of_arm(
                 "`classify` trains all weights after this, which 4 bits do not allow; use "
                 "`method: lora` or `full`",
             )
-        elif variant not in ("nf4", "fp4"):
+        elif variant not in FOUR_BITS:
             yield (
                 place,
                 f"`method: qlora` of the arm {name!r} trains on weights of 4 bits, and these are "
@@ -226,7 +226,7 @@ def _way_out(variant: str, train: TrainSpec | None = None) -> str:
         return "name a model whose files are not quantized, with `quantization: none`"
     if train is None:
         return _UNQUANTIZED
-    fewer = "" if variant in ("nf4", "fp4") else "`quantization: nf4` and "
+    fewer = "" if variant in FOUR_BITS else "`quantization: nf4` and "
     return f"{_UNQUANTIZED}, or use {fewer}`method: qlora`"
 
 

@@ -35,7 +35,7 @@ Key = tuple[str, str, int]
 
 def as_counted(verdict: Standing | None) -> Standing | None:
     """Return a verdict by the convention of the paper: from chance on, all is above standard."""
-    return "between baselines" if verdict == "at chance" else verdict
+    return "between baselines" if verdict == "at standard" else verdict
 
 
 Records = dict[Key, "ClaimRecord"]
@@ -89,7 +89,7 @@ def test_by_the_papers_conventions_every_number_is_that_of_the_paper(
     for key, row in experiments.items():
         record = as_published[key]
         assert as_counted(record.verdict) == VERDICTS[row["verdict"]], key
-        assert (record.verdict == "at chance") == (
+        assert (record.verdict == "at standard") == (
             int(row["best_correct"]) * int(row["num_choices"]) == int(row["n_nominal"])
         ), key
         assert record.best_correct == int(row["best_correct"]), key

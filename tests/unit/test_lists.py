@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import get_args
 
 from pytest_maxrandom.models import registry
-from pytest_maxrandom.notation import METRIC_NAMES
 from pytest_maxrandom.record.red_flags import DEFAULTS, RedFlagKind
 from pytest_maxrandom.recorded.sources import READERS
-from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import Scoring
-from pytest_maxrandom.suite.claims import DESCRIPTIONS, Metric
+from pytest_maxrandom.suite.claims import DESCRIPTIONS
 from pytest_maxrandom.suite.models import MODELS
 from pytest_maxrandom.suite.recorded import RESULTS
 from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks import load
 
+NEW_METRIC = """
+from dataclasses import replace
+from pytest_maxrandom.stats.metrics import METRICS
 
-def test_every_metric_is_defined_and_has_a_name() -> None:
-    assert tuple(METRICS) == tuple(METRIC_NAMES) == get_args(Metric)
+METRICS["recalled"] = replace(
+    METRICS["balanced_accuracy"], words="recalled share", description="what is new", also=("new",)
+)
+from pathlib import Path
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.reports.rendering import markdown
+from pytest_maxrandom.suite.loader import load_any_suite
+from pytest_maxrandom.suite.schema import schema
+from tests.unit.reports.samples import run, scored
+
+key = schema()["$defs"]["SuiteSpec"]["properties"]["metric"]
+assert key["enum"] == [*METRICS] and "recalled: what is new" in key["description"]
+assert "recalled share" in markdown(run(scored("recalled")))
+Path("suite.yaml").write_text("metric: new")
+try:
+    load_any_suite(Path("suite.yaml"))
+except SuiteError as error:
+    assert "did you mean `recalled`?" in str(error), error
+"""
+
+
+def test_a_metric_needs_its_definition_only(tmp_path: Path) -> None:
+    """The schema, the mistakes and the reports know one that is added to the table."""
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, "-c", NEW_METRIC], check=True, cwd=tmp_path, env=environ)
 
 
 def test_every_format_of_recorded_results_has_a_reader() -> None:

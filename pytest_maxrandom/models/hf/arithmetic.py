@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.models.hf import devices
 from pytest_maxrandom.models.hf.stored import read
 from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.suite.base import FOUR_BITS, ON_LOADING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,11 +76,11 @@ def foretold(
     names = gpus or [processor() if kind in ("auto", "cpu") else kind]
     own = _LIBRARIES.get(stored.method, ()) if stored else ()
     quantization = spec.quantization if stored is None else stored.asked
-    if quantization in ("nf4", "fp4", "int8"):
+    if quantization in ON_LOADING:
         own = (GENERIC,)
     libraries = [*own, *(["peft"] if spec.adapter is not None or _adapts(training) else [])]
     kernels = own[0] if own else TORCH
-    if quantization in ("nf4", "fp4") and not gpus and _packs():
+    if quantization in FOUR_BITS and not gpus and _packs():
         kernels = FETCHED if "kernels" in _versions() else PACKED
     return _arithmetic(names, kernels, libraries)
 

@@ -22,6 +22,7 @@ from pytest_maxrandom.models.hf.refusals import (
     check_quantized,
     check_weights,
 )
+from pytest_maxrandom.suite.base import ON_LOADING, QUANTIZATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,8 +108,7 @@ def open_model(
     # It says that it runs on the kernels that it has, which the report names; under a failure that
     # would look like its cause.
     logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
-    bitsandbytes = spec.quantization in ("nf4", "fp4", "int8")
-    required = [*_REQUIRED, *(["bitsandbytes"] if bitsandbytes else [])]
+    required = [*_REQUIRED, *(["bitsandbytes"] if spec.quantization in ON_LOADING else [])]
     if missing := [name for name in required if importlib.util.find_spec(name) is None]:
         raise ModelError(
             f"{spec.name} needs {', '.join(missing)}, which is not installed; "
@@ -172,17 +172,14 @@ def _precision(spec: TransformersSpec, *, is_stored: bool = False) -> dict[str, 
     import torch
     from transformers import BitsAndBytesConfig
 
-    if spec.dtype != "auto":
-        dtype = getattr(torch, spec.dtype)
-    else:
-        # LLM.int8() computes in float16 (arXiv 2208.07339), and casts what is not.
-        kinds = {"none": "auto", "stored": "auto", "int8": torch.float16}
-        dtype = kinds.get(spec.quantization, torch.bfloat16)
+    known = QUANTIZATIONS[spec.quantization]
+    said = known.dtype if spec.dtype == "auto" else spec.dtype
+    dtype = said if said == "auto" else getattr(torch, said)
     # It says for every layer and every batch that it casts.
     logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
-    if is_stored or spec.quantization == "none":
+    if is_stored or spec.quantization not in ON_LOADING:
         return {"dtype": dtype}
-    if spec.quantization == "int8":
+    if known.bits == 8:
         quantization = BitsAndBytesConfig(load_in_8bit=True)
     else:
         quantization = BitsAndBytesConfig(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, listed
+from pytest_maxrandom.suite.base import QUANTIZATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,9 +85,8 @@ def check_weights(
 
 def check_quantized(spec: TransformersSpec, model: Any) -> None:
     """Refuse a model of which nothing could be quantized."""
-    wanted = {"int8": "Linear8bitLt", "nf4": "Linear4bit", "fp4": "Linear4bit"}
-    kinds = {type(module).__name__ for module in model.modules()}
-    if wanted.get(spec.quantization, "") not in (kinds | {""}):
+    wanted = {8: "Linear8bitLt", 4: "Linear4bit", None: ""}[QUANTIZATIONS[spec.quantization].bits]
+    if wanted and wanted not in {type(module).__name__ for module in model.modules()}:
         raise ModelError(
             f"{spec.name} has no layer that bitsandbytes can quantize to {spec.quantization}; "
             "use `quantization: none`"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf.hub import downloaded, pinned
+from pytest_maxrandom.suite.base import FOUR_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -220,7 +221,7 @@ def _bitsandbytes(method: str, said: Mapping[str, Any]) -> Stored:
     if said.get("load_in_8bit"):
         return Stored(method, "int8", 8, verified=True)
     form = str(said.get("bnb_4bit_quant_type", "fp4"))
-    return Stored(method, form, 4, verified=form in ("nf4", "fp4"))
+    return Stored(method, form, 4, verified=form in FOUR_BITS)
 
 
 def _compressed(method: str, said: Mapping[str, Any]) -> Stored:

@@ -11,6 +11,7 @@ from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.page.cells import may_show
 from pytest_maxrandom.reports.red_flags import REMEDIES, does, page_of
 from pytest_maxrandom.reports.summary import model_name
+from pytest_maxrandom.reports.wording import metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,7 +81,7 @@ def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
         needed = claim.critical_count / claim.n
     interval = phrases.best_interval(claim)
     return [
-        ("best accuracy" if claim.metric == "accuracy" else f"best {phrases.metric_name(claim)}",
+        ("best accuracy" if claim.metric == "accuracy" else f"best {metric_name(claim)}",
          accuracy(phrases.best_value(claim))),
         *([("on new questions, 95 %", " to ".join(map(accuracy, interval)))] if interval else []),
         ("needed", accuracy(needed)),

@@ -14,12 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.record import SETTLED
 from pytest_maxrandom.reports.details import claim_detail
 from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.page.cells import Cells, may_show, pack, unpack
 from pytest_maxrandom.reports.page.content import content, detail
 from pytest_maxrandom.reports.rendering import Written, render
-from pytest_maxrandom.reports.summary import SETTLED, names
+from pytest_maxrandom.reports.summary import names
 from pytest_maxrandom.reports.text import middle_left_out
 
 if TYPE_CHECKING:

@@ -143,14 +143,14 @@ def test_mixed_chances_are_compared_exactly_too() -> None:
     assert null.chance == Fraction(4, 20)
     assert judge(Claim(None, "standard"), null, 4).passed is False
     assert judge(Claim(None, "max_random"), null, 4).passed is False
-    assert judge(P05, null, 4).verdict == "at chance"
+    assert judge(P05, null, 4).verdict == "at standard"
 
 
 @pytest.mark.parametrize("chance", [0.2, Fraction(1, 5), [0.2] * 60])
-def test_a_result_that_equals_chance_is_at_chance(chance: Any) -> None:
+def test_a_result_that_equals_chance_is_at_standard(chance: Any) -> None:
     """12 of 60 at .200, also where chance is a float, which is a little above 1/5."""
     found = [judge(P05, Guessers.alike(60, chance, 20), right).verdict for right in (11, 12, 13)]
-    assert found == ["below standard", "at chance", "between baselines"]
+    assert found == ["below standard", "at standard", "between baselines"]
 
 
 @pytest.mark.parametrize("t", [1, 2, 7])
@@ -163,7 +163,7 @@ def test_the_standing_is_between_from_above_chance_to_the_expected_maximum(t: in
         if accuracy < Fraction(1, 4):
             standing = "below standard"
         if accuracy == Fraction(1, 4):
-            standing = "at chance"
+            standing = "at standard"
         if accuracy > expected:
             standing = "above maximum"
         found = judge(P05, Guessers.alike(8, chances, t), correct)

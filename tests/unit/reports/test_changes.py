@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from site_reference import filled
 
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.record.cost import Arithmetic, SweepCost
 from pytest_maxrandom.reports.changes import Change, changes, counted
+from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.difference import content, difference, lines
+from pytest_maxrandom.reports.reasons import COMPARED, REASONS, Compared, KindOfReason
 from tests.unit.reports.samples import claim, flagged, replicates, run, scored, untested
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord
 
 
 def compare(now: ClaimRecord, before: ClaimRecord) -> Change:
@@ -325,3 +326,17 @@ def test_names_from_data_are_written_as_they_are() -> None:
     change = compare(computed(best=38, arithmetic=more), computed(arithmetic=braces))
     assert "processor from {0} to {2}" in change.why
     assert "{x} from {1} to {before}" in change.why
+
+
+def test_a_reason_needs_its_row_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = KindOfReason("the weather of the day", "weather from dry to wet")
+    row = Compared("weather", "weather", "message")
+    monkeypatch.setitem(REASONS, "weather", kind)
+    monkeypatch.setitem(COMPARED, ClaimRecord, (*COMPARED[ClaimRecord], row))
+    now, before = run(claim(best=46, message="wet")), run(claim(message="dry"))
+    found = difference("a", before, "b", now)
+    said = {"kind": "weather", "text": "weather from dry to wet"}
+    assert said in content(found)["changes"][0]["reasons"]
+    assert "weather from dry to wet" in " ".join(line for line, _ in lines(found))
+    assert "weather from dry to wet" in comment(now, before)
+    assert "| weather | the weather of the day |" in filled("<!-- generated: reasons -->")

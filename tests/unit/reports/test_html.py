@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import assume, example, given, settings
 
+from pytest_maxrandom.record import SETTLED
 from pytest_maxrandom.reports.page.render import html as page
-from pytest_maxrandom.reports.summary import SETTLED
 from pytest_maxrandom.reports.text import visible
 from tests.unit.reports.opened import claims as opened, html
 from tests.unit.reports.page import any_text

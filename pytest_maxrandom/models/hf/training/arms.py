@@ -13,6 +13,7 @@ from pytest_maxrandom.models.hf.devices import Processors
 from pytest_maxrandom.models.hf.hub import model_digest
 from pytest_maxrandom.models.hf.training.kept import Kept
 from pytest_maxrandom.stats.seeding import digest
+from pytest_maxrandom.suite.base import FOUR_BITS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.training import Trained, Training
     from pytest_maxrandom.suite.models import TransformersSpec
-
-_FOUR_BITS = ("nf4", "fp4")
 
 
 def check(spec: TransformersSpec, training: Training) -> None:
@@ -45,15 +44,13 @@ def check(spec: TransformersSpec, training: Training) -> None:
             "weights it was merged into"
         )
     if settings is not None and settings.method == "qlora":
-        if found not in _FOUR_BITS:
+        if found not in FOUR_BITS:
             raise ModelError(
                 "`method: qlora` trains an adapter on 4-bit weights, but the suite says "
                 f"`quantization: {found}` for {name}; use `nf4` or `fp4`, or `method: lora`"
             )
     elif settings is not None and found != "none":
-        way = (
-            "`method: qlora`" if found in _FOUR_BITS else "`quantization: nf4` and `method: qlora`"
-        )
+        way = "`method: qlora`" if found in FOUR_BITS else "`quantization: nf4` and `method: qlora`"
         raise ModelError(
             f"`method: {settings.method}` trains weights that are not quantized, but the suite "
             f"says `quantization: {found}` for {name}; use `quantization: none`, or {way}"

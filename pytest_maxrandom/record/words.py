@@ -1,0 +1,123 @@
+"""Two closed vocabularies, each with all that is shown of its words: standings and outcomes.
+
+A word is the same in JSON and on a screen; whoever shows it reads these tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Standing = Literal["above maximum", "between baselines", "at standard", "below standard"]
+"""Where the best of t prompts stands, compared with what one guesser and the best of t expect."""
+Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error"]
+"""pytest's words for what became of a test."""
+Colour = Literal["red", "green", "yellow"]
+"""Of a terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStanding:
+    """How a standing is shown."""
+
+    sign: str
+    latex: str
+    """The same sign, which no font of pdflatex has."""
+    brief: str
+    """In a grid."""
+    clause: str
+    """``above the maximum random baseline``."""
+    mark: tuple[str, str, str]
+    """In figures: matplotlib's name of the shape, the colours of its face and of its edge."""
+    is_above: tuple[str, ...] = ()
+    """What it is above, as `beats` of a suite names it."""
+
+
+_BLACK, _WHITE, _ORANGE = "#000000", "#FFFFFF", "#E69F00"
+
+STANDINGS: dict[Standing, ShownStanding] = {
+    "above maximum": ShownStanding(
+        "●", r"$\bullet$", "above", "above the maximum random baseline",
+        ("o", _BLACK, _BLACK), is_above=("standard", "max_random"),
+    ),
+    "between baselines": ShownStanding(
+        "◐", r"$\odot$", "between", "between the two baselines",
+        ("D", _WHITE, _BLACK), is_above=("standard",),
+    ),
+    "at standard": ShownStanding(
+        "◔", r"$\ominus$", "at standard", "at the standard baseline", ("s", _WHITE, _ORANGE),
+    ),
+    "below standard": ShownStanding(
+        "○", r"$\circ$", "below", "below the standard baseline", ("X", _ORANGE, _BLACK),
+    ),
+}  # fmt: skip
+"""From the best to the worst."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOutcome:
+    """How it is shown what became of a record."""
+
+    sign: str
+    one: str
+    """Said of one record: ``fails``."""
+    more: str
+    """Said of several: ``fail``."""
+    colour: Colour | None
+    """pytest's, in a terminal."""
+    word: str = ""
+    """In a table; as of one record if empty."""
+    brief: str = ""
+    """In a narrow terminal, whose reader knows pytest's marks."""
+    fell: str = ""
+    """Said of a record that passed before."""
+    again: str = ""
+    """Said of one that ended so before."""
+    fails_run: bool = False
+    tested: bool = False
+    """Whether the claim was tested, whatever that told."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "word", self.word or self.one)
+
+
+REPORTED: Literal["reported"] = "reported"
+"""What became of a record that asserts nothing and has its numbers."""
+
+OUTCOMES: dict[str | None, ShownOutcome] = {
+    "failed": ShownOutcome(
+        "❌", "fails", "fail", "red",
+        fell="newly fails", again="fails as before", fails_run=True, tested=True,
+    ),
+    "xpassed": ShownOutcome(
+        "❌", "passes unexpectedly", "pass unexpectedly", "red", brief="xpasses",
+        fell="newly passes unexpectedly", again="passes unexpectedly as before",
+        fails_run=True, tested=True,
+    ),
+    "error": ShownOutcome(
+        "⚠️", "could not be tested", "could not be tested", "red", "error",
+        fell="can no longer be tested", again="still cannot be tested", fails_run=True,
+    ),
+    None: ShownOutcome(
+        "⚠️", "has no result", "have no result", "red", "no result",
+        fell="has no result any more", again="still has no result", fails_run=True,
+    ),
+    "passed": ShownOutcome("✅", "passes", "pass", "green", tested=True),
+    REPORTED: ShownOutcome("📋", "is reported", "are reported", None, "reported"),
+    "xfailed": ShownOutcome(
+        "☑️", "fails as expected", "fail as expected", "yellow", brief="xfails",
+        fell="no longer passes, and is expected to fail now", tested=True,
+    ),
+    "skipped": ShownOutcome(
+        "⏭️", "was skipped", "were skipped", "yellow", "skipped",
+        fell="is skipped now", again="is skipped as before",
+    ),
+}  # fmt: skip
+"""What fails a run first; None is a record without an outcome."""
+
+FAILING = tuple(key for key, shown in OUTCOMES.items() if shown.fails_run)
+"""Outcomes that fail a run, the gravest first."""
+TESTED = tuple(key for key, shown in OUTCOMES.items() if shown.tested)
+"""Outcomes of what was tested, whatever it told."""
+SETTLED = tuple(key for key in TESTED if key not in FAILING)
+"""Outcomes that nobody has to look at."""
