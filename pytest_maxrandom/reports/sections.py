@@ -50,14 +50,6 @@ def _metric(claim: ClaimRecord) -> str:
     return "" if claim.metric == "accuracy" else metric_name(claim)
 
 
-def _n_change(now: ClaimRecord, then: ClaimRecord) -> str:
-    return difference(now.n, then.n)
-
-
-def _t_change(now: ClaimRecord, then: ClaimRecord) -> str:
-    return difference(now.t, then.t)
-
-
 def _best_change(now: ClaimRecord, then: ClaimRecord) -> str:
     return (
         difference(best_value(now), best_value(then), accuracy) if now.metric == then.metric else ""
@@ -133,8 +125,10 @@ def _columns(
         replace(task_column(where), **paper),
         Column("model", model, **paper),
         Column("shots", lambda claim: shots(claim) or NONE, "count", **paper),
-        Column("*n*", "n", "count", brief="n", late=True, change=_n_change),
-        Column("*t*", "t", "count", brief="t", late=True, change=_t_change),
+        Column("*n*", "n", "count", brief="n", late=True,
+               change=lambda now, then: difference(now.n, then.n)),
+        Column("*t*", "t", "count", brief="t", late=True,
+               change=lambda now, then: difference(now.t, then.t)),
         Column("best", _best, "right", change=_best_change, **narrow),
         Column("best", lambda c: accuracy(best_value(c)), "score", brief="best", **paper),
         Column("new", phrases.interval_shown, "right", below="", optional=True,

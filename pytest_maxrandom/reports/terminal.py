@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import where_keys_are
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import OUTCOMES, SETTLED
+from pytest_maxrandom.record import LISTS, OUTCOMES, SETTLED
 from pytest_maxrandom.reports.comparisons import without_boost
 from pytest_maxrandom.reports.design_sections import design_tables
 from pytest_maxrandom.reports.headlines import by_luck
@@ -102,14 +102,8 @@ def _verdict(run: RunRecord, width: int) -> Iterator[Line]:
 
 def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
     """Show what was tested, what fails first."""
-    run = replace(
-        run,
-        claims=_failing_first(run.claims),
-        replicates=_failing_first(run.replicates),
-        label_bias=_failing_first(run.label_bias),
-        comparisons=_failing_first(run.comparisons),
-        contamination=_failing_first(run.contamination),
-    )
+    ordered: dict[str, Any] = {name: _failing_first(getattr(run, name)) for name in LISTS}
+    run = replace(run, **ordered)
     with_numbers = with_rows(run.claims)
     shown = list(with_numbers)
     if verbosity < 1:
