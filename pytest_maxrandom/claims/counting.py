@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.fields import Row
+    from pytest_maxrandom.ledger.files import LedgerFiles
     from pytest_maxrandom.record.result import Result
 
 _QUICKLY_READ = 1 << 30
@@ -38,7 +39,7 @@ def tries_of(
     subject: Subject,
     identify: Callable[[PlannedClaim], Subject],
 ) -> tuple[set[Try], set[Try]]:
-    """Return the tries of a claim, and of any, on its examples.
+    """Return the tries of a claim on its examples, and those that count for it.
 
     Parameters
     ----------
@@ -52,12 +53,13 @@ def tries_of(
         Returns the subjects of other claims.
     """
     claim = {*ledger.tries(subject), *own_tries(planned, subject)}
-    task = {*ledger.tries(), *claim}
+    of_any = planned.counted == "task"
+    counted = {*ledger.tries(), *claim} if of_any else claim
     for other, tries in _tries_of_others(planned, run, ledger, identify):
-        task |= tries
-        if _claim_key(other) == _claim_key(planned):
+        counted |= tries
+        if of_any and _claim_key(other) == _claim_key(planned):
             claim |= tries
-    return claim, task
+    return claim, counted
 
 
 def _tries_of_others(
@@ -133,7 +135,9 @@ def own_tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
     return set(map(subject.tried, planned.condition.prompt_set.digests))
 
 
-def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
+def claim_ledger(
+    planned: PlannedClaim, run: str = "", files: LedgerFiles | None = None
+) -> SetLedger:
     """Return the ledger of a claim's examples, which its siblings' prompts are no tries in.
 
     Raises
@@ -144,7 +148,7 @@ def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
     siblings = planned.design.siblings(planned.replicate) if planned.design else None
     condition = planned.condition
     examples = condition.prompt_set.validation
-    return SetLedger(planned.ledger, run, condition.task.name, examples, siblings)
+    return SetLedger(planned.ledger, run, condition.task.name, examples, siblings, files)
 
 
 class ClaimsOfRun:
@@ -296,16 +300,16 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
     identify = _by_content if ledger.tries() else _by_place
     subject = identify(planned)
     of_claim = planned.counted == "claim"
-    claim, task = tries_of(planned, run.that_count_for(planned), ledger, subject, identify)
+    _, counted = tries_of(planned, run.that_count_for(planned), ledger, subject, identify)
     before = ledger.tries(subject if of_claim else None)
     same = {(tried.prompt, tried.scoring) for tried in ledger.tries(subject)}
     unsure = {
         tried
-        for tried in (claim if of_claim else task)
+        for tried in counted
         if not _DIGEST.fullmatch(tried.model_digest) and (tried.prompt, tried.scoring) in same
     }
     own = own_tries(planned, subject)
-    t = len(claim if of_claim else task) - len(unsure)
+    t = len(counted) - len(unsure)
     earlier = len(before - own) - len(unsure & own)
     others = t - len(own) - earlier
     asked, budget = planned.suite.prompts.count, planned.suite.prompts.budget

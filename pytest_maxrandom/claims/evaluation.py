@@ -80,7 +80,7 @@ class Evaluation:
         self._runner = Runner(planned, session)
         self._subject = subject_of(planned)
         condition = planned.condition
-        self._ledger = claim_ledger(planned, session.run)
+        self._ledger = claim_ledger(planned, session.run, session.ledgers)
         self._left_behind = (
             []
             if planned.simulated  # no commit holds such a ledger
@@ -265,7 +265,9 @@ class Evaluation:
         result = result_of_sweep(
             planned, sweep, views, thrifty=thrifty, searched=learned, tree=by_tree
         )
-        training, of_training = trained_record(planned, self._runner.trained())
+        training, of_training = trained_record(
+            planned.training, planned.condition, self._runner.trained()
+        )
         told_all = (*of_training, *result.notes, *notes)
         result = replace(result, t=t, searched=searched, training=training, notes=told_all)
         return result, claim, task

@@ -10,6 +10,7 @@ import numpy as np
 from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.flags.prefilter import compact, may_be_one
+from pytest_maxrandom.ledger.files import LedgerFiles
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import labelled
@@ -83,6 +84,8 @@ class SessionState:
         store has what they found.
     cluster : Cluster or None
         Where models are run, if not in this process.
+    ledgers : LedgerFiles
+        What is read of ledgers.
     ahead : set of Key
         What of the stores this run has computed before its turn came.
     """
@@ -99,6 +102,7 @@ class SessionState:
     computed: Mapping[str, Arithmetic] = field(default_factory=dict)
     cluster: Cluster | None = None
     ahead: set[Key] = field(default_factory=set)
+    ledgers: LedgerFiles = field(default_factory=LedgerFiles)
     _claims: dict[PlannedClaim, ClaimState] = field(default_factory=dict)
     _stores: dict[bool, Store] = field(default_factory=dict)
 

@@ -11,7 +11,6 @@ from pytest_maxrandom.record import Remark, TrainingRecord
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.condition import Condition
-    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.training import Trained, Training
 
 
@@ -37,14 +36,14 @@ def training_record(training: Training | None, condition: Condition) -> Training
 
 
 def trained_record(
-    planned: PlannedClaim, found: Trained | None
+    training: Training | None, condition: Condition, found: Trained | None
 ) -> tuple[TrainingRecord | None, list[Remark]]:
     """Return what training found, and a note where the loss did not fall."""
-    training = training_record(planned.training, planned.condition)
-    if training is None or found is None:
-        return training, []
+    record = training_record(training, condition)
+    if record is None or found is None:
+        return record, []
     of_run = ("pretraining_steps", "tokens", "steps", "cut", "seconds", "peak_memory", "threads",
               "from_cache")  # fmt: skip
     values = {name: getattr(found, name) for name in of_run}
     told = [] if found.falls else [Remark("loss_did_not_fall")]
-    return replace(training, losses=list(found.losses), **values), told
+    return replace(record, losses=list(found.losses), **values), told

@@ -41,17 +41,16 @@ class ClaimTries:
     def counted(self) -> tuple[int, int, int]:
         """Return t, and how many tries there are of this claim, and of any; known after a sweep."""
         self._ledger.refresh()
-        claim, task = self._tries()
-        counted = claim if self._planned.counted == "claim" else task
+        claim, counted = self._tries()
         t, budget = len(counted), self._planned.suite.prompts.budget
         if budget is not None:
             t = max(t, budget + len(counted & self._told))
-        return self._planned.claim.tried(t), len(claim), len(task)
+        return self._planned.claim.tried(t), len(claim), self._ledger.count(counted)
 
     def besides_searches(self, t: int) -> int:
         """Return t without what searches learned of, which no budget of a suite counts."""
-        claim, task = self._tries()
-        return t - len((claim if self._planned.counted == "claim" else task) & self._told)
+        _, counted = self._tries()
+        return t - len(counted & self._told)
 
     def searched(self, t: int) -> Searched | None:
         """Return as the best of how many prompts a claim is judged; None where nobody searched."""
@@ -74,8 +73,7 @@ class ClaimTries:
         # What this process adds is counted since the first time: the whole sweep is.
         if budget is None or read == self._checked:
             return
-        claim, task = self._tries()
-        counted = claim if planned.counted == "claim" else task
+        _, counted = self._tries()
         t = len(counted - self._told)
         if t > budget and own_tries(planned, self._subject) - ledger.tries():
             files = ", ".join(map(str, ledger.files))

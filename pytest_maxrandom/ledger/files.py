@@ -37,6 +37,10 @@ class LedgerFile:
         Digests of the examples of the validation set by its digest; in a right file there is one.
     tries : dict
         Claim to its tries.
+    models : dict
+        Claim to the digests of the models of its tries.
+    all_tries : set of Try
+        Those of all claims.
     looks : dict
         Claim to its looks, by their digests.
     tests : dict
@@ -57,6 +61,8 @@ class LedgerFile:
         self.path = path
         self.sets: dict[str, tuple[str, ...]] = {}
         self.tries: dict[ClaimKey, set[Try]] = {}
+        self.models: dict[ClaimKey, set[str]] = {}
+        self.all_tries: set[Try] = set()
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
@@ -74,6 +80,8 @@ class LedgerFile:
         """Add what a row says; a second time adds nothing."""
         known, name, value = self._place(row)
         if row["kind"] == "prompt":
+            self.models.setdefault(_claim(row), set()).add(row["model_digest"])
+            self.all_tries.add(name)
             begun = self._begun.setdefault(_claim(row), set())
             if row["correct"] is not None:
                 begun.discard(_tried(row))
@@ -138,6 +146,23 @@ class LedgerFile:
         """
         if self._wrong:
             raise LedgerError(self._wrong)
+
+    def check_set(self) -> None:
+        """Refuse a file that has been read and is not about one validation set.
+
+        Raises
+        ------
+        LedgerError
+            If it is so.
+        """
+        if not self.empty and len(self.sets) != 1:
+            self.check()
+            raise LedgerError(f"{self.path}: {wrong_sets(len(self.sets))}")
+
+    def may_begin(self, status: os.stat_result) -> bool:
+        """Tell whether a file begins with all that was read of this one, as far as that shows."""
+        same = (status.st_dev, status.st_ino) == self._identity
+        return self._identity is None or (same and status.st_size >= self._offset)
 
     def append(self, lines: Callable[[], list[bytes]]) -> None:
         """Add lines durably: all of them, or none.
@@ -292,14 +317,50 @@ def read_once(path: Path) -> LedgerFile:
 def _read_once(path: Path, size: int, changed: int, number: int) -> LedgerFile:
     file = LedgerFile(path)
     file.read()
-    if not file.empty and len(file.sets) != 1:
-        file.check()
-        raise LedgerError(f"{path}: {wrong_sets(len(file.sets))}")
+    file.check_set()
     return file
 
 
-def read_folder(folder: Path) -> list[LedgerFile]:
+class LedgerFiles:
+    """Files that many sets of a session ask for: each is read once, and then what is new in it."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, LedgerFile] = {}
+        self._sizes: dict[Path, tuple[int, int, int]] = {}
+
+    def file(self, path: Path) -> LedgerFile:
+        """Return a file, as it was when somebody last read it."""
+        try:
+            status = path.stat()
+        except OSError:
+            return self._known.setdefault(path, LedgerFile(path))
+        known = self._known.get(path)
+        if known is None or not known.may_begin(status):
+            known = self._known[path] = LedgerFile(path)
+        return known
+
+    def __call__(self, path: Path) -> LedgerFile:
+        """Return a file of one validation set as it is now, as `read_once` does."""
+        file = self.file(path)
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        now = status.st_size, status.st_mtime_ns, status.st_ino
+        if self._sizes.get(path) != now:
+            file.read()
+            file.check_set()
+            self._sizes[path] = now
+        return file
+
+
+def read_folder(folder: Path, read: Callable[[Path], LedgerFile] = read_once) -> list[LedgerFile]:
     """Return all files of a ledger as `read_once` does; again where some were united meanwhile.
+
+    Parameters
+    ----------
+    read : callable
+        Reads one of them.
 
     Raises
     ------
@@ -312,7 +373,7 @@ def read_folder(folder: Path) -> list[LedgerFile]:
         found.clear()
         for path in paths:
             try:
-                found[path] = read_once(path)
+                found[path] = read(path)
             except LedgerError:
                 if os.path.lexists(path):
                     raise

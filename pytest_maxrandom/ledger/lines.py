@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_maxrandom.ledger.fields import FIELDS, mistake, shown
@@ -268,27 +269,32 @@ def _are_same(one: Counter[str], other: Counter[str]) -> bool:
     return (one & other).total() >= _SAME * min(one.total(), other.total())
 
 
-def linked(
-    found: Iterable[tuple[ClaimKey, set[Try]]], claim: ClaimKey, digests: set[str]
-) -> frozenset[Try]:
+class TriesOfClaim(NamedTuple):
+    """The tries of a claim, and the digests of their models."""
+
+    claim: ClaimKey
+    tries: set[Try]
+    models: set[str]
+
+
+def linked(found: Iterable[TriesOfClaim], claim: ClaimKey, digests: set[str]) -> frozenset[Try]:
     """Return the tries of one claim: of all models of a name, and of all names of these models.
 
     Parameters
     ----------
-    found : iterable of tuple
-        Claims with their tries.
+    found : iterable of TriesOfClaim
+        Of all claims.
     digests : set of str
         The model's, as far as they are known.
     """
-    left = [(other.model, tries) for other, tries in found if other.shots == claim.shots]
+    left = [each for each in found if each.claim.shots == claim.shots]
     names, counted = {claim.model}, set[Try]()
-    while same := [
-        (model, tries)
-        for model, tries in left
-        if model in names or any(tried.model_digest in digests for tried in tries)
-    ]:
-        names |= {model for model, _ in same}
-        counted = counted.union(*(tries for _, tries in same))
-        digests = digests | {tried.model_digest for tried in counted}
-        left = [each for each in left if each not in same]
-    return frozenset(counted)
+    while True:
+        same = [each.claim.model in names or not each.models.isdisjoint(digests) for each in left]
+        if not any(same):
+            return frozenset(counted)
+        linked = [*compress(left, same)]
+        names |= {each.claim.model for each in linked}
+        counted = counted.union(*(each.tries for each in linked))
+        digests = digests.union(*(each.models for each in linked))
+        left = [each for each, counts in zip(left, same, strict=True) if not counts]

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.host.machine import on_shared_files
-from pytest_maxrandom.ledger.files import LedgerFile, read_folder
+from pytest_maxrandom.ledger.files import LedgerFile, LedgerFiles, read_folder
 from pytest_maxrandom.ledger.folder import (
     common_name,
     has_one_writer,
@@ -15,15 +15,13 @@ from pytest_maxrandom.ledger.folder import (
     new_writer,
     slug,
 )
-from pytest_maxrandom.ledger.lines import overlap, related, set_digest
+from pytest_maxrandom.ledger.lines import TriesOfClaim, overlap, related, set_digest
 from pytest_maxrandom.ledger.union import common_of
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
-
-    from pytest_maxrandom.ledger.lines import ClaimKey, Try
 
     Siblings = Callable[[str], Collection[str]]
 
@@ -37,11 +35,19 @@ class SetFiles:
     ----------
     examples : sequence of str
         Digests of the examples, sorted.
+    files : LedgerFiles
+        What is read already.
     """
 
     def __init__(
-        self, folder: Path, task: str, examples: Sequence[str], siblings: Siblings | None
+        self,
+        folder: Path,
+        task: str,
+        examples: Sequence[str],
+        siblings: Siblings | None,
+        files: LedgerFiles,
     ) -> None:
+        self._opened = files
         self._left_out: Siblings = siblings or (lambda _: ())
         self._folder = folder
         self._examples = tuple(examples)
@@ -53,7 +59,7 @@ class SetFiles:
         self._find()
         if on_shared_files(folder):
             self.path = name_of_writer(self.path, _writer(os.getpid()))
-        self._file = LedgerFile(self.path)
+        self._file = files.file(self.path)
         self._read()
         self._tell(self._file.torn)
         self._cut = self._torn_beside()
@@ -83,7 +89,7 @@ class SetFiles:
     @property
     def _elsewhere(self) -> list[LedgerFile]:
         """All files of the ledger as they are now, those of this set as well."""
-        return read_folder(self._folder) if self._folder.is_dir() else []
+        return read_folder(self._folder, self._opened) if self._folder.is_dir() else []
 
     @property
     def _sharing(self) -> list[LedgerFile]:
@@ -109,7 +115,7 @@ class SetFiles:
         names: set[Path] | None = None
         while names != (names := self._names()):
             for path in sorted({*names, *self._beside}):
-                file = self._beside.setdefault(path, LedgerFile(path))
+                file = self._beside.setdefault(path, self._opened.file(path))
                 file.read()
                 file.check()
 
@@ -126,14 +132,19 @@ class SetFiles:
             if file.torn
         ]
 
-    def _tries(self, file: LedgerFile) -> Iterator[tuple[ClaimKey, set[Try]]]:
-        """Yield the claims of a file, each with its tries but those of siblings."""
+    def _siblings_in(self, file: LedgerFile) -> set[str]:
+        """Return the digests of the prompts of a file that are no tries."""
         sets = file.sets or {self._digest: ()}
-        left_out = {prompt for each in sets for prompt in self._left_out(each)}
+        return {prompt for each in sets for prompt in self._left_out(each)}
+
+    def _tries(self, file: LedgerFile) -> Iterator[TriesOfClaim]:
+        """Yield the claims of a file, each with its tries but those of siblings."""
+        left_out = self._siblings_in(file)
         for claim, tries in file.tries.items():
-            counted = {one for one in tries if one.prompt not in left_out} if left_out else tries
-            if counted:
-                yield claim, counted
+            if not left_out:
+                yield TriesOfClaim(claim, tries, file.models[claim])
+            elif counted := {one for one in tries if one.prompt not in left_out}:
+                yield TriesOfClaim(claim, counted, {one.model_digest for one in counted})
 
     def _find(self) -> None:
         """Find the file of this set, and those of the sets that it was before."""
@@ -143,7 +154,7 @@ class SetFiles:
                 files.setdefault(digest, []).append(file)
         if own := [file.path for file in files.get(self._digest, ())]:
             self.path = common_of(own)
-            self._beside = {path: LedgerFile(path) for path in own if path != self.path}
+            self._beside = {path: self._opened.file(path) for path in own if path != self.path}
         sets = {digest: found[0].sets[digest] for digest, found in files.items()}
         while bare := [
             digest

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
 from pytest_maxrandom.ledger.fields import SUBJECT
+from pytest_maxrandom.ledger.files import LedgerFiles
 from pytest_maxrandom.ledger.lines import (
     example_digest,
     examples_digest,
@@ -50,6 +51,8 @@ class SetLedger(SetFiles):
     siblings : callable, optional
         Returns the digests of the prompts that are no tries on a set, given the set's digest. A set
         of which nothing else was tried is as if it were not in the ledger.
+    files : LedgerFiles, optional
+        What other sets have read already.
 
     Attributes
     ----------
@@ -72,6 +75,7 @@ class SetLedger(SetFiles):
         task: str,
         examples: Sequence[Example],
         siblings: Siblings | None = None,
+        files: LedgerFiles | None = None,
     ) -> None:
         self._run = run
         self._waiting: list[Row] = []
@@ -82,7 +86,7 @@ class SetLedger(SetFiles):
             "examples": sorted(map(example_digest, examples)),
             "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
         }
-        super().__init__(folder, task, self._set["examples"], siblings)
+        super().__init__(folder, task, self._set["examples"], siblings, files or LedgerFiles())
         self._numbers: dict[tuple[object, ...], Row] = {}
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
@@ -92,8 +96,15 @@ class SetLedger(SetFiles):
         """
         found = [each for file in self._files for each in self._tries(file)]
         if subject is None:
-            return frozenset(tried for _, tries in found for tried in tries)
+            return frozenset(tried for each in found for tried in each.tries)
         return linked(found, subject.claim, {subject.model_digest})
+
+    def count(self, tries: set[Try]) -> int:
+        """Return how many tries there are for any claim, together with some."""
+        if len(self._files) == 1 and not self._siblings_in(self._file):
+            known = self._file.all_tries
+            return len(known) + len(tries - known)
+        return len(self.tries() | tries)
 
     def refresh(self) -> None:
         """Write what waits, and read what other processes have added."""
@@ -137,7 +148,9 @@ class SetLedger(SetFiles):
                 tries := {
                     tried
                     for file in files
-                    for tried in dict(self._tries(file)).get(subject.claim, ())
+                    for each in self._tries(file)
+                    if each.claim == subject.claim
+                    for tried in each.tries
                 }
                 - now
             )

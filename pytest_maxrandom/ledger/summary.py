@@ -15,7 +15,14 @@ from pytest_maxrandom.ledger.files import (
     wrong_sets,
 )
 from pytest_maxrandom.ledger.folder import has_one_writer
-from pytest_maxrandom.ledger.lines import CUT, ClaimKey, linked, related, set_digest
+from pytest_maxrandom.ledger.lines import (
+    CUT,
+    ClaimKey,
+    TriesOfClaim,
+    linked,
+    related,
+    set_digest,
+)
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
@@ -182,7 +189,11 @@ def _claim_summary(
     chances: list[Fraction],
 ) -> ClaimSummary:
     looks = {name: look.t for file in files for name, look in file.looks.get(claim, {}).items()}
-    tries = (each for file in files for each in file.tries.items())
+    tries = (
+        TriesOfClaim(key, tries, file.models[key])
+        for file in files
+        for key, tries in file.tries.items()
+    )
     t = len(linked(tries, claim, set()))
     accuracy, correct, n = best
     # Prompts that leave out their own demonstrations have fewer examples than the set; which ones
