@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 NO_CHOICE = "no choice"
 """What the label is called of answers in which no choice could be read."""
+RECURRING = 5
+"""Examples from which on a text recurs often enough to be preferred."""
 
 
 class Unread(IntEnum):

@@ -12,12 +12,12 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_maxrandom.cli import _parser
+from pytest_maxrandom.flags import KINDS, TOPICS
 from pytest_maxrandom.hooks.options import add_options
-from pytest_maxrandom.record.red_flags import DEFAULTS, RedFlag
+from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports import schema as reports
 from pytest_maxrandom.reports.flag_sentences import sentence
 from pytest_maxrandom.reports.reasons import REASONS
-from pytest_maxrandom.suite.claims import DESCRIPTIONS
 from pytest_maxrandom.suite.schema import schema
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def tasks_keys() -> str:
 def red_flags() -> str:
     """A table of all kinds of red flags, each with a link to its page."""
     rows = [
-        f"| [`{kind}`](../how-to/red-flags/{kind}.md) | {escaped(what)} | "
-        f"{'fails' if DEFAULTS[kind] == 'fail' else 'warns'} |"
-        for kind, what in DESCRIPTIONS.items()
+        f"| [`{kind}`](../how-to/red-flags/{kind}.md) | {escaped(each.description)} | "
+        f"{'fails' if each.default == 'fail' else 'warns'} |"
+        for kind, each in KINDS.items()
     ]
     return "\n".join(["| kind | what is found | by default |", "| --- | --- | --- |", *rows])
 
@@ -75,6 +75,19 @@ def reasons() -> str:
     return "\n".join(["| reason | what is different | example |", "| --- | --- | --- |", *rows])
 
 
+def red_flags_by_topic() -> str:
+    """The same as lists, one for each thing that red flags show, for the page beside theirs."""
+    return "\n\n".join(
+        f"**{heading}.**\n\n"
+        + "\n".join(
+            f"- [`{kind}`]({kind}.md): {escaped(each.description)}"
+            for kind, each in KINDS.items()
+            if each.topic == topic
+        )
+        for topic, heading in TOPICS.items()
+    )
+
+
 def flag(kind: str, parameters: str) -> str:
     """Quote what a report says of a red flag with these parameters.
 
@@ -83,7 +96,7 @@ def flag(kind: str, parameters: str) -> str:
     ValueError
         If they are not those of its sentence.
     """
-    found = RedFlag(kind, DEFAULTS[kind], parameters=json.loads(parameters))  # type: ignore[arg-type,index]
+    found = RedFlag(kind, KINDS[kind].default, parameters=json.loads(parameters))
     if not (said := sentence(found)):
         raise ValueError(f"{kind} cannot be worded with {parameters}")
     return f"> {escaped(said)}"
@@ -122,6 +135,7 @@ TEXTS: Mapping[str, Callable[[], str]] = {
     "tasks-keys": tasks_keys,
     "red-flags": red_flags,
     "reasons": reasons,
+    "red-flags-by-topic": red_flags_by_topic,
     "options": options,
     "commands": commands,
 }

@@ -12,8 +12,9 @@ from pytest_maxrandom.claims.new_questions import new_questions
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import permuted_p
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, judge
-from pytest_maxrandom.flags import find, majority, preferences
-from pytest_maxrandom.flags.flag_input import JudgedResult, JudgedScore
+from pytest_maxrandom.flags import JudgedResult, find, preferences
+from pytest_maxrandom.flags.kind import JudgedScore
+from pytest_maxrandom.flags.labels import majority
 from pytest_maxrandom.record import RedFlag, Remark
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import METRICS
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.claims.shuffles import Shuffle
     from pytest_maxrandom.claims.verdict import Claim
-    from pytest_maxrandom.flags import Flag, FlagInput
+    from pytest_maxrandom.flags import Flag, JudgedAnswers
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.maximum import BestOfPrompts
     from pytest_maxrandom.suite.claims import Metric
@@ -36,8 +37,8 @@ class View(NamedTuple):
 
     Attributes
     ----------
-    seen : FlagInput
-        What red flags are found in. Prompts may repeat.
+    seen : JudgedAnswers
+        What red flags are found in, without a result.
     shuffles : sequence of Shuffle
         How the right answers of the distinct prompts can be exchanged; of several the largest
         p-value counts, and without any there is no permutation test.
@@ -45,7 +46,7 @@ class View(NamedTuple):
         Where the metric is not accuracy: per label the score of giving it to all examples.
     """
 
-    seen: FlagInput
+    seen: JudgedAnswers
     shuffles: Sequence[Shuffle]
     constants: tuple[float, ...] = ()
 
@@ -77,7 +78,7 @@ def assess(
         Whether t is of all prompts that such a search could have tried.
     """
     seen = views[0].seen
-    answers = seen.distinct()
+    answers = seen.answers
     scores, best = _scores(metric, views[0].shuffles), best_of(views, metric)
     shuffles = [shuffle for view in views for shuffle in view.shuffles]
     if thrifty and claim.permutation_p is None:
@@ -103,7 +104,7 @@ def assess(
 def ranking(views: Sequence[View], metric: Metric) -> list[float]:
     """Return what the distinct prompts are ranked by: their values of the metric."""
     scores = _scores(metric, views[0].shuffles)
-    return views[0].seen.distinct().accuracies.tolist() if scores is None else scores
+    return views[0].seen.answers.accuracies.tolist() if scores is None else scores
 
 
 def best_of(views: Sequence[View], metric: Metric) -> int:
@@ -156,20 +157,18 @@ def _permutation_p(
 
 def beside_verdict(
     view: View, result: Result, claim: Claim, null: Null, metric: Metric
-) -> FlagInput:
+) -> JudgedAnswers:
     """Return what red flags are found in, with the verdict on the best of the distinct prompts."""
     seen, ways = view.seen, None
     if claim.permutation_p is not None and view.shuffles:
         ways = min(shuffle.arrangements for shuffle in view.shuffles)
-    identities, score = seen.identities, None
+    score = None
     if view.constants:
         assert result.best_score is not None
         score = JudgedScore(METRICS[metric].words, result.best_score, view.constants)
     assert result.best_correct is not None
-    outcome = JudgedResult(
-        best=identities.index([*dict.fromkeys(identities)][result.best])
-        if identities
-        else result.best,
+    judged = JudgedResult(
+        best=result.best,
         correct=result.best_correct,
         n=null.n,
         passed=result.passed,
@@ -179,7 +178,7 @@ def beside_verdict(
         impossible=tuple(claim.impossible(null, ways)),
         score=score,
     )
-    return replace(seen, outcome=outcome)
+    return replace(seen, result=judged)
 
 
 def _flagged(

@@ -19,6 +19,7 @@ from pytest_maxrandom.claims.lengths import counting_too_long
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.searched import compared_after, told
+from pytest_maxrandom.claims.shortcuts import beside_shortcuts
 from pytest_maxrandom.claims.trained import trained_record
 from pytest_maxrandom.claims.tries import ClaimTries
 from pytest_maxrandom.claims.views import (
@@ -27,7 +28,6 @@ from pytest_maxrandom.claims.views import (
     views_of_sweep,
     with_shortcuts,
 )
-from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.decided import Undecidable
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
-    from pytest_maxrandom.flags.compare import Compared
+    from pytest_maxrandom.flags.kind import Compared
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.sweeps.cluster.executor import Ahead
     from pytest_maxrandom.sweeps.executor import Executor, Job

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.record.result import Result
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from pytest_maxrandom.claims.nulls import Null
-    from pytest_maxrandom.flags.flag import Flag
-    from pytest_maxrandom.record import RedFlagKind, Severity, Standing
+    from pytest_maxrandom.flags import Flag
+    from pytest_maxrandom.record import Severity, Standing
     from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
 
 DEFAULT_LEVEL = 0.05
@@ -148,11 +148,11 @@ class Claim:
             found.append(Unmet("permutation_p", arrangements=arrangements))
         return found
 
-    def severities(self) -> dict[RedFlagKind, Severity]:
+    def severities(self) -> dict[str, Severity]:
         """Return what each kind of red flag does; none fails a claim that asserts nothing."""
         if self.red_flags is not None:
             return severities(self.red_flags)
-        return dict(DEFAULTS) if self.bounds() else dict.fromkeys(DEFAULTS, "warn")
+        return KINDS.defaults() if self.bounds() else dict.fromkeys(KINDS, "warn")
 
     def severity(self, flag: Flag) -> Severity:
         """Return what a red flag does; one that is mild warns, unless the suite names its kind."""
@@ -161,12 +161,12 @@ class Claim:
             return severity
         return severity if flag.kind in (self.red_flags or ()) else "warn"
 
-    def deviations(self) -> dict[RedFlagKind, Severity]:
+    def deviations(self) -> dict[str, Severity]:
         """Return those that the suite sets otherwise than they are by default."""
         if self.red_flags is None:
             return {}
         found = self.severities()
-        return {kind: found[kind] for kind in found if found[kind] != DEFAULTS[kind]}
+        return {kind: found[kind] for kind in found if found[kind] != KINDS[kind].default}
 
     def critical(self, null: Null) -> float | None:
         """Return the least result that passes, permutation_p aside.

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.planned import generated_by
+from pytest_maxrandom.claims.shortcuts import blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
 from pytest_maxrandom.errors import ModelError, SweepError
-from pytest_maxrandom.flags.compare import blanked
-from pytest_maxrandom.flags.flag_input import FlagInput
+from pytest_maxrandom.flags.kind import JudgedAnswers
 from pytest_maxrandom.record import BestPrompt, Remark
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.metrics import METRICS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.planned_recorded import RecordedClaim
-    from pytest_maxrandom.flags.compare import Compared
+    from pytest_maxrandom.flags.kind import Compared
     from pytest_maxrandom.record import Generated
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.suite.claims import Metric
@@ -80,8 +80,8 @@ def view_of(
 ) -> View:
     """Return a sweep's answers by one way of reading labels, in which they are given."""
     condition = planned.condition
-    seen = FlagInput.of(
-        answers,
+    seen = JudgedAnswers(
+        read=answers,
         t=planned.null.t,
         chance=condition.null.chance,
         comparable=labels.meaningful(condition.prompt_set.prompts),
@@ -136,12 +136,10 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
     if read.chances is not None:
         right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
         choices = tuple(map(choices_of, right, read.chances))
-    seen = FlagInput.of(
-        read,
-        model=claim.name_of_model,
+    seen = JudgedAnswers(
+        read=replace(read, model=claim.name_of_model, choices=choices),
         t=null.t,
         chance=null.chance,
-        choices=choices,
         declared_chance=evidence.declared_chance,
         declared_n=evidence.declared_n,
         comparable=bool(read.labels),

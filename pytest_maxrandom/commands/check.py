@@ -9,7 +9,7 @@ from pytest_maxrandom.ci.actions import silence, workspace
 from pytest_maxrandom.claims.lengths import lengths_of, too_long
 from pytest_maxrandom.commands import suites_in
 from pytest_maxrandom.errors import KEYS, ModelError, Problem, SuiteError, where_keys_are
-from pytest_maxrandom.flags.prompts import copied
+from pytest_maxrandom.flags.kinds.repeated_examples import copied
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports import schema as reports
 from pytest_maxrandom.reports.annotations import of_problem, workflow_commands

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.flags.models import ALIKE, nearly_one
+from pytest_maxrandom.flags.kinds.identical_models import ALIKE, nearly_one
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 
 if TYPE_CHECKING:

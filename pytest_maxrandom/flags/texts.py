@@ -1,184 +1,51 @@
-"""The texts of examples: cut, or shared by several, as sets of choices may be."""
+"""Long texts that examples share, such as a passage."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.flags.flag import Flag
 from pytest_maxrandom.stats.clusters import design_effect, effective_n, follows
-from pytest_maxrandom.sweeps.labels import RECURRING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.flag_input import FlagInput
+    from pytest_maxrandom.answers import Answers
 
-_EQUALLY_LONG = 100
-"""Characters from which on texts do not have the same length by accident."""
-_FEWEST = 5
-_SHARE = 0.05
-_WHOLE = 0.8
-"""Share of the shorter texts that must end as texts do, so that the longest say something."""
-_BROKEN = 0.5
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s|[\u3002\uff01\uff1f]")
 _LONG = 200
 """Characters in a row that are no accident."""
 _FRAME = 20
 """Characters in a row from which on what most inputs have in common is their frame."""
-_WORTH = 0.8
+WORTH = 0.8
 """Share of n examples that they must be worth, so that their number is not misleading."""
-_FOLLOW = 0.001
+FOLLOW = 0.001
 """Probability of right answers that follow the text as far, where they do not depend on it."""
 _FEW = 200
 _NOTHING = np.zeros(0, dtype=np.uint64)
 _BASE = 0x9E3779B97F4A7C15
 """Odd, so that its powers can be divided by modulo 2^64."""
+SHARED = (
+    "The inputs of {n:,} examples hold {texts:,} different texts: those of {alike[0]!r} and "
+    "{alike[1]!r}, for instance, share {characters} characters in a row or "
+    "more{beyond_clusters:, which the stated clusters do not explain/}"
+)
+CLUSTERS = "`columns: {{cluster: ...}}`."
 
 
-def cut(tried: FlagInput) -> Iterator[Flag]:
-    """Find inputs that end in the middle, all at the greatest length.
+class SharedText(NamedTuple):
+    """Examples that share texts so that they say less than n different ones."""
 
-    Texts made from a pattern have equal lengths as well, but end as the shorter ones do, or where
-    there are none all in the same way.
-    """
-    if tried.inputs is None:
-        return
-    texts = [*dict.fromkeys(tried.inputs)]
-    # Where no text ends with a space, one at the place of the cut was stripped.
-    measures: tuple[tuple[str, Callable[[str], int], int], ...] = (
-        ("characters", len, not any(text[-1:].isspace() for text in texts)),
-        ("words", lambda text: len(text.split()), 0),
-    )
-    for unit, length, stripped in measures:
-        most = max(map(length, texts))
-        longest = [text for text in texts if length(text) >= most - stripped]
-        shorter = [text for text in texts if length(text) < most - stripped]
-        if (
-            len(longest) >= max(_FEWEST, _SHARE * len(texts))
-            and min(map(len, longest)) >= _EQUALLY_LONG
-            and _ended(longest) <= _BROKEN
-            and (
-                _ended(shorter) >= _WHOLE
-                if len(shorter) >= _FEWEST
-                else _end_anywhere(longest, length)
-            )
-        ):
-            lengths = [length(text) for text in longest]
-            parameters = {
-                "case": "input",
-                "examples": len(longest),
-                "lengths": [min(lengths), max(lengths)],
-                "unit": unit,
-            }
-            yield Flag("cut_text", parameters)
-            return
+    parameters: dict[str, Any]
+    followed: bool
+    """Whether right answers follow the text."""
 
 
-def full(tried: FlagInput) -> Iterator[Flag]:
-    """Find texts that fill the model's context: somebody cut them so that they fit."""
-    pairs = int(tried.evaluated.sum())
-    if tried.full_texts >= max(_FEWEST, _SHARE * pairs):
-        yield Flag("cut_text", {"case": "context", "texts": tried.full_texts, "pairs": pairs})
-
-
-def _ended(texts: Sequence[str]) -> float:
-    """Return the share of texts whose last character is neither a letter, a digit nor a comma."""
-    if not texts:
-        return 0.0
-    last = [text.rstrip()[-1:] for text in texts]
-    return sum(not (each.isalnum() or each in ",;-") for each in last) / len(texts)
-
-
-def _end_anywhere(texts: Sequence[str], length: Callable[[str], int]) -> bool:
-    """Tell whether texts are of sentences of which the last one has any length."""
-    last = [_SENTENCE_END.split(text)[-1] for text in texts]
-    begun = [end for end, text in zip(last, texts, strict=True) if end != text]
-    return len(begun) >= _WHOLE * len(texts) and len({*map(length, begun)}) >= _FEWEST
-
-
-def clustered(tried: FlagInput) -> Iterator[Flag]:
-    """Find examples that belong together without a stated cluster, and tell them once."""
-    found = [*shared_text(tried)]
-    yield from found
-    if all(flag.kind != "clustered_answers" for flag in found):
-        yield from shared_choices(tried)
-
-
-def shared_choices(tried: FlagInput) -> Iterator[Flag]:
-    """Find sets of choices that recur with the same right answer, and no stated cluster.
-
-    Who prefers some choices to others, whatever is asked, answers each set alike, so guessers vary
-    as on fewer examples. Sets that recur often are shuffled by themselves. With as many choices,
-    right answers are compared by their alphabetical places: where the set does not matter, they
-    follow it no more than if they were shuffled.
-    """
-    if tried.offered is None or tried.alphabetical is None:
-        return
-    kept = [*dict.fromkeys(tried.copies or range(len(tried.offered)))]
-    sets = [tried.offered[place] for place in kept]
-    stated = tried.clusters or (None,) * len(tried.offered)
-    groups = _unstated(sets, [stated[place] for place in kept])
-    gold = [tried.alphabetical[place] for place in kept]
-    n, sizes = len(kept), np.array([*map(len, sets)])
-    # Among another number of choices, places mean something else.
-    members = [np.flatnonzero(sizes == size).tolist() for size in np.unique(sizes)]
-    parts = [([gold[at] for at in each], [groups[at] for at in each]) for each in members]
-    effect = sum(len(part[0]) * design_effect(*part) for part in parts) / n
-    if n >= _WORTH * n * effect or not _follow(parts):
-        return
-    first, second = next(
-        (one, other)
-        for other, choices in enumerate(groups)
-        for one in range(other)
-        if groups[one] == choices and gold[one] == gold[other]
-    )
-    many = sum(times for times in Counter(groups).values() if times > 1)
-    parameters = {
-        "case": "choices",
-        "examples": many,
-        "n": n,
-        "alike": [tried.examples[kept[place]] for place in (first, second)],
-        "worth": n / effect,
-    }
-    yield Flag("clustered_answers", parameters)
-
-
-def _follow(parts: Sequence[tuple[list[frozenset[int]], Sequence[Hashable]]]) -> bool:
-    """Tell whether right answers follow their groups in one part at least."""
-    clustered = [part for part in parts if len(set(part[1])) < len(part[1])]
-    permutations = round(len(clustered) / _FOLLOW) - 1
-    return any(
-        follows(*part, permutations=permutations) * len(clustered) <= _FOLLOW * (1 + 1e-9)
-        for part in clustered
-    )
-
-
-def _unstated(
-    sets: Sequence[tuple[str, ...]], clusters: Sequence[str | None]
-) -> list[tuple[str, ...] | int]:
-    """Return per example its set of choices where that recurs in a few examples, else its place.
-
-    A set whose examples are all in one stated cluster is covered by that.
-    """
-    within: dict[tuple[str, ...], Counter[str | int]] = {}
-    for place, (choices, cluster) in enumerate(zip(sets, clusters, strict=True)):
-        within.setdefault(choices, Counter())[place if cluster is None else cluster] += 1
-    few = {
-        choices
-        for choices, stated in within.items()
-        if len(stated) > 1 and stated.total() < RECURRING
-    }
-    return [choices if choices in few else place for place, choices in enumerate(sets)]
-
-
-def shared_text(tried: FlagInput) -> Iterator[Flag]:
+def shared_text(tried: Answers) -> SharedText | None:
     """Find examples that share a long text, such as a passage, and no stated cluster.
 
     Who knows one text and not another is right on as many examples as few of them, so accuracies
@@ -187,33 +54,44 @@ def shared_text(tried: FlagInput) -> Iterator[Flag]:
     right answers do not depend on the text, as in questions from a few patterns, or differ by
     design, as in two versions of one story. Copies have a flag of their own.
     """
-    if tried.inputs is None or tried.alphabetical is None:
-        return
-    kept = [*dict.fromkeys(tried.copies or range(len(tried.inputs)))]
-    texts = same_text(tried.inputs[place] for place in kept)
-    clusters = tried.clusters or (None,) * len(tried.inputs)
-    stated = [clusters[place] or place for place in kept]
-    n, worth, apart = len(kept), effective_n(texts), effective_n(stated)
-    if worth >= _WORTH * apart:
-        return
+    return _shared_text(
+        tried.examples, tried.inputs, tried.alphabetical, tried.copies, tried.clusters
+    )
+
+
+@lru_cache(maxsize=1)  # by two kinds of red flags
+def _shared_text(
+    examples: tuple[str, ...],
+    inputs: tuple[str, ...] | None,
+    alphabetical: tuple[frozenset[int], ...] | None,
+    copies: tuple[int, ...] | None,
+    stated: tuple[str | None, ...] | None,
+) -> SharedText | None:
+    if inputs is None or alphabetical is None:
+        return None
+    kept = [*dict.fromkeys(copies or range(len(inputs)))]
+    texts = same_text(inputs[place] for place in kept)
+    clusters = stated or (None,) * len(inputs)
+    n, worth = len(kept), effective_n(texts)
+    apart = effective_n([clusters[place] or place for place in kept])
+    if worth >= WORTH * apart:
+        return None
     sizes = Counter(texts)
     largest = max(sizes, key=lambda text: sizes[text])
     first, second, *_ = (
-        tried.examples[place] for place, text in zip(kept, texts, strict=True) if text == largest
+        examples[place] for place, text in zip(kept, texts, strict=True) if text == largest
     )
     found = {
         "n": n,
         "texts": len(sizes),
         "alike": [first, second],
         "characters": _LONG,
-        "beyond_clusters": bool(tried.clusters),
+        "beyond_clusters": bool(stated),
     }
-    gold = [tried.alphabetical[place] for place in kept]
+    gold = [alphabetical[place] for place in kept]
     effect = design_effect(gold, texts)
-    if n < _WORTH * apart * effect and follows(gold, texts) <= _FOLLOW:
-        yield Flag("clustered_answers", {"case": "text", **found, "worth": n / effect})
-        return
-    yield Flag("shared_text", {**found, "worth": worth})
+    followed = n < WORTH * apart * effect and follows(gold, texts) <= FOLLOW
+    return SharedText(found | {"worth": n / effect if followed else worth}, followed)
 
 
 def same_text(texts: Iterable[str]) -> list[int]:

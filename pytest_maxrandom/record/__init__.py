@@ -67,7 +67,6 @@ from pytest_maxrandom.record.label_bias import (
 )
 from pytest_maxrandom.record.red_flags import (
     RedFlag as RedFlag,
-    RedFlagKind as RedFlagKind,
     Severity as Severity,
 )
 from pytest_maxrandom.record.run import (

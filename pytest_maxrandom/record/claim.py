@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Remark, Share
 from pytest_maxrandom.record.cost import SweepCost
 from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
-from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
+from pytest_maxrandom.record.red_flags import RedFlag, Severity
 from pytest_maxrandom.record.training import TrainingRecord
 from pytest_maxrandom.record.words import Standing
 
@@ -200,7 +200,7 @@ class ClaimRecord(ItemRecord):
     levels: dict[str, float] = field(default_factory=dict)
     """The level of each p-value: its share if claims share their levels, or the part that a look
     spends. {"p_max": 0.05}; empty in older reports, where it is as asserted."""
-    severities: dict[RedFlagKind, Severity] = field(default_factory=dict)
+    severities: dict[str, Severity] = field(default_factory=dict)
     """What the suite says about red flags, if that is not the default: {"majority": "fail"}."""
     share: Literal["nothing", "texts"] = "nothing"
     """`share` of the suite: whether what is made in CI may hold texts of questions."""

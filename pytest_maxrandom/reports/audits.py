@@ -11,6 +11,8 @@ from dataclasses import asdict, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.claims.shortcuts import HEURISTICS
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
 from pytest_maxrandom.record import RedFlag, Remark
 from pytest_maxrandom.reports.csv import field
@@ -34,14 +36,6 @@ if TYPE_CHECKING:
 WIDE = 120
 """Columns of a terminal from which on all is in the table."""
 _SHORTEST = 16
-_RULES: dict[HeuristicName, str] = {
-    "most_frequent": "the most frequent label",
-    "longest": "the longest choice",
-    "shortest": "the shortest choice",
-    "first": "the first choice in the file",
-    "last": "the last choice in the file",
-    "most_shared_words": "the choice with most words of the question",
-}
 _WORDS: dict[HeuristicName, str] = {"most_shared_words": "words"}
 _SENTENCES = {
     "majority": "Always saying {answer!r} is right on {correct:,} of {n:,} examples"
@@ -74,7 +68,7 @@ _WRITER = Writer(
     p=p_value,
     passes=_passes,
     prompts=_prompts,
-    rule=lambda name: _RULES[name],
+    rule=lambda name: HEURISTICS[name].said("in the file"),
 )
 
 
@@ -91,9 +85,8 @@ def _sentence(finding: Finding) -> str:
     kind, parameters = finding.kind, finding.parameters
     if kind in _SENTENCES:
         return _WRITER.fill(_SENTENCES[kind], parameters, "")
-    match kind:
-        case "repeated_examples" | "clustered_answers" | "shared_text" | "cut_text":
-            return flag_sentence(RedFlag(kind, "warn", parameters=parameters))
+    if kind in KINDS:
+        return flag_sentence(RedFlag(kind, "warn", parameters=parameters))
     return remark_worded(Remark(kind, parameters)).text
 
 
@@ -127,7 +120,7 @@ def _row(task: AuditedTask, prompts: Sequence[int]) -> dict[str, Any]:
         ("heuristic", ("name", "rate", "p")),
     ):
         row |= {f"{part}_{name}": getattr(getattr(task, part), name, None) for name in names}
-    row |= {f"heuristic_{name}": task.heuristics.get(name) for name in _RULES}
+    row |= {f"heuristic_{name}": task.heuristics.get(name) for name in HEURISTICS}
     for name in ("duplicates", "contradictory", "clusters", "clusters_stated", "effective_n"):
         row[name] = getattr(task, name)
     of = {each.t: each for each in task.baselines}

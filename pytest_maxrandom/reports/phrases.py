@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.shortcuts import HEURISTICS
 from pytest_maxrandom.notation import (
     BASELINES,
     P_VALUES,
@@ -14,7 +15,7 @@ from pytest_maxrandom.notation import (
     level,
     p_value,
 )
-from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
+from pytest_maxrandom.reports.flag_sentences import MEASURES
 from pytest_maxrandom.reports.searches import rule
 from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.reports.wording import examples, levels_of, metric_name, p_is, shown_p
@@ -271,9 +272,9 @@ def shortcuts(claim: ClaimRecord) -> str:
     if found is None:
         return ""
     return clauses(
-        f"{HEURISTICS[found.heuristic]}, the best of {len(found.heuristics)} heuristics, has "
-        f"{MEASURES[found.measure]} of {accuracy(found.heuristic_score)} (sign-flip p of the best "
-        f"prompt's {accuracy(found.best)} {equals(p_value(found.heuristic_p))})",
+        f"{HEURISTICS[found.heuristic].said()}, the best of {len(found.heuristics)} heuristics, "
+        f"has {MEASURES[found.measure]} of {accuracy(found.heuristic_score)} (sign-flip p of the "
+        f"best prompt's {accuracy(found.best)} {equals(p_value(found.heuristic_p))})",
         found.choices_only is not None
         and f"with blank inputs the best prompt has {accuracy(found.choices_only)} (p "
         f"{equals(p_value(found.choices_only_p))})",

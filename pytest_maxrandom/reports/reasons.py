@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, count, p_value, signed
 from pytest_maxrandom.record import (
     ClaimRecord,
@@ -16,7 +17,6 @@ from pytest_maxrandom.record import (
     LabelBiasRecord,
     ReplicatesRecord,
 )
-from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports import comparisons, replicates
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
@@ -26,7 +26,7 @@ from pytest_maxrandom.reports.wording import metric_name, shown_p
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_maxrandom.record import Record, RedFlagKind, Severity
+    from pytest_maxrandom.record import Record, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +282,7 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
 
 def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[Reason]:
     """Say which red flags do something else, and which are new or gone, one clause each."""
-    changed: dict[tuple[Severity, Severity], list[RedFlagKind]] = {}
+    changed: dict[tuple[Severity, Severity], list[str]] = {}
     for kind, severity, was in _changed_severities(now, before):
         changed.setdefault((severity, was), []).append(kind)
     for (severity, was), kinds in changed.items():
@@ -294,7 +294,7 @@ def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[Reason]
         return
     raised, earlier = ({flag.kind for flag in each.red_flags} for each in (now, before))
     for said, found in (("new", raised - earlier), ("gone", earlier - raised)):
-        for kind in DEFAULTS:
+        for kind in KINDS:
             if kind in found:
                 yield Reason("red flag", f"red flag {kind} is {said}", new_flag=said == "new")
 
@@ -307,15 +307,13 @@ def do_less(now: Record, before: Record) -> bool:
     )
 
 
-def _changed_severities(
-    now: Record, before: Record
-) -> Iterator[tuple[RedFlagKind, Severity, Severity]]:
+def _changed_severities(now: Record, before: Record) -> Iterator[tuple[str, Severity, Severity]]:
     """Yield the kinds whose severity is another one; none of what asserts nothing."""
     if not (isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord)):
         return
     if not (now.asserted and before.asserted):
         return
-    for kind, default in DEFAULTS.items():
+    for kind, default in KINDS.defaults().items():
         severity, was = (each.severities.get(kind, default) for each in (now, before))
         if severity != was:
             yield kind, severity, was

@@ -7,45 +7,16 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import DOCUMENTATION
-from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.flags import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, RedFlag, RedFlagKind, Severity
+    from pytest_maxrandom.record import ClaimRecord, RedFlag, Severity
 
 DOES: dict[Severity, str] = {"fail": "fails", "warn": "warns", "ignore": "is ignored"}
 MOST_NAMES = 3
 """Of the claims that the same is said of."""
-
-REMEDIES: dict[RedFlagKind, str] = {
-    "choices": "state the number of choices that there are",
-    "complementary_prompts": "state the number of choices that there are",
-    "colliding_ids": "give each example an id of its own",
-    "repeated_examples": "remove copies, or name the right input",
-    "clustered_answers": "name the clusters",
-    "shared_text": "name the clusters",
-    "other_examples": "score all prompts on the same examples",
-    "cut_text": "look where the text ends",
-    "constant_scores": "look whether the question is in the text",
-    "tied_scores": "look what is scored, and how it is rounded",
-    "never_right": "look whether right and wrong are exchanged",
-    "unread_answers": "look at max_tokens, stop and pattern",
-    "unsteady_prompts": "look whether ids collide or results change",
-    "identical_models": "look whether the two are one model",
-    "near_identical_prompts": "give answers and right answers",
-    "label_mass": "look at the text before the answer",
-    "constant_answers": "look whether the model reads the question",
-    "majority": "claim balanced accuracy, or balance the labels",
-    "max_t": "look which label the model prefers",
-    "heuristic": "remove what the rule reads from the choices",
-    "choices_only": "look what tells right choices from wrong ones",
-    "near_heuristic": "take more examples",
-    "near_choices_only": "take more examples",
-    "repeated_prompts": "ask for fewer prompts, or allow more",
-    "unpassable": "take more examples, or fewer prompts",
-}
-"""What to do about each kind, in a few words; `page_of` has more."""
 
 _ALL: dict[Severity, str] = {"fail": "all fail", "warn": "all warn", "ignore": "all are ignored"}
 
@@ -74,9 +45,14 @@ class Raised:
         return max(0, len(self.ids) - MOST_NAMES)
 
 
-def page_of(kind: RedFlagKind) -> str:
+def page_of(kind: str) -> str:
     """Return the address of the documentation's page about a kind of red flag."""
     return f"{DOCUMENTATION}how-to/red-flags/{kind}.html"
+
+
+def remedy(flag: RedFlag) -> str:
+    """Say what to do in a few words, of which `page_of` has more; of an unknown kind its text."""
+    return KINDS[flag.kind].remedy if flag.kind in KINDS else flag.text
 
 
 def does(flag: RedFlag) -> str:
@@ -114,7 +90,7 @@ def _of_all(claim: ClaimRecord) -> Severity | None:
     """Return the severity that the suite gives to all kinds; None if they differ, or are ours."""
     if not claim.severities:
         return None
-    first, *others = {**DEFAULTS, **claim.severities}.values()
+    first, *others = {**KINDS.defaults(), **claim.severities}.values()
     return None if any(other != first for other in others) else first
 
 
@@ -155,4 +131,5 @@ def gravity(flag: RedFlag) -> int:
     """Rank a red flag: 0 if it fails its claim, 1 if its kind does so by default, 2 otherwise."""
     if flag.severity == "fail":
         return 0
-    return 1 if DEFAULTS[flag.kind] == "fail" else 2
+    known = KINDS.get(flag.kind)
+    return 1 if known is not None and known.default == "fail" else 2

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydantic import TypeAdapter, ValidationError
 
 from pytest_maxrandom.errors import ReportError, dotted, json_in_words
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, RunRecord
-from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports.wording import word
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _before_levels(severities: dict[str, Any]) -> dict[str, Any]:
     """Return what red flags did in an older report, which has deviations from other defaults."""
     words = {severities.get(kind) for kind in _ALWAYS_FAILING}
     if len(words) == 1 and words <= {"warn", "ignore"}:
-        return {**dict.fromkeys(map(str, DEFAULTS), *words), **severities}
+        return {**dict.fromkeys(KINDS, *words), **severities}
     return {**_ONCE, **severities}
 
 

@@ -17,11 +17,11 @@ from pytest_maxrandom.reports.phrases import decisive_name
 from pytest_maxrandom.reports.red_flags import (
     DOES,
     MOST_NAMES,
-    REMEDIES,
     gravity,
     ignores_all,
     not_in_finding,
     raised,
+    remedy,
 )
 from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import (
@@ -167,7 +167,7 @@ def _flags_of(
     about: dict[tuple[str, str, str], dict[str, None]] = {}
     for told in sorted(raised(claims, not_in_finding), key=lambda each: gravity(each.flag)):
         flag = told.flag
-        what = visible(flag.text) if is_whole else REMEDIES[flag.kind]
+        what = visible(flag.text) if is_whole else remedy(flag)
         ids = about.setdefault((flag.kind, DOES[flag.severity], what), {})
         ids.update(dict.fromkeys(told.ids))
     for (kind, does, what), ids in about.items():

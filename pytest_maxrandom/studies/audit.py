@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.claims.shortcuts import HEURISTICS, heuristics
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.flags import FlagInput, texts
-from pytest_maxrandom.flags.compare import heuristics
+from pytest_maxrandom.flags import KINDS, JudgedAnswers
+from pytest_maxrandom.flags.texts import same_text
 from pytest_maxrandom.record import AuditedTask, BestGuess, ConstantAnswer, Finding, Rule
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.clusters import effective_n
@@ -41,9 +43,7 @@ LUCK = 0.01
 """What right answers that are drawn by lot do with this probability is no finding."""
 _NEARLY_ALL = 0.9
 """Share of right answers that is too much to ask of a prompt that knows a task."""
-_OF_TEXTS: tuple[HeuristicName, ...] = ("longest", "shortest", "most_shared_words")
-_OF_PLACES: tuple[HeuristicName, ...] = ("first", "last")
-_MARKED: tuple[FindingKind, ...] = ("clustered_answers", "shared_text", "cut_text")
+_MARKED: tuple[FindingKind, ...] = ("shared_text", "clustered_answers", "cut_text")
 """Red flags that are findings."""
 _CONTRADICTORY = "contradictory_answers"
 """What the finding `contradictory_examples` says more of."""
@@ -78,7 +78,7 @@ class _Data:
         if (stated := self.texts["clusters"]) is not None:
             return [(place, own) if own is None else own for place, own in enumerate(stated)]
         first = sorted(set(self.texts["copies"]))
-        alike = texts.same_text(self.texts["inputs"][place] for place in first)
+        alike = same_text(self.texts["inputs"][place] for place in first)
         of_text = dict(zip(first, alike, strict=True))
         return [of_text[place] for place in self.texts["copies"]]
 
@@ -253,12 +253,13 @@ def _rules(
 ) -> Iterator[Finding]:
     """Find a heuristic of texts, and one of places, that is no constant answer."""
     tried = len(scores) - 1
-    for names in (_OF_TEXTS, _OF_PLACES):
+    for about in ("texts", "places"):
+        names = [name for name in scores if HEURISTICS[name].about == about]
         name = max(names, key=scores.__getitem__)
-        constantly = names == _OF_PLACES or data.shared
+        constantly = about == "places" or data.shared
         if constantly and scores[name] <= constant.correct:
             continue
-        if data.by_luck(rules[name], tried, guesses=name in _OF_TEXTS) <= LUCK:
+        if data.by_luck(rules[name], tried, guesses=about == "texts") <= LUCK:
             parameters = {
                 "heuristic": name,
                 "rate": float(scores[name] / len(data.examples)),
@@ -291,11 +292,9 @@ def _copies(data: _Data) -> Iterator[Finding]:
 def _marked(data: _Data) -> Iterator[Finding]:
     """Find what red flags find in texts, whatever is answered."""
     n = len(data.examples)
-    asked = FlagInput(
+    asked = Answers(
         model="",
         shots=0,
-        t=1,
-        chance=mean_of(data.groups),
         prompts=("",),
         identities=("",),
         examples=tuple(example.id for example in data.examples),
@@ -303,10 +302,10 @@ def _marked(data: _Data) -> Iterator[Finding]:
         evaluated=np.ones((1, n), dtype=np.bool_),
         **data.texts,
     )
-    for flag in (*texts.clustered(asked), *texts.cut(asked)):
-        for kind in _MARKED:
-            if kind == flag.kind:
-                yield Finding(kind, dict(flag.parameters))
+    judged = JudgedAnswers(read=asked, t=1, chance=mean_of(data.groups))
+    for kind in _MARKED:
+        for flag in KINDS[kind].check(judged):
+            yield Finding(kind, dict(flag.parameters))
 
 
 def _noted(task: Task) -> Iterator[Finding]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
-from pytest_maxrandom.record.red_flags import DEFAULTS, RedFlagKind, Severity
+from pytest_maxrandom.record.red_flags import Severity
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import (
     Distinct,
@@ -25,72 +26,47 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.base import Contradiction
 
-DESCRIPTIONS: Mapping[RedFlagKind, str] = {
-    "choices": "Choices per example that contradict a declared number, or chance.",
-    "complementary_prompts": "Two prompts that are right on exactly complementary examples, with "
-    "more than two choices.",
-    "colliding_ids": "Example ids that several examples share.",
-    "repeated_examples": "Examples that are copies of others, so that n is smaller than it seems.",
-    "clustered_answers": "Examples without a stated cluster that share a long text, where the "
-    "right answers follow that text.",
-    "shared_text": "Examples without a stated cluster that share a long text.",
-    "other_examples": "Prompts that were scored on different examples from most prompts, or on too "
-    "few.",
-    "cut_text": "Texts that were cut, or that reach the model's context limit.",
-    "constant_scores": "Scores that do not depend on the example.",
-    "tied_scores": "Exactly tied or missing scores in more than a few examples.",
-    "never_right": "Prompts that are right on no example.",
-    "unread_answers": "More than 5 % of generated answers in which no choice can be read.",
-    "unsteady_prompts": "Identical prompts with different answers.",
-    "identical_models": "Two models that give nearly the same answers.",
-    "near_identical_prompts": "Prompts that are all right on the same examples, without labels "
-    "that could distinguish them from constant answers.",
-    "label_mass": "Labels that get hardly any probability.",
-    "constant_answers": "Prompts that give nearly every example the same label.",
-    "majority": "A best prompt that is not above the best constant answer.",
-    "max_t": "A p_max that the max-T permutation test does not confirm.",
-    "heuristic": "A best prompt that is not above a heuristic, such as the longest choice.",
-    "choices_only": "A best prompt that is not above itself with blank inputs (`shortcuts: "
-    "[choices_only]`).",
-    "near_heuristic": "A best prompt whose lead over the best heuristic may be chance.",
-    "near_choices_only": "A best prompt whose lead over itself with blank inputs may be chance.",
-    "repeated_prompts": "Fewer distinct prompts than the suite asks for.",
-    "unpassable": "A claim that no result can pass.",
-}
-"""What each red flag is, for the schema."""
+
+class _Kinds:
+    """Lets kinds of red flags be keys, also those that were added later."""
+
+    def __get_pydantic_json_schema__(self, *_: Any) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "description": "What each red flag does to a claim: fail it, warn in the report, or "
+            "ignore.",
+            "additionalProperties": False,
+            "properties": {
+                each.kind: {
+                    "description": each.description,
+                    "default": each.default,
+                    "enum": ["fail", "warn", "ignore"],
+                    "type": "string",
+                }
+                for each in KINDS.values()
+            },
+        }
+
+
+def _known(kind: str) -> str:
+    if kind not in KINDS:
+        raise ValueError(f"no kind of red flag: {kind}")
+    return kind
+
+
 RedFlags: TypeAlias = (
-    Severity
-    | Annotated[
-        dict[RedFlagKind, Severity],
-        WithJsonSchema(
-            {
-                "type": "object",
-                "description": "What each red flag does to a claim: fail it, warn in the report, "
-                "or ignore.",
-                "additionalProperties": False,
-                "properties": {
-                    kind: {
-                        "description": what,
-                        "default": DEFAULTS[kind],
-                        "enum": ["fail", "warn", "ignore"],
-                        "type": "string",
-                    }
-                    for kind, what in DESCRIPTIONS.items()
-                },
-            }
-        ),
-    ]
+    Severity | Annotated[dict[Annotated[str, AfterValidator(_known)], Severity], _Kinds()]
 )
 """One word for all kinds, or a word for each that is named."""
 
 
-def severities(said: RedFlags | None) -> dict[RedFlagKind, Severity]:
+def severities(said: RedFlags | None) -> dict[str, Severity]:
     """Return what each kind does to a claim."""
-    return {**DEFAULTS, **_by_kind(said)}
+    return {**KINDS.defaults(), **_by_kind(said)}
 
 
-def _by_kind(said: RedFlags | None) -> Mapping[RedFlagKind, Severity]:
-    return dict.fromkeys(DEFAULTS, said) if isinstance(said, str) else said or {}
+def _by_kind(said: RedFlags | None) -> Mapping[str, Severity]:
+    return dict.fromkeys(KINDS, said) if isinstance(said, str) else said or {}
 
 
 class BoundsSpec(Spec):

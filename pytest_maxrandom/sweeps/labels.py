@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from pytest_maxrandom.answers import RECURRING
 from pytest_maxrandom.stats.permutation import arrangements
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import share_choices
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-RECURRING = 5
-"""Examples from which on a text recurs often enough to be preferred."""
 _MANY = 20
 """Examples from which on the label that is most often right is hardly so by accident."""
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags.texts import clustered, same_text
+from pytest_maxrandom.flags import find
+from pytest_maxrandom.flags.texts import same_text
 from pytest_maxrandom.stats.clusters import effective_n
 from pytest_maxrandom.suite.tasks import BigBenchSpec, ValidationSpec
 from pytest_maxrandom.sweeps.prompts.sampling import validation_set
@@ -48,7 +49,7 @@ def flags(task: Task, **validation: Any) -> list[Flag]:
         ),
         clusters=tuple(each.cluster for each in examples),
     )
-    return [*clustered(made)]
+    return find(made)
 
 
 @pytest.mark.parametrize("name", APART)

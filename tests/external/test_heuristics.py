@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.flags.compare import heuristics
+from pytest_maxrandom.claims.shortcuts import heuristics
 from pytest_maxrandom.tasks.task import share_choices
 from tests.external.test_bigbench_tasks import TASKS, load
 

@@ -16,10 +16,10 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
-from pytest_maxrandom.flags import FlagInput, find
+from pytest_maxrandom.flags import JudgedAnswers, find
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
-from tests.unit.flags.made import answered, outcome, seen, worded
+from tests.unit.flags.made import answered, result, seen, worded
 from tests.unit.recorded.suites import flags
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def test_nothing_else_is_found(
     }
 
 
-def sample(path: Path) -> FlagInput:
+def sample(path: Path) -> JudgedAnswers:
     """Return what is seen of the losses of right answers."""
     content = path.read_bytes()
     text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
@@ -262,7 +262,7 @@ def label_bias(data_dir: Path) -> dict[str, dict[str, np.ndarray]]:
     }
 
 
-def asked(arrays: dict[str, np.ndarray], variant: str) -> FlagInput:
+def asked(arrays: dict[str, np.ndarray], variant: str) -> JudgedAnswers:
     """Return what is seen of one prompt with all questions; letters are scored in the cloze."""
     scores = arrays[f"{variant}__logprob"].astype(np.float64)[np.newaxis]
     return answered(
@@ -326,14 +326,14 @@ def test_a_label_that_beats_guessers_is_found_in_gpt2(
     subjects = json.loads((data_dir / "label_bias" / "subjects.json").read_text())
     one = arrays["subject"] == subjects.index("human_aging")
     part = {name: values[one] for name, values in arrays.items() if len(values) == len(one)}
-    shown = asked(part, "cloze")
+    shown = asked(part, "cloze").answers
     assert shown.answers is not None
     correct, n = int(shown.correct.sum()), int(one.sum())
     p_max = float(stats.binom.sf(correct - 1, n, 1 / 4))
     test = max_t_test(shown.answers, part["cloze__gold"].astype(int))
     assert p_max == pytest.approx(0.0185, abs=1e-4)
-    judged = outcome(correct, n, p_max=p_max, permutation_p=test.p_value)
-    sweep = answered(shown.answers, part["cloze__gold"].astype(int).tolist(), outcome=judged)
+    judged = result(correct, n, p_max=p_max, permutation_p=test.p_value)
+    sweep = answered(shown.answers, part["cloze__gold"].astype(int).tolist(), result=judged)
     told = {flag.kind: worded(flag) for flag in find(sweep)}
     assert told.keys() == {"constant_answers", "majority", "max_t"}
     most = np.bincount(part["cloze__gold"].astype(int)).max()
@@ -343,12 +343,13 @@ def test_a_label_that_beats_guessers_is_found_in_gpt2(
 def test_the_three_models_are_three(label_bias: dict[str, dict[str, np.ndarray]]) -> None:
 
     shown = {model: asked(arrays, "cloze") for model, arrays in label_bias.items()}
-    named = [replace(each, model=model) for model, each in shown.items()]
-    for one in named:
+    named = [replace(each.read, model=model) for model, each in shown.items()]
+    judged = [replace(each, read=read) for each, read in zip(shown.values(), named, strict=True)]
+    for one in judged:
         told = [flag.kind for flag in find(replace(one, others=tuple(named)))]
         assert "identical_models" not in told
     again = replace(named[1], model="again")
-    told = [flag.kind for flag in find(replace(named[1], others=(again,)))]
+    told = [flag.kind for flag in find(replace(judged[1], others=(again,)))]
     assert "identical_models" in told
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.reports.red_flags import REMEDIES
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.reports.trend import trends
 from tests.page.conftest import answered, claimed, named, written
 from tests.unit.reports.samples import claim, comparison, flag, label_bias, run
@@ -354,7 +354,7 @@ def test_flags_labels_arms_and_a_trend_have_their_views(
     page = window.go(path, "claim-0")
     told = page.locator(".flag").inner_text()
     assert "30 of 60 scores tie." in told
-    assert f"What to do: {REMEDIES['tied_scores']}." in told
+    assert f"What to do: {KINDS['tied_scores'].remedy}." in told
     page = window.go(path, "claim-0/labels")
     drawn = page.locator("#part svg[role=img]").first.text_content() or ""
     assert all(label in drawn for label in "ABCD")

@@ -6,18 +6,22 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import get_args
 
+from pytest_maxrandom.claims.shortcuts import HEURISTICS
+from pytest_maxrandom.flags import KINDS, kinds
 from pytest_maxrandom.models import registry
-from pytest_maxrandom.record.red_flags import DEFAULTS, RedFlagKind
+from pytest_maxrandom.record import HeuristicName
 from pytest_maxrandom.recorded.sources import READERS
 from pytest_maxrandom.suite.base import Scoring
-from pytest_maxrandom.suite.claims import DESCRIPTIONS
 from pytest_maxrandom.suite.models import MODELS
 from pytest_maxrandom.suite.recorded import RESULTS
 from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks import load
+
+ROOT = Path(__file__).parents[2]
 
 NEW_METRIC = """
 from dataclasses import replace
@@ -60,7 +64,18 @@ def test_every_backend_format_and_scorer_is_defined() -> None:
     assert set(SCORERS) == set(get_args(Scoring))
 
 
-def test_every_red_flag_has_a_severity_and_is_described_in_the_schema() -> None:
-    assert set(DEFAULTS) == set(DESCRIPTIONS) == set(get_args(RedFlagKind))
-    pages = Path(__file__).parents[2] / "docs" / "how-to" / "red-flags"
-    assert {page.stem for page in pages.glob("*.md")} - {"index"} == set(DEFAULTS)
+def test_every_heuristic_is_defined() -> None:
+    assert tuple(HEURISTICS) == get_args(HeuristicName)
+
+
+def test_every_red_flag_is_a_module_with_a_page_and_a_test() -> None:
+    modules = {module.name for module in iter_modules(kinds.__path__)}
+    pages = {page.stem for page in (ROOT / "docs" / "how-to" / "red-flags").glob("*.md")}
+    assert modules == pages - {"index"} == {*KINDS}
+    tests = [path.read_text("utf-8") for path in (ROOT / "tests/unit/flags").glob("test_*.py")]
+    assert [kind for kind in KINDS if not any(f'"{kind}"' in test for test in tests)] == []
+
+
+def test_no_two_red_flags_have_one_rank() -> None:
+    assert len({each.rank for each in KINDS.values()}) == len(KINDS)
+    assert [*KINDS.values()] == sorted(KINDS.values(), key=lambda each: each.rank)

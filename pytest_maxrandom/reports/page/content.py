@@ -9,7 +9,7 @@ from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.curves import curve
 from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.page.cells import may_show
-from pytest_maxrandom.reports.red_flags import REMEDIES, does, page_of
+from pytest_maxrandom.reports.red_flags import does, page_of, remedy
 from pytest_maxrandom.reports.summary import model_name
 from pytest_maxrandom.reports.wording import metric_name
 
@@ -56,7 +56,7 @@ def content(
                 "kind": flag.kind,
                 "does": does(flag),
                 "text": flag.text,
-                "remedy": REMEDIES[flag.kind],
+                "remedy": remedy(flag),
                 "page": page_of(flag.kind),
             }
             for flag in claim.red_flags

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         Interaction,
         LabelBiasRecord,
         LabelCheck,
-        RedFlagKind,
     )
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.labels.priors import BaseRates
@@ -48,7 +47,7 @@ _SMALLEST = 0.1
 """Share of the level for a p-value if a label is preferred."""
 
 
-_OF_LABELS: frozenset[RedFlagKind] = frozenset({"max_t", "majority"})
+_OF_LABELS: frozenset[str] = frozenset({"max_t", "majority"})
 """Red flags of a result that who prefers a label reaches as well, whatever the claim asserts."""
 
 

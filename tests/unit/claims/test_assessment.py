@@ -16,9 +16,9 @@ from pytest_maxrandom.claims.assessment import best_of
 from pytest_maxrandom.claims.condition import Condition
 from pytest_maxrandom.claims.nulls import guessers, score_guessers
 from pytest_maxrandom.claims.planned import PlannedClaim
+from pytest_maxrandom.claims.shortcuts import beside_shortcuts
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.claims.views import result_of_sweep, views_of_sweep, with_shortcuts
-from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import ClaimRecord, SweepCost

@@ -66,7 +66,7 @@ def test_the_bound_is_of_the_examples_that_the_best_prompt_was_scored_on() -> No
     right = np.array([[True] * 9 + [False], [True] * 4 + [False] * 6])
     evaluated = np.array([[True] * 9 + [False], [True] * 10])
     clusters = (*"aaabbbccc", None)
-    found = new_questions(seen(right, evaluated=evaluated, clusters=clusters), 0, 2)
+    found = new_questions(seen(right, evaluated=evaluated, clusters=clusters).answers, 0, 2)
     assert found.clusters == 3
     assert found.low == pytest.approx((0.05 / 2 / np.e) ** (1 / 3))
 
@@ -89,6 +89,6 @@ def test_the_winner_is_selected_by_the_metric_of_the_claim(metric: str) -> None:
         scores = [METRICS[metric].score(row.repeat(weights).tolist(), gold) for row in said]
         best = [place for place, score in enumerate(scores) if score > max(scores) - 1e-6]
         values.append(right[best][:, weights == 0].mean())
-    found = new_questions(answered(said, classes.tolist()), 0, 12, metric)
+    found = new_questions(answered(said, classes.tolist()).answers, 0, 12, metric)
     assert found.estimate == pytest.approx(np.mean(values), abs=1e-6)
     assert found.estimate != winner.out_of_bag(right)

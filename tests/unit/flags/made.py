@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.flags import FlagInput, JudgedResult
+from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.flags import JudgedAnswers, JudgedResult
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports.flag_sentences import sentence
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.flags import Flag
 
 
-def seen(correct: ArrayLike, **given: Any) -> FlagInput:
+def seen(correct: ArrayLike, **given: Any) -> JudgedAnswers:
     """Return what is seen where only right and wrong are known, and what is given besides."""
     right = np.asarray(correct, dtype=np.bool_)
     t, n = right.shape
@@ -33,10 +35,14 @@ def seen(correct: ArrayLike, **given: Any) -> FlagInput:
         "evaluated": np.ones((t, n), dtype=np.bool_),
         "chance": Fraction(1, 4),
     }
-    return FlagInput(**(usual | {"correct": right} | given))
+    usual |= {"correct": right} | given
+    usual["others"] = tuple(other.read for other in usual.get("others", ()))
+    of_answers = {each.name for each in fields(Answers)}
+    read = Answers(**{name: usual.pop(name) for name in {*usual} & of_answers})
+    return JudgedAnswers(read=read, **usual)
 
 
-def answered(answers: NDArray[np.int64], gold: Sequence[int], **given: Any) -> FlagInput:
+def answered(answers: NDArray[np.int64], gold: Sequence[int], **given: Any) -> JudgedAnswers:
     """Return what is seen of answers (-1: not evaluated) with the labels A, B, ..."""
     right = np.asarray(gold)
     m = given.pop("m", 4)
@@ -51,8 +57,8 @@ def answered(answers: NDArray[np.int64], gold: Sequence[int], **given: Any) -> F
     return seen(answers == right, **(usual | given))
 
 
-def outcome(correct: int, n: int, **given: Any) -> JudgedResult:
-    """Return the outcome of a claim that passes."""
+def result(correct: int, n: int, **given: Any) -> JudgedResult:
+    """Return the result of a claim that passes."""
     usual: dict[str, Any] = {
         "best": 0,
         "passed": True,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.flags.flag import of_several
+from pytest_maxrandom.flags.counting import of_several
 
 
 @pytest.mark.parametrize(

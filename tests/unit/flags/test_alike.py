@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.flags import Flag, find
-from tests.unit.flags.made import answered, outcome, seen
+from tests.unit.flags.made import answered, result, seen
 
 T, N = 30, 200
 
@@ -20,10 +20,8 @@ def said(correct: np.ndarray, chance: Fraction = Fraction(1, 2), **given: Any) -
     counts = correct.sum(axis=1)
     best = int(counts.argmax())
     p_max = -np.expm1(len(correct) * stats.binom.logcdf(counts[best] - 1, N, float(chance)))
-    judged = outcome(
-        int(counts[best]), N, best=best, p_max=float(p_max), passed=bool(p_max <= 0.05)
-    )
-    usual: dict[str, Any] = {"chance": chance, "outcome": judged}
+    judged = result(int(counts[best]), N, best=best, p_max=float(p_max), passed=bool(p_max <= 0.05))
+    usual: dict[str, Any] = {"chance": chance, "result": judged}
     found = find(seen(correct, **(usual | given)))
     return [flag for flag in found if flag.kind == "near_identical_prompts"]
 
@@ -86,13 +84,13 @@ def test_few_prompts_say_nothing(t: int) -> None:
 
 def test_where_labels_tell_it_they_do() -> None:
     golds = (~right()).astype(int).tolist()
-    judged = outcome(140, N, permutation_p=1.0)
-    told = [f.kind for f in find(answered(np.zeros((T, N), int), golds, m=2, outcome=judged))]
+    judged = result(140, N, permutation_p=1.0)
+    told = [f.kind for f in find(answered(np.zeros((T, N), int), golds, m=2, result=judged))]
     assert "near_identical_prompts" not in told
     assert {"majority", "max_t", "constant_answers"} <= {*told}
 
 
 def test_a_claim_that_does_not_pass_is_not_told_again() -> None:
     assert said(np.tile(right(0.5), (T, 1))) == []
-    assert said(np.tile(right(), (T, 1)), outcome=outcome(140, N, passed=False)) == []
-    assert said(np.tile(right(), (T, 1)), outcome=None) == []
+    assert said(np.tile(right(), (T, 1)), result=result(140, N, passed=False)) == []
+    assert said(np.tile(right(), (T, 1)), result=None) == []

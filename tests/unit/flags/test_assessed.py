@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.flags.compare import beside_shortcuts
+from pytest_maxrandom.claims.shortcuts import beside_shortcuts
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.sweeps.predictions import predict

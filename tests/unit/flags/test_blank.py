@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_maxrandom.flags.compare import blanked
+from pytest_maxrandom.claims.shortcuts import blanked
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
 

@@ -11,9 +11,9 @@ import pytest
 from pytest_maxrandom.answers import Maximum
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
-from pytest_maxrandom.flags import Flag, FlagInput, find
+from pytest_maxrandom.flags import Flag, JudgedAnswers, find
 from pytest_maxrandom.notation import Unmet
-from tests.unit.flags.made import outcome, seen
+from tests.unit.flags.made import result, seen
 
 
 @pytest.mark.parametrize(("n", "possible"), [(4, False), (8, True)])
@@ -35,18 +35,18 @@ def test_a_permutation_p_cannot_be_below_one_in_all_arrangements() -> None:
 
 
 def test_it_is_told_with_its_reasons() -> None:
-    judged = outcome(4, 4, passed=False, impossible=(Unmet("p_max", p=0.476, level=0.05),))
-    (flag,) = find(seen(np.ones((10, 4)), outcome=judged))
+    judged = result(4, 4, passed=False, impossible=(Unmet("p_max", p=0.476, level=0.05),))
+    (flag,) = find(seen(np.ones((10, 4)), result=judged))
     assert flag == Flag(
         "unpassable", {"reasons": [{"part": "p_max", "p": 0.476, "level": 0.05}], "t": 10}
     )
 
 
 def test_of_a_published_maximum_nothing_else_is_seen() -> None:
-    nothing: FlagInput = seen(np.zeros((0, 0)), maximum=Maximum(4, 1, 4), outcome=outcome(4, 4))
+    nothing: JudgedAnswers = seen(np.zeros((0, 0)), maximum=Maximum(4, 1, 4), result=result(4, 4))
     assert find(nothing) == []
     never = replace(
         nothing,
-        outcome=outcome(4, 4, passed=False, impossible=(Unmet("beats", baseline="standard"),)),
+        result=result(4, 4, passed=False, impossible=(Unmet("beats", baseline="standard"),)),
     )
     assert [flag.kind for flag in find(never)] == ["unpassable"]

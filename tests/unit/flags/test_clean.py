@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import find
-from tests.unit.flags.made import answered, outcome
+from tests.unit.flags.made import answered, result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,7 @@ def test_guessers(t: int, n: int, m: int, seed: int) -> None:
         inputs=tuple(f"Which one is number {place}?" for place in range(n)),
         copies=tuple(range(n)),
         asked=t,
-        outcome=outcome(best, n, passed=False, p_max=0.5, permutation_p=0.5),
+        result=result(best, n, passed=False, p_max=0.5, permutation_p=0.5),
     )
     assert find(sweep) == []
 
@@ -71,14 +71,14 @@ def test_models_that_know(t: int, n: int, m: int) -> None:
             choices=(m,) * n,
             log_likelihoods=scores_of(given, m, rng),
             labelled=np.ones(t, dtype=np.bool_),
-            outcome=outcome(int((given[0] == gold).sum()), n),
+            result=result(int((given[0] == gold).sum()), n),
         )
         assert find(sweep) == []
 
 
 def test_models_that_know_though_nearly_all_right_answers_are_the_same() -> None:
     gold = np.array([0] * 95 + [1] * 5)
-    sweep = answered(np.tile(gold, (8, 1)), gold.tolist(), m=2, outcome=outcome(100, 100))
+    sweep = answered(np.tile(gold, (8, 1)), gold.tolist(), m=2, result=result(100, 100))
     assert find(sweep) == []
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.flags.compare import Compared, compare
+from pytest_maxrandom.claims.shortcuts import compare
+from pytest_maxrandom.flags.kind import Compared
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags import FlagInput
+    from pytest_maxrandom.flags import JudgedAnswers
 
 T, N, M = 20, 100, 4
 KNOWS = ["right answers told", "only right and wrong told"]
@@ -94,7 +94,7 @@ def test_answers_that_were_written_as_scores_are_no_constant_scores(
 def told(scores: NDArray[np.float64], gold: NDArray[np.int64], known: str) -> list[Flag]:
     """Return the flags of kind `constant_scores` where answers are the highest scores."""
     answers, m = scores.argmax(axis=2), scores.shape[2]
-    whole: FlagInput = answered(answers, gold.tolist(), m=m, log_likelihoods=scores)
+    whole: JudgedAnswers = answered(answers, gold.tolist(), m=m, log_likelihoods=scores)
     if known == KNOWS[1]:
         whole = seen(answers == gold, log_likelihoods=scores, chance=Fraction(1, m))
     return [flag for flag in find(whole) if flag.kind == "constant_scores"]

@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from pytest_maxrandom.flags.compare import heuristics
+from pytest_maxrandom.claims.shortcuts import heuristics
 from pytest_maxrandom.record import HeuristicName
 from pytest_maxrandom.sweeps.prompts.formats import shown_as, shown_order
 from pytest_maxrandom.tasks.task import Example

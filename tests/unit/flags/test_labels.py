@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.flags import Flag, find, majority
-from pytest_maxrandom.flags.flag_input import JudgedScore
-from tests.unit.flags.made import answered, outcome, seen
+from pytest_maxrandom.flags import Flag, find
+from pytest_maxrandom.flags.kind import JudgedScore
+from pytest_maxrandom.flags.labels import majority
+from tests.unit.flags.made import answered, result, seen
 
 T, N, M = 10, 100, 4
 GOLD = [0] * 45 + [1] * 20 + [2] * 20 + [3] * 15
@@ -21,8 +22,8 @@ def kinds(answers: np.ndarray, gold: list[int], **given: object) -> list[str]:
 def test_a_constant_answer_beats_the_best_of_ten_guessers_and_is_told_in_three_ways() -> None:
     p_max = 1 - stats.binom.cdf(44, N, 1 / M) ** T
     assert 1e-5 < p_max < 2e-4
-    judged = outcome(45, N, p_max=p_max, permutation_p=1.0)
-    constant, best, shuffled = find(answered(np.zeros((T, N), int), GOLD, outcome=judged))
+    judged = result(45, N, p_max=p_max, permutation_p=1.0)
+    constant, best, shuffled = find(answered(np.zeros((T, N), int), GOLD, result=judged))
     assert (constant.kind, constant.mild) == ("constant_answers", False)
     assert constant.parameters == {
         "told": 10, "prompts": 10, "prompt": None, "label": "A", "place": 1, "share": 1.0
@@ -34,9 +35,9 @@ def test_a_constant_answer_beats_the_best_of_ten_guessers_and_is_told_in_three_w
 def test_a_best_prompt_above_the_majority_answer_is_not_told() -> None:
     answers = np.array([GOLD])
     answers[0, 46:] = 0
-    (constant,) = find(answered(answers, GOLD, outcome=outcome(46, N)))
+    (constant,) = find(answered(answers, GOLD, result=result(46, N)))
     assert (constant.kind, constant.mild) == ("constant_answers", True)
-    assert kinds(np.array([GOLD]), GOLD, outcome=outcome(100, N)) == []
+    assert kinds(np.array([GOLD]), GOLD, result=result(100, N)) == []
 
 
 def test_the_majority_is_of_the_examples_of_the_best_prompt() -> None:
@@ -44,22 +45,22 @@ def test_the_majority_is_of_the_examples_of_the_best_prompt() -> None:
     answers[0, ::10] = -1  # 90 examples
     right = int(((answers[0] >= 0) & (np.array(GOLD) == 0)).sum())
     assert right == 40  # every tenth of 45 is left out
-    equal, above = outcome(80, 180), outcome(81, 180)
-    assert kinds(answers, GOLD, outcome=equal, shots=10) == ["majority"]
-    assert kinds(answers, GOLD, outcome=above, shots=10) == []
+    equal, above = result(80, 180), result(81, 180)
+    assert kinds(answers, GOLD, result=equal, shots=10) == ["majority"]
+    assert kinds(answers, GOLD, result=above, shots=10) == []
 
 
 def test_a_claim_that_fails_needs_no_such_flag() -> None:
     rng = np.random.default_rng(0)
-    failed = outcome(30, N, passed=False, permutation_p=0.5)
-    assert kinds(rng.integers(M, size=(T, N)), GOLD, outcome=failed) == []
+    failed = result(30, N, passed=False, permutation_p=0.5)
+    assert kinds(rng.integers(M, size=(T, N)), GOLD, result=failed) == []
 
 
 def test_places_in_a_list_are_no_words() -> None:
     answers = np.random.default_rng(0).permuted(np.tile(GOLD, (2, 1)), axis=1)
-    (flag,) = find(answered(answers, GOLD, labels=(), outcome=outcome(40, N)))
+    (flag,) = find(answered(answers, GOLD, labels=(), result=result(40, N)))
     assert flag.parameters == {"case": "accuracy", "label": None, "correct": 45, "n": 100}
-    assert find(answered(answers, GOLD, labels=(), comparable=False, outcome=outcome(40, N))) == []
+    assert find(answered(answers, GOLD, labels=(), comparable=False, result=result(40, N))) == []
 
 
 def test_the_majority_is_of_all_right_choices() -> None:
@@ -82,9 +83,9 @@ def test_a_few_constant_prompts_are_told_if_one_is_the_best() -> None:
     rng = np.random.default_rng(0)
     answers = rng.integers(M, size=(T, N))
     answers[[2, 6]] = 1
-    best = outcome(45, N, best=6, passed=False)
-    assert kinds(answers, GOLD, outcome=outcome(45, N, best=5, passed=False)) == []
-    (flag,) = find(answered(answers, GOLD, outcome=best))
+    best = result(45, N, best=6, passed=False)
+    assert kinds(answers, GOLD, result=result(45, N, best=5, passed=False)) == []
+    (flag,) = find(answered(answers, GOLD, result=best))
     named = [flag.parameters[name] for name in ("told", "prompts", "prompt", "label", "share")]
     assert named == [2, 10, None, "B", 1.0]
 
@@ -97,18 +98,18 @@ def test_few_examples_may_have_the_same_answer_by_accident() -> None:
     """Of 200 guessers at 12 examples of two choices, some say the same to all."""
     answers = np.random.default_rng(0).integers(2, size=(200, 12))
     answers[0] = 0
-    judged = outcome(6, 12, passed=False)
-    assert kinds(answers, [0, 1] * 6, m=2, outcome=judged) == []
+    judged = result(6, 12, passed=False)
+    assert kinds(answers, [0, 1] * 6, m=2, result=judged) == []
 
 
 def test_many_prompts_with_the_same_answer_to_few_examples_are_no_accident() -> None:
     """One of 200 guessers says the same to all of 12 examples with .1, and 20 with 1e-31."""
     answers = np.random.default_rng(0).integers(2, size=(200, 12))
-    judged = outcome(6, 12, passed=False)
+    judged = result(6, 12, passed=False)
     for constant, told in ((1, []), (20, ["constant_answers"]), (200, ["constant_answers"])):
         answers[:constant] = 0
         assert stats.binom.sf(constant - 1, 200, 2 / 2**12) < (1e-25 if told else 1)
-        assert kinds(answers, [0, 1] * 6, m=2, outcome=judged) == told
+        assert kinds(answers, [0, 1] * 6, m=2, result=judged) == told
 
 
 def test_p_values_on_the_same_side_of_the_level_agree() -> None:
@@ -119,8 +120,8 @@ def test_p_values_on_the_same_side_of_the_level_agree() -> None:
         (0.06, 0.2, []),
         (0.04, None, []),
     ]:
-        judged = outcome(60, N, p_max=p_max, permutation_p=permutation_p)
-        assert kinds(answers, GOLD, outcome=judged) == told
+        judged = result(60, N, p_max=p_max, permutation_p=permutation_p)
+        assert kinds(answers, GOLD, result=judged) == told
 
 
 @pytest.mark.parametrize(
@@ -131,9 +132,9 @@ def test_a_constant_answer_in_another_score_than_accuracy_is_told(
 ) -> None:
     answers = np.random.default_rng(0).permuted(np.tile(GOLD, (2, 1)), axis=1)
     score = JudgedScore("balanced accuracy", best, (0.25, 0.5, 0.25, 0.25))
-    judged = outcome(40, N, score=score)
-    assert kinds(answers, GOLD, outcome=judged) == told
+    judged = result(40, N, score=score)
+    assert kinds(answers, GOLD, result=judged) == told
     if told:
-        (flag,) = find(answered(answers, GOLD, outcome=judged))
+        (flag,) = find(answered(answers, GOLD, result=judged))
         parameters = {"case": "score", "label": "B", "score": score.name, "value": 0.5}
         assert flag == Flag("majority", parameters)

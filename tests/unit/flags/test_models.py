@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import Flag, FlagInput, find
+from pytest_maxrandom.flags import Flag, JudgedAnswers, find
 from tests.unit.flags.made import answered, seen
 
 T, N, M = 40, 100, 4
@@ -106,7 +106,7 @@ def test_models_that_nearly_always_say_what_a_prompt_suggests_are_two(
                             (("a", one), ("b", other))],
     }  # fmt: skip
     for known, (first, second) in pairs.items():
-        kinds = [flag.kind for flag in find(replace(first, others=(second,)))]
+        kinds = [flag.kind for flag in find(replace(first, others=(second.read,)))]
         assert "identical_models" not in kinds, known
 
 
@@ -121,7 +121,7 @@ def test_models_that_deviate_at_the_same_examples_are_two() -> None:
         (answered(one, golds, m=2), answered(other, golds, m=2, model="b")),
         (seen(one == golds), seen(other == golds, model="b")),
     ):
-        kinds = [flag.kind for flag in find(replace(first, others=(second,)))]
+        kinds = [flag.kind for flag in find(replace(first, others=(second.read,)))]
         assert "identical_models" not in kinds
 
 
@@ -171,7 +171,7 @@ def test_wrong_answers_that_differ_tell_models_apart() -> None:
     other = np.where(wrong, (np.array(gold()) + shifts) % M, one)
     assert flags_of_two(one, other) == []
     right = [seen(each == gold(), model=name) for each, name in ((one, "a"), (other, "b"))]
-    (flag,) = find(seen(right[0].correct, model="a", others=(right[1],)))
+    (flag,) = find(seen(right[0].answers.correct, model="a", others=(right[1],)))
     named = [flag.parameters[name] for name in ("case", "same", "answers")]
     assert named == ["right", 4000, 4000]
 
@@ -213,7 +213,7 @@ def test_one_prompt_with_many_examples_is_enough() -> None:
 
 
 def test_the_same_name_is_the_same_model() -> None:
-    same: FlagInput = answered(answers(0), gold(), model="a")
+    same: JudgedAnswers = answered(answers(0), gold(), model="a")
     assert find(answered(answers(0), gold(), model="a", others=(same,))) == []
 
 
@@ -225,7 +225,7 @@ def test_cells_that_only_one_was_scored_on_do_not_count() -> None:
     assert (flag.parameters["same"], flag.parameters["answers"]) == (2000, 2000)
 
 
-def scored(name: str, scores: np.ndarray, **given: Any) -> FlagInput:
+def scored(name: str, scores: np.ndarray, **given: Any) -> JudgedAnswers:
     return answered(np.nan_to_num(scores, nan=-np.inf).argmax(axis=2), gold(), model=name,
                     log_likelihoods=scores, **given)  # fmt: skip
 

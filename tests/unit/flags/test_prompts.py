@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import Flag, find
-from tests.unit.flags.made import outcome, seen
+from tests.unit.flags.made import result, seen
 
 T, N = 40, 100
 
@@ -95,8 +95,8 @@ def on(*ranges: tuple[int, int], shots: int = 0, best: int = 0) -> list[Flag]:
     for row, (first, end) in zip(evaluated, ranges, strict=True):
         row[first:end] = True
     correct = guesses()[: len(ranges)] & evaluated
-    judged = outcome(20, 40, best=best, passed=False)
-    return find(seen(correct, evaluated=evaluated, shots=shots, outcome=judged))
+    judged = result(20, 40, best=best, passed=False)
+    return find(seen(correct, evaluated=evaluated, shots=shots, result=judged))
 
 
 def test_prompts_in_groups_with_other_examples_are_told() -> None:

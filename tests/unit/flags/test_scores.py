@@ -11,7 +11,7 @@ from scipy import stats
 
 from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.flags import Flag, find
-from tests.unit.flags.made import answered, outcome, seen, worded
+from tests.unit.flags.made import answered, result, seen, worded
 
 T, N, M = 20, 100, 4
 
@@ -118,8 +118,8 @@ def test_answers_that_cannot_be_read_are_told_above_a_twentieth() -> None:
 def test_answers_of_the_best_prompt_that_cannot_be_read_are_told() -> None:
     why = np.zeros((T, N), dtype=np.int64)
     why[3, :6] = Unread.UNREADABLE
-    assert written(why, outcome=outcome(60, N, best=2)) == []
-    (flag,) = written(why, outcome=outcome(60, N, best=3))
+    assert written(why, result=result(60, N, best=2)) == []
+    (flag,) = written(why, result=result(60, N, best=3))
     assert (flag.parameters["told"], flag.parameters["best"]) == (6, "3")
     assert flag.parameters["unreadable"] == 6
 
@@ -166,8 +166,8 @@ def test_ties_of_the_best_prompt_are_told_though_others_have_none() -> None:
     gold = np.random.default_rng(9).integers(M, size=N).tolist()
     given = {"log_likelihoods": scores}
     answers = scores.argmax(axis=2)
-    assert find(answered(answers, gold, **given, outcome=outcome(40, N, best=6))) == []
-    (flag,) = find(answered(answers, gold, **given, outcome=outcome(60, N, best=7)))
+    assert find(answered(answers, gold, **given, result=result(40, N, best=6))) == []
+    (flag,) = find(answered(answers, gold, **given, result=result(60, N, best=7)))
     told = {"case": "equal", "told": 60, "answers": 100, "best": "7"}
     assert flag == Flag("tied_scores", told)
 
@@ -177,7 +177,7 @@ def test_scores_of_the_best_prompt_that_are_no_numbers_are_told() -> None:
     scores[7, :15, 2] = np.nan  # 15 of 2,000
     gold = np.random.default_rng(9).integers(M, size=N).tolist()
     answers = np.nan_to_num(scores, nan=-np.inf).argmax(axis=2)
-    (flag,) = find(answered(answers, gold, log_likelihoods=scores, outcome=outcome(60, N, best=7)))
+    (flag,) = find(answered(answers, gold, log_likelihoods=scores, result=result(60, N, best=7)))
     told = {"case": "no_numbers", "told": 15, "answers": 100, "best": "7"}
     assert flag == Flag("tied_scores", told)
 
@@ -228,9 +228,9 @@ def test_the_labels_of_the_best_prompt_matter_most() -> None:
     scores = np.log(rng.dirichlet(np.ones(M), size=(T, N)))
     scores[4] -= 10
     every = np.ones(T, dtype=np.bool_)
-    assert of(scores, labelled=every, outcome=outcome(30, N, passed=False, best=3)) == []
-    failed = outcome(30, N, passed=False, best=4)
-    assert of(scores, labelled=every, outcome=failed) == ["label_mass"]
+    assert of(scores, labelled=every, result=result(30, N, passed=False, best=3)) == []
+    failed = result(30, N, passed=False, best=4)
+    assert of(scores, labelled=every, result=failed) == ["label_mass"]
 
 
 def test_the_mass_is_a_mean_over_the_examples_of_the_prompt() -> None:

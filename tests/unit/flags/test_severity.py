@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from pytest_maxrandom.claims.assessment import with_red_flags
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
-from pytest_maxrandom.flags import Flag
-from pytest_maxrandom.record import RedFlagKind
-from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.flags import KINDS, Flag
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 
 if TYPE_CHECKING:
@@ -31,14 +29,13 @@ def result(*, holds: bool) -> Result:
 
 
 def test_every_kind_has_a_severity_and_those_that_mislead_fail() -> None:
-    assert set(DEFAULTS) == set(get_args(RedFlagKind))
-    assert {kind for kind in DEFAULTS if DEFAULTS[kind] == "fail"} == FAILING
-    assert {DEFAULTS[kind] for kind in DEFAULTS.keys() - FAILING} == {"warn"}
+    assert {each.kind for each in KINDS.values() if each.default == "fail"} == FAILING
+    assert {KINDS[kind].default for kind in KINDS.keys() - FAILING} == {"warn"}
 
 
 def test_a_claim_that_sets_none_has_the_defaults_and_one_that_asserts_nothing_none_that_fails(
 ) -> None:  # fmt: skip
-    assert Claim.of(None).severities() == DEFAULTS
+    assert Claim.of(None).severities() == KINDS.defaults()
     assert set(Claim.of("report").severities().values()) == {"warn"}
     assert Claim.of(None).deviations() == Claim.of("report").deviations() == {}
 
@@ -46,7 +43,7 @@ def test_a_claim_that_sets_none_has_the_defaults_and_one_that_asserts_nothing_no
 def test_red_flags_alone_leave_the_claim_as_it_is() -> None:
     claim = Claim.of(AssertSpec(red_flags={"majority": "warn", "tied_scores": "fail"}))
     assert claim.asserted() == {"p_max": 0.05}
-    assert claim.severities() == {**DEFAULTS, "majority": "warn"}
+    assert claim.severities() == {**KINDS.defaults(), "majority": "warn"}
     assert claim.deviations() == {"majority": "warn"}
     other = Claim.of(AssertSpec(beats="standard", red_flags="warn"))
     assert other.asserted() == {"beats": "standard"}
@@ -61,7 +58,7 @@ def test_a_task_sets_kinds_one_by_one_over_what_its_suite_says() -> None:
     assert both.asserted() == {"p_max": 0.01}
     warned = AssertSpec(red_flags="warn")
     assert Claim.of(claimed(task, warned)).severities() == {
-        **dict.fromkeys(DEFAULTS, "warn"), "max_t": "ignore", "cut_text": "fail"
+        **dict.fromkeys(KINDS, "warn"), "max_t": "ignore", "cut_text": "fail"
     }  # fmt: skip
     assert claimed(warned, suite) == warned
     assert claimed(AssertSpec(beats="standard"), warned) == AssertSpec(
@@ -76,7 +73,7 @@ def test_a_task_that_names_red_flags_only_claims_what_its_suite_does() -> None:
     assert isinstance(both, AssertSpec)
     assert Claim.of(both).asserted() == {"p_max": 0.001}
     assert (both.count, both.in_replicates) == ("task", 0.9)
-    assert Claim.of(both).severities() == {**dict.fromkeys(DEFAULTS, "warn"), "majority": "fail"}
+    assert Claim.of(both).severities() == {**dict.fromkeys(KINDS, "warn"), "majority": "fail"}
 
 
 @pytest.mark.parametrize("other", [None, "report"])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import Flag, FlagInput, find
+from pytest_maxrandom.flags import Flag, JudgedAnswers, find
 from pytest_maxrandom.flags.texts import same_text
 from tests.unit.flags.made import seen
 
@@ -29,14 +28,14 @@ def prose(number: int, length: int = 60) -> str:
     return " ".join(np.random.default_rng(number).choice(WORDS, size=length)) + "."
 
 
-def about(inputs: Sequence[str], gold: Sequence[int], **more: object) -> FlagInput:
+def about(inputs: Sequence[str], gold: Sequence[int], **more: object) -> JudgedAnswers:
     correct = np.random.default_rng(0).random((3, len(inputs))) < 0.5
-    return replace(
-        seen(correct),
+    return seen(
+        correct,
         inputs=tuple(inputs),
         copies=tuple([*inputs].index(each) for each in inputs),
         alphabetical=tuple(frozenset([label]) for label in gold),
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 

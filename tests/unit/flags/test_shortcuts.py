@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.shortcuts import compare
 from pytest_maxrandom.flags import Flag, find
-from pytest_maxrandom.flags.compare import compare
-from tests.unit.flags.made import answered, outcome
+from tests.unit.flags.made import answered, result
 
 N = 100
 
@@ -31,8 +31,8 @@ def flags(
     found = compare(row(correct), rules, None if blank is None else row(blank)[::-1])
     gold = np.arange(N) % 4
     answers = np.where(row(correct), gold, (gold + 1) % 4)[np.newaxis]
-    judged = outcome(correct, N, passed=passed)
-    return find(answered(answers, gold.tolist(), outcome=judged, compared=found))
+    judged = result(correct, N, passed=passed)
+    return find(answered(answers, gold.tolist(), result=judged, compared=found))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_that_the_most_frequent_label_is_as_good_is_told_as_majority_only() -> N
     values = [Fraction(each) for each in right]
     found = compare(right, {"most_frequent": values, "longest": values})
     seen = answered(
-        np.zeros((1, N), dtype=np.int64), gold, m=2, outcome=outcome(70, N), compared=found
+        np.zeros((1, N), dtype=np.int64), gold, m=2, result=result(70, N), compared=found
     )
     kinds = [flag.kind for flag in find(seen)]
     assert "majority" in kinds
@@ -98,7 +98,7 @@ def test_a_prompt_that_is_always_right_is_not_told_to_be_near_the_most_frequent_
             np.array(gold)[np.newaxis],
             gold,
             m=2,
-            outcome=outcome(24, 24),
+            result=result(24, 24),
             compared=replace(found, one_label=one_label),
         )
         assert [flag.kind for flag in find(seen)] == told

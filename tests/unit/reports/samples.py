@@ -25,7 +25,6 @@ from pytest_maxrandom.record import (
     Published,
     Recorded,
     RedFlag,
-    RedFlagKind,
     Remark,
     Replicate,
     ReplicatesRecord,
@@ -139,7 +138,7 @@ def claim(
 def flag(
     text: str = "Always wet is as good.",
     *,
-    kind: RedFlagKind = "majority",
+    kind: str = "majority",
     severity: Severity = "warn",
 ) -> RedFlag:
     """Make a red flag."""

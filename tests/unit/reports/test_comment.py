@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.flags import KINDS as RED_FLAGS
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.text import shorten, visible
@@ -22,7 +22,7 @@ from tests.unit.reports.test_text import ACTIVE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import ClaimRecord, Outcome, RedFlagKind, RunRecord
+    from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
 
 URL = "https://ci.test/runs/1"
 
@@ -261,7 +261,7 @@ def test_what_was_not_tested_for_one_reason_is_one_point(outcome: Outcome, befor
 
 
 def test_new_red_flags_beyond_the_first_ones_are_folded_and_not_called_known() -> None:
-    kinds: list[RedFlagKind] = list(DEFAULTS)[:9]
+    kinds: list[str] = list(RED_FLAGS)[:9]
     head = run(claim(red_flags=[flag(f"It is {kind}.", kind=kind) for kind in kinds]))
     base = run(claim(red_flags=[flag("It is known.", kind=kinds[0])]))
     text = comment(head, base)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
-from typing import Any, get_args
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pytest_maxrandom.record import RedFlag, RedFlagKind
+from pytest_maxrandom.flags import KINDS
+from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports.flag_sentences import sentence
 
 SHARED = {"n": 100, "texts": 25, "alike": ["e0", "e1"], "characters": 200}
@@ -16,7 +20,7 @@ MOST = {"told": 1, "prompts": 40, "agreeing": 39, "prompt": "3", "is_best": Fals
 NEAR = {"p": 0.0503, "level": 0.05}
 LOOK = "check how many choices there are."
 
-SENTENCES: list[tuple[RedFlagKind, dict[str, Any], str]] = [
+SENTENCES: list[tuple[str, dict[str, Any], str]] = [
     (
         "choices",
         {"case": "chance", "choices": [2, 2], "chance": "1/2", "stated": "1/5"},
@@ -272,12 +276,24 @@ SENTENCES: list[tuple[RedFlagKind, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("kind", "parameters", "said"), SENTENCES)
-def test_a_flag_is_worded(kind: RedFlagKind, parameters: dict[str, Any], said: str) -> None:
+def test_a_flag_is_worded(kind: str, parameters: dict[str, Any], said: str) -> None:
     assert sentence(RedFlag(kind, "warn", parameters=parameters)) == said
 
 
-def test_every_kind_is_worded() -> None:
-    assert {kind for kind, *_ in SENTENCES} == set(get_args(RedFlagKind))
+def test_every_sentence_is_shown_here_or_on_its_page() -> None:
+    shown = {(kind, parameters.get("case")) for kind, parameters, _ in SENTENCES}
+    for page in (Path(__file__).parents[3] / "docs" / "how-to" / "red-flags").glob("*.md"):
+        for kind, parameters in re.findall(
+            r"<!-- flag: (\w+) (\{.*\}) -->", page.read_text("utf-8")
+        ):
+            known = json.loads(parameters)
+            assert sentence(RedFlag(kind, "warn", parameters=known))
+            shown.add((kind, known.get("case")))
+    assert shown == {
+        (kind, case)
+        for kind, each in KINDS.items()
+        for case in ([None] if isinstance(each.sentences, str) else each.sentences)
+    }
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,15 @@ import pytest
 
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import DOCUMENTATION
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import RedFlag
-from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports.annotations import annotate
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.flag_sentences import brief
 from pytest_maxrandom.reports.headlines import all_flags, flagged as flagged_lines, open_questions
 from pytest_maxrandom.reports.origins import held_out
-from pytest_maxrandom.reports.red_flags import REMEDIES, page_of, set_by_suite
+from pytest_maxrandom.reports.red_flags import page_of, set_by_suite
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.untrusted import load_untrusted
@@ -28,7 +28,7 @@ from tests.unit.reports.page import folded, read
 from tests.unit.reports.samples import claim, flag, flagged, linked, recorded, run, shown, untested
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity
+    from pytest_maxrandom.record import ClaimRecord, Severity
     from pytest_maxrandom.reports.changes import Change
 
 UNKNOWN = " (which are new is not known)"
@@ -72,10 +72,10 @@ def test_every_flag_is_told_in_full_in_one_fold(written: Any, known: str) -> Non
 
 
 def test_every_kind_has_a_few_words() -> None:
-    said = {kind: brief(RedFlag(kind, "warn", "A sentence.")) for kind in DEFAULTS}
-    assert all(said[kind] != kind.replace("_", " ") for kind in DEFAULTS)
+    said = {kind: brief(RedFlag(kind, "warn", "A sentence.")) for kind in KINDS}
+    assert all(said[kind] != kind.replace("_", " ") for kind in KINDS)
     assert max(len(words.split()) for words in said.values()) <= 11
-    assert brief(RedFlag("brand_new", "warn", "A sentence.")) == "brand new"  # type: ignore[arg-type]
+    assert brief(RedFlag("brand_new", "warn", "A sentence.")) == "brand new"
 
 
 def test_the_few_words_name_the_label() -> None:
@@ -97,10 +97,16 @@ def test_the_details_have_a_line_for_each_flag_those_that_fail_first() -> None:
             "tied_scores",
             "fails",
             "30 of 60 scores tie.",
-            REMEDIES["tied_scores"],
+            KINDS["tied_scores"].remedy,
             page_of("tied_scores"),
         ),
-        ("majority", "warns", "Always wet is as good.", REMEDIES["majority"], page_of("majority")),
+        (
+            "majority",
+            "warns",
+            "Always wet is as good.",
+            KINDS["majority"].remedy,
+            page_of("majority"),
+        ),
     ]
 
 
@@ -130,7 +136,7 @@ def test_the_terminal_says_once_where_all_red_flags_are_ignored() -> None:
     assert not any("ignored" in line for line in shown(run(*others)))
 
 
-GRAVE: list[RedFlagKind] = ["complementary_prompts", "other_examples", "never_right"]
+GRAVE: list[str] = ["complementary_prompts", "other_examples", "never_right"]
 
 
 def in_claim_order() -> list[ClaimRecord]:
@@ -281,7 +287,7 @@ def test_of_an_untrusted_report_only_kinds_and_what_they_do_are_kept(tmp_path: P
 
 
 def test_each_kind_has_a_page_where_it_is_linked_to() -> None:
-    for kind in DEFAULTS:
+    for kind in KINDS:
         place = page_of(kind).removeprefix(DOCUMENTATION)
         assert (Path(__file__).parents[3] / "docs" / place).with_suffix(".md").is_file()
         assert f"({page_of(kind)})" in linked(kind, "warns")

@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import RedFlag
-from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports import schema
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.results import dump, load
@@ -206,12 +206,12 @@ def test_red_flags_of_an_older_report_are_those_of_its_own_defaults(
 ) -> None:
     """It warned of a majority answer, of max-T and of constant answers, and knew fewer flags."""
     later = {"heuristic", "choices_only", "near_identical_prompts", "clustered_answers"}
-    once = {kind: word for kind, word in DEFAULTS.items() if kind not in later}
+    once = {kind: word for kind, word in KINDS.defaults().items() if kind not in later}
     once |= dict.fromkeys(("majority", "max_t", "constant_answers"), "warn")
     if isinstance(said, str):
         said = {kind: said for kind, word in once.items() if word != said}
     if isinstance(now, str):
-        now = {kind: now for kind, word in DEFAULTS.items() if word != now}
+        now = {kind: now for kind, word in KINDS.defaults().items() if word != now}
     content = strictly(dump(run(claim(asserted={"p_max": 0.05}))))
     (old,) = content["claims"]
     del old["levels"]

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.reports.headlines import by_luck
 from pytest_maxrandom.reports.layout import width_of, wrapped
-from pytest_maxrandom.reports.red_flags import REMEDIES
 from pytest_maxrandom.reports.terminal import summary
 from tests.unit.reports.page import any_text
 from tests.unit.reports.samples import (
@@ -113,9 +112,8 @@ def test_red_flags_of_claims_that_pass_come_before_those_of_others() -> None:
 
 
 def test_each_red_flag_has_a_remedy_that_fits_one_line() -> None:
-    assert REMEDIES.keys() == DEFAULTS.keys()
-    for kind, remedy in REMEDIES.items():
-        assert len(f"  {kind} (warns): {remedy}") <= 80
+    for each in KINDS.values():
+        assert len(f"  {each.kind} (warns): {each.remedy}") <= 80
 
 
 def test_what_luck_brings_is_told_as_in_the_report_and_explains_too_much_for_q() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from pytest_maxrandom.record import RedFlagKind
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.suite.base import Scoring
 from pytest_maxrandom.suite.tasks import TASKS
 from tests.suites import either
@@ -85,7 +85,7 @@ TASK_KEYS = (
         (
             "assert: {red_flags: {majorty: fail}}",
             "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: "
-            f"{', '.join(get_args(RedFlagKind))})",
+            f"{', '.join(KINDS)})",
         ),
         (
             "assert: {red_flags: {majority: off}}",

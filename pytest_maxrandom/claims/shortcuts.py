@@ -14,73 +14,71 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_maxrandom.record.claim import HeuristicName, Measure, Shortcuts
-from pytest_maxrandom.stats.differences import sign_flip
+from pytest_maxrandom.flags.kind import Compared
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+    from pytest_maxrandom.record import HeuristicName
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 
     Values = Sequence[Fraction]
 
-_ORDER: tuple[HeuristicName, ...] = get_args(HeuristicName)
-"""In which heuristics are reported; of equally good ones the first counts."""
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True)
-class Compared:
-    """What the best prompt reaches, and what is reached without knowledge.
+def _places(example: Example) -> list[int]:
+    """Return at which place each choice is shown."""
+    order = shown_order(example)
+    return [order.index(index) for index in range(len(order))]
 
-    Attributes
-    ----------
-    measure : {"accuracy", "balanced_accuracy"}
-        What all of it is.
-    best : Fraction
-        The best prompt's.
-    heuristics : dict of str to Fraction
-        That of each heuristic, at least one.
-    heuristic_p : float
-        Of "the best prompt is above the hardest of them".
-    choices_only, choices_only_p : Fraction, float
-        The same with blank inputs; None where the prompt was not asked so.
-    one_label : bool
-        Whether it gives all of these the same label.
-    """
 
-    measure: Measure
-    best: Fraction
-    heuristics: Mapping[HeuristicName, Fraction]
-    heuristic_p: float
-    choices_only: Fraction | None = None
-    choices_only_p: float | None = None
-    one_label: bool = False
+def _shared_words(example: Example) -> list[int]:
+    """Count the different words of each choice that stand in the question, whatever their case."""
+    asked = {*_WORD.findall(example.text.casefold())}
+    return [len(asked.intersection(_WORD.findall(text.casefold()))) for text in example.choices]
 
-    @property
-    def hardest(self) -> HeuristicName:
-        """The heuristic that reaches most; the first of several."""
-        return max(self.heuristics, key=self.heuristics.__getitem__)
 
-    def record(self) -> Shortcuts:
-        """Return the numbers as reports show them."""
-        return Shortcuts(
-            measure=self.measure,
-            best=float(self.best),
-            heuristic=self.hardest,
-            heuristic_score=float(self.heuristics[self.hardest]),
-            heuristic_p=self.heuristic_p,
-            heuristics={name: float(score) for name, score in self.heuristics.items()},
-            choices_only=None if self.choices_only is None else float(self.choices_only),
-            choices_only_p=self.choices_only_p,
-        )
+class Heuristic(NamedTuple):
+    """A fixed rule that takes a choice."""
+
+    words: str
+    """Which one it takes."""
+    about: Literal["labels", "texts", "places"]
+    """What it looks at."""
+    rule: Callable[[Example], Sequence[int]] | None = None
+    """Returns a number for each choice of an example, of which the highest is taken; None where
+    the label is taken that is right most often."""
+
+    def said(self, order: str = "as shown") -> str:
+        """Say which choice it takes, of those that are ordered so."""
+        return f"{self.words} {order}" if self.about == "places" else self.words
+
+
+HEURISTICS: Mapping[HeuristicName, Heuristic] = {
+    "most_frequent": Heuristic("the most frequent label", "labels"),
+    "longest": Heuristic(
+        "the longest choice", "texts", lambda example: [*map(len, example.choices)]
+    ),
+    "shortest": Heuristic(
+        "the shortest choice", "texts", lambda example: [-len(text) for text in example.choices]
+    ),
+    "first": Heuristic(
+        "the first choice", "places", lambda example: [-place for place in _places(example)]
+    ),
+    "last": Heuristic("the last choice", "places", _places),
+    "most_shared_words": Heuristic(
+        "the choice with most words of the question", "texts", _shared_words
+    ),
+}
+"""In the order in which they are reported; of equally good ones the first counts."""
 
 
 def blanked(examples: Sequence[Example]) -> list[Example]:
@@ -158,6 +156,9 @@ def compare(
     clusters : sequence, optional
         What examples that belong together have in common. Signs are flipped of whole clusters.
     """
+    # Reports read the words of heuristics without NumPy.
+    from pytest_maxrandom.stats.differences import sign_flip
+
     own = [Fraction(each) for each in right]
     weights = _weights(classes or [0] * len(own))
     units = range(len(own)) if clusters is None else clusters
@@ -208,25 +209,25 @@ def heuristics(
         Whether choices are shown in an order. Where they are not nobody sees a place, and rules
         about places are left out.
     """
-    places = [_places(example) for example in examples]
-    found: dict[HeuristicName, Values] = {
-        "longest": _most(examples, [[*map(len, each.choices)] for each in examples]),
-        "shortest": _most(examples, [[-len(text) for text in each.choices] for each in examples]),
-        "most_shared_words": _most(examples, map(_shared_words, examples)),
-    }
-    if listed:
-        found["first"] = _most(examples, [[-place for place in each] for each in places])
-        found["last"] = _most(examples, places)
-    if shared or listed:
-        labels = [each.choices for each in examples] if shared else places
-        # Whether or not an example has the label.
-        gold = [
-            {own[index] for index in each.right} for own, each in zip(labels, examples, strict=True)
-        ]
-        times = Counter(right for rights in gold for right in rights)
-        most = {name for name, count in times.items() if count == max(times.values())}
-        found["most_frequent"] = tuple(_share(len(most & rights), len(most)) for rights in gold)
-    return {name: found[name] for name in _ORDER if name in found}
+    found: dict[HeuristicName, Values] = {}
+    for name, heuristic in HEURISTICS.items():
+        if heuristic.rule is None:
+            if shared or listed:
+                found[name] = _most_frequent(examples, shared=shared)
+        elif heuristic.about == "texts" or listed:
+            found[name] = _most(examples, map(heuristic.rule, examples))
+    return found
+
+
+def _most_frequent(examples: Sequence[Example], *, shared: bool) -> Values:
+    """Take the label that is right most often, whether or not an example has it."""
+    labels = [each.choices if shared else _places(each) for each in examples]
+    gold = [
+        {own[index] for index in each.right} for own, each in zip(labels, examples, strict=True)
+    ]
+    times = Counter(right for rights in gold for right in rights)
+    most = {name for name, count in times.items() if count == max(times.values())}
+    return tuple(_share(len(most & rights), len(most)) for rights in gold)
 
 
 def _most(examples: Sequence[Example], numbers: Iterable[Sequence[int]]) -> Values:
@@ -242,15 +243,3 @@ def _most(examples: Sequence[Example], numbers: Iterable[Sequence[int]]) -> Valu
 @cache
 def _share(part: int, whole: int) -> Fraction:
     return Fraction(part, whole)
-
-
-def _places(example: Example) -> list[int]:
-    """Return at which place each choice is shown."""
-    order = shown_order(example)
-    return [order.index(index) for index in range(len(order))]
-
-
-def _shared_words(example: Example) -> list[int]:
-    """Count the different words of each choice that stand in the question, whatever their case."""
-    asked = {*_WORD.findall(example.text.casefold())}
-    return [len(asked.intersection(_WORD.findall(text.casefold()))) for text in example.choices]

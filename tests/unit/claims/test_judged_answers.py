@@ -20,7 +20,8 @@ from pytest_maxrandom.claims.plan import draw_condition, plan
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.claims.views import answers_of, view_of
-from pytest_maxrandom.flags import FlagInput, find, majority
+from pytest_maxrandom.flags import JudgedAnswers, find
+from pytest_maxrandom.flags.labels import majority
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.record import SweepCost
@@ -87,7 +88,7 @@ def swept(
     metric: str = "accuracy",
     by_place: bool = False,
     **prompts: Any,
-) -> FlagInput:
+) -> JudgedAnswers:
     """Return what is seen of a sweep over all of the examples."""
     task = Task("t", tuple(examples), layout or Layout(append_choices=False))
     spec = SuiteSpec.model_validate(
@@ -124,7 +125,7 @@ def of_sweep(
     permutation_p: float | None = None,
     *,
     by_place: bool = False,
-) -> FlagInput:
+) -> JudgedAnswers:
     labels = label(planned.condition.prompt_set.validation)
     counts = [prompt.correct for prompt in sweep.predictions]
     best = counts.index(max(counts))
@@ -141,7 +142,7 @@ def of_sweep(
     return beside_verdict(view, verdict, planned.claim, planned.null, metric)
 
 
-def kinds(seen: FlagInput) -> list[str]:
+def kinds(seen: JudgedAnswers) -> list[str]:
     return [flag.kind for flag in find(seen)]
 
 
@@ -164,19 +165,20 @@ def test_clean_sweeps_raise_no_flag(
 def test_what_is_seen_is_what_was_predicted() -> None:
     examples = shared(40, ("Yes", "No", "Maybe"))
     seen = swept(examples, know, count=10)
-    assert seen.labels == ("Maybe", "No", "Yes")
-    assert seen.gold == tuple(
-        frozenset([seen.labels.index(each.choices[each.right[0]])]) for each in examples
+    assert seen.answers.labels == ("Maybe", "No", "Yes")
+    assert seen.answers.gold == tuple(
+        frozenset([seen.answers.labels.index(each.choices[each.right[0]])]) for each in examples
     )
-    assert seen.evaluated.sum(axis=1).tolist() == [39] * 10  # its own demonstration is left out
-    assert seen.correct[seen.evaluated].all()
-    assert not seen.correct[~seen.evaluated].any()
-    assert seen.log_likelihoods is not None
-    chosen = np.nan_to_num(seen.log_likelihoods, nan=-np.inf).argmax(axis=2)
-    assert (chosen == [each.right[0] for each in examples])[seen.evaluated].all()
+    # Its own demonstration is left out.
+    assert seen.answers.evaluated.sum(axis=1).tolist() == [39] * 10
+    assert seen.answers.correct[seen.answers.evaluated].all()
+    assert not seen.answers.correct[~seen.answers.evaluated].any()
+    assert seen.answers.log_likelihoods is not None
+    chosen = np.nan_to_num(seen.answers.log_likelihoods, nan=-np.inf).argmax(axis=2)
+    assert (chosen == [each.right[0] for each in examples])[seen.answers.evaluated].all()
     assert seen.chance == Fraction(1, 3)
-    assert seen.outcome is not None
-    assert (seen.outcome.correct, seen.outcome.n, seen.outcome.passed) == (39, 39, True)
+    assert seen.result is not None
+    assert (seen.result.correct, seen.result.n, seen.result.passed) == (39, 39, True)
 
 
 def test_shared_texts_keep_their_names_where_examples_have_fewer_of_them() -> None:
@@ -185,8 +187,8 @@ def test_shared_texts_keep_their_names_where_examples_have_fewer_of_them() -> No
         for i, names in enumerate([("Yes", "No"), ("Maybe", "No", "Yes")] * 20)
     ]
     seen = swept(examples, know, count=5)
-    assert seen.labels == ("Maybe", "No", "Yes")
-    assert set(seen.gold or ()) == {frozenset([2])}
+    assert seen.answers.labels == ("Maybe", "No", "Yes")
+    assert set(seen.answers.gold or ()) == {frozenset([2])}
     constant = majority(seen)
     assert constant is not None
     assert (constant.answer, constant.rate) == (2, 1.0)
@@ -221,8 +223,8 @@ def test_a_constant_label_is_told_with_the_majority_and_max_t() -> None:
         return [-rng.random() - (0 if text == "Yes" else 2) for text in example.choices]
 
     seen = swept(examples, yes, count=10, permutation_p=1.0)
-    assert seen.outcome is not None
-    assert seen.outcome.passed
+    assert seen.result is not None
+    assert seen.result.passed
     assert kinds(seen) == ["constant_answers", "majority", "max_t"]
 
 
@@ -246,15 +248,15 @@ def test_constant_answers_are_compared_in_the_score_that_is_claimed(metric: str)
         )
 
     seen = swept(rarely(60, 6), careful, shots=0, metric=metric)
-    assert seen.outcome is not None
-    assert seen.outcome.passed
-    assert seen.outcome.correct == 54
+    assert seen.result is not None
+    assert seen.result.passed
+    assert seen.result.correct == 54
     assert ("majority" in kinds(seen)) == (metric == "accuracy")
     if metric == "accuracy":
         return
-    score, (no, yes) = seen.outcome.score, ([0] * 60, [1] * 60)
+    score, (no, yes) = seen.result.score, ([0] * 60, [1] * 60)
     assert score is not None
-    gold = [next(iter(right)) for right in seen.gold or ()]
+    gold = [next(iter(right)) for right in seen.answers.gold or ()]
     assert score.constants == pytest.approx([SCORES[metric](gold, each) for each in (no, yes)])
     assert score.best > max(score.constants)
 
@@ -264,13 +266,13 @@ def test_a_constant_place_is_scored_as_the_texts_that_stand_there(metric: str) -
     in_order = (0, 1, 2)
     examples = [replace(each, order=in_order) for each in shared(60, ("Yes", "No", "Maybe"))]
     seen = swept(examples, know, shots=0, metric=metric, by_place=True)
-    assert seen.outcome is not None
-    assert seen.outcome.score is not None
+    assert seen.result is not None
+    assert seen.result.score is not None
     gold = [each.choices[each.right[0]] for each in examples]
     constants = [[each.choices[place] for each in examples] for place in in_order]
     expected = [SCORES[metric](gold, row) for row in constants]
     assert len(set(expected)) == 3
-    assert seen.outcome.score.constants == pytest.approx(expected)
+    assert seen.result.score.constants == pytest.approx(expected)
 
 
 def test_hardly_any_probability_on_the_labels_is_told() -> None:
@@ -320,12 +322,12 @@ def test_another_model_with_the_same_answers_is_told() -> None:
     one = swept(different(60), guess, count=20)
     twin = swept(different(60), guess, count=20, name="twin")
     other = swept(different(60), know, count=20, name="other")
-    assert find(replace(one, others=(other,))) == []
-    (flag,) = find(replace(one, others=(other, twin)))
+    assert find(replace(one, others=(other.read,))) == []
+    (flag,) = find(replace(one, others=(other.read, twin.read)))
     assert flag.kind == "identical_models"
     assert (flag.parameters["case"], flag.parameters["other"]) == ("scores", "twin")
-    unscored = [replace(each, log_likelihoods=None) for each in (one, twin)]
-    (flag,) = find(replace(unscored[0], others=(unscored[1],)))
+    unscored = [replace(each.read, log_likelihoods=None) for each in (one, twin)]
+    (flag,) = find(replace(one, read=unscored[0], others=(unscored[1],)))
     assert flag.parameters["other"] == "twin"
     assert flag.parameters["by_chance"] == pytest.approx(0.25, abs=0.01)
 
@@ -364,5 +366,5 @@ def test_right_answers_that_follow_a_passage_are_seen_whatever_its_choices_are_c
     assert "clustered_answers" in kinds(seen)
     stated = [replace(each, cluster=each.choices[0][-2:]) for each in told]
     seen = swept(stated, guess, shots=0)
-    assert seen.clusters == tuple(each.cluster for each in stated)
+    assert seen.answers.clusters == tuple(each.cluster for each in stated)
     assert kinds(seen) == []

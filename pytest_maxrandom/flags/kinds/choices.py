@@ -1,4 +1,4 @@
-"""How many choices there are, by what is declared and by what the answers show."""
+"""A declared number of choices, or chance, that the answers contradict."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.flags.flag import UNLIKELY, Flag
+from pytest_maxrandom.flags.counting import UNLIKELY
+from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
+from pytest_maxrandom.flags.labels import LOOK, labels_shown, seen_right
+from pytest_maxrandom.notation import accuracy, chances, span
 from pytest_maxrandom.stats.chances import chance_groups, choices_of, is_share, mean_of
-from pytest_maxrandom.stats.gold import NOT_EVALUATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.flag_input import FlagInput
-    from pytest_maxrandom.suite.recorded import Chance
+    from pytest_maxrandom.answers import Answers
 
-_HALF = Fraction(1, 2)
+    Chance = Fraction | dict[int, int]
+
+
 _ROUNDED = 0.02
 """Difference of a mean chance, as a share of it, that rounding explains."""
 _STRAY = 0.2
@@ -29,9 +30,9 @@ _FEW = 0.02
 """In so many examples a text that is no choice may have been read as an answer."""
 
 
-def contradicted(tried: FlagInput) -> Iterator[Flag]:
+def _check(judged: JudgedAnswers) -> Found:
     """Find a declared chance, or a number of choices, that the data contradicts."""
-    declared, n = tried.declared_chance, len(tried.examples)
+    tried, declared = judged.answers, judged.declared_chance
     if tried.choices is not None:
         if declared is not None and (other := _by_stated_choices(tried, tried.choices, declared)):
             yield other
@@ -42,11 +43,11 @@ def contradicted(tried: FlagInput) -> Iterator[Flag]:
         said = _span(tried.choices)
     elif isinstance(declared, Fraction):
         number = choices_of(1, declared) if is_share(1, declared) else 1 / declared
-        numbers = np.full(n, float(number))
+        numbers = np.full(len(tried.examples), float(number))
         said = _stated(declared)
     else:  # A mix of chances does not tell which example has which.
         return
-    gold = _seen_right(tried)
+    gold = seen_right(tried)
     most = max(map(len, gold), default=0)
     if most != 1 or (tried.gold is not None and not all(gold)):
         return
@@ -55,7 +56,7 @@ def contradicted(tried: FlagInput) -> Iterator[Flag]:
         yield from _fewer_labels(tried, gold, float(numbers[0]), said)
 
 
-def _by_stated_choices(tried: FlagInput, choices: tuple[int, ...], declared: Chance) -> Flag | None:
+def _by_stated_choices(tried: Answers, choices: tuple[int, ...], declared: Chance) -> Flag | None:
     """Compare the mean chance of examples that tell how many choices they have."""
     right = [1] * len(choices) if tried.gold is None else [*map(len, tried.gold)]
     told = [*map(Fraction, right, choices)]
@@ -84,11 +85,11 @@ def _stated(chance: Chance) -> dict[str, Any]:
 
 
 def _more_labels(
-    tried: FlagInput,
+    tried: Answers,
     gold: tuple[frozenset[int], ...],
     numbers: NDArray[np.float64],
     said: dict[str, Any],
-) -> Iterator[Flag]:
+) -> Found:
     """Find examples that show more labels than there are said to be choices."""
     fewest: dict[int, float] = {}
     for right, number in zip(gold, numbers.tolist(), strict=True):
@@ -96,7 +97,7 @@ def _more_labels(
     # E is no choice of a question with three because it is one of a question with five.
     shown = [
         {label: times for label, times in given.items() if number >= fewest[label]}
-        for given, number in zip(_shown(tried, gold), numbers.tolist(), strict=True)
+        for given, number in zip(labels_shown(tried, gold), numbers.tolist(), strict=True)
     ]
     least = np.array([*map(len, shown)])
     # Another number than a whole one is a mean.
@@ -120,8 +121,8 @@ def _more_labels(
 
 
 def _fewer_labels(
-    tried: FlagInput, gold: tuple[frozenset[int], ...], declared: float, said: dict[str, Any]
-) -> Iterator[Flag]:
+    tried: Answers, gold: tuple[frozenset[int], ...], declared: float, said: dict[str, Any]
+) -> Found:
     """Find fewer labels in all than choices, one of which is right in each of many examples."""
     used = set().union(*gold)
     if tried.answers is not None:
@@ -133,17 +134,7 @@ def _fewer_labels(
         yield Flag("choices", {"case": case, "labels": len(used), "examples": cases, **said})
 
 
-def _seen_right(tried: FlagInput) -> tuple[frozenset[int], ...]:
-    """Return per example its right answers, where they are not known those that were given."""
-    if tried.gold is not None:
-        return tried.gold
-    if tried.answers is None:
-        return ()
-    right = np.where(tried.correct & tried.evaluated, tried.answers, NOT_EVALUATED)
-    return tuple(frozenset(np.unique(column).tolist()) - {NOT_EVALUATED} for column in right.T)
-
-
-def _told_whole(tried: FlagInput, gold: tuple[frozenset[int], ...]) -> int:
+def _told_whole(tried: Answers, gold: tuple[frozenset[int], ...]) -> int:
     """Count examples to which every answer was given that is right somewhere, if one always is.
 
     Other examples say nothing: whoever prefers two of five answers is right with no other. Returns
@@ -157,57 +148,43 @@ def _told_whole(tried: FlagInput, gold: tuple[frozenset[int], ...]) -> int:
     return int(whole.sum()) if right[whole].all() else 0
 
 
-def _shown(tried: FlagInput, gold: tuple[frozenset[int], ...]) -> list[dict[int, int]]:
-    """Return per example the labels that it shows, with how many prompts gave each.
-
-    These are those that are right, and what was given that is right somewhere: an answer that is
-    nowhere right may be no choice, but what was read from a text.
-    """
-    shown = [dict.fromkeys(right, 0) for right in gold]
-    if tried.answers is not None:
-        known = tried.evaluated & np.isin(tried.answers, [*set().union(*gold)])
-        examples, labels = np.nonzero(known)[1].tolist(), tried.answers[known].tolist()
-        for example, label in zip(examples, labels, strict=True):
-            shown[example][label] = shown[example].get(label, 0) + 1
-    return shown
+def _mean(of: Parameters) -> str:
+    chance = of["chance"]
+    return chance if isinstance(chance, str) else f"{accuracy(chance)} on average"
 
 
-def complementary(tried: FlagInput) -> Iterator[Flag]:
-    """Find two prompts of which on every example that both were scored on exactly one is right.
-
-    Two guessers at chance c are so on an example with probability 2 c (1 - c). One that is right
-    everywhere and one that is so nowhere are no constant answers, and nothing follows from such a
-    pair where examples show more than two choices.
-    """
-    pairs = len(tried.prompts) ** 2
-    exactly_one = float(2 * tried.chance * (1 - tried.chance))
-    if tried.chance >= _HALF or pairs * exactly_one ** int(tried.sizes.max()) > UNLIKELY:
-        return
-    # Products of zeros and ones are exact, and fast as floating-point numbers only.
-    evaluated = tried.evaluated.astype(np.float32)
-    right = (tried.correct & tried.evaluated).astype(np.float32)
-    wrong = evaluated - right
-    shared = evaluated @ evaluated.T
-    rights = right @ evaluated.T
-    opposed = (right @ wrong.T + wrong @ right.T == shared) & (rights > 0) & (rights < shared)
-    found = np.argwhere(opposed & (pairs * exactly_one**shared <= UNLIKELY))
-    if not len(found) or _shows_more_than_two(tried):
-        return
-    one, other = found[0]
-    shares = sorted(float(rights[at] / shared[at]) for at in ((one, other), (other, one)))
-    parameters = {
-        "prompts": [tried.prompts[one], tried.prompts[other]],
-        "accuracies": shares,
-        "chance": str(tried.chance),
-    }
-    yield Flag("complementary_prompts", parameters)
+def _stated_chance(of: Parameters) -> str:
+    stated = of["stated"]
+    if isinstance(stated, str):
+        return stated
+    return chances({Fraction(chance): many for chance, many in stated.items()})
 
 
-def _shows_more_than_two(tried: FlagInput) -> bool:
-    """Tell whether scores or answers are of more than two choices; a stated number may be wrong."""
-    if tried.log_likelihoods is not None:
-        scored = (~np.isnan(tried.log_likelihoods)).sum(axis=2).max(axis=0)
-        if (scored > 2).mean() > _FEW:
-            return True
-    gold = _seen_right(tried)
-    return bool(gold) and bool(np.mean([len(each) > 2 for each in _shown(tried, gold)]) > _FEW)
+def _said(of: Parameters) -> str:
+    if of.get("choices") is None:
+        return f"the stated chance is {_stated_chance(of)}"
+    return f"the results say {span(of['choices'])} choices"
+
+
+RED_FLAG = RedFlagKind(
+    kind="choices",
+    rank=10,
+    topic="examples",
+    default="fail",
+    description="Choices per example that contradict a declared number, or chance.",
+    sentences={
+        "chance": "In the results, whose examples have {choices:span} choices, chance is "
+        f"{{mean}}, but the stated chance is {{stated_chance}}: {LOOK}",
+        "more": "In {told:,} of {examples:,} examples the answers and the right answer name up to "
+        f"{{labels}} different choices, but {{said}}: {LOOK}",
+        "fewer": "Only {labels} different answers are ever given or right in {examples:,} "
+        f"examples, but {{said}}: {LOOK}",
+        "fewer_given": "Only {labels} different answers are ever given, and in each of "
+        "{examples:,} examples that got every one of the right ones, one of them is right, but "
+        f"{{said}}: {LOOK}",
+    },
+    brief="the number of choices looks wrong",
+    remedy="state the number of choices that there are",
+    check=_check,
+    parts={"mean": _mean, "stated_chance": _stated_chance, "said": _said},
+)

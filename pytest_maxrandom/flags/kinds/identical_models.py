@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.flags.constant import row_codes
-from pytest_maxrandom.flags.flag import Flag
+from pytest_maxrandom.flags.counting import row_codes
+from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.flags.flag_input import FlagInput
+
 
 _DIFFERENCES = 20
 """Answers in which two models must be expected to differ before that they do not means anything."""
@@ -36,18 +36,22 @@ Of two models that each say what a prompt suggests, the same prompt differs as m
 _PROMPTS = 200
 """Prompts among which one that answers like another is looked for."""
 _FOLDS = 10
+_SAME = "{same:,} of {answers:,} answers ({part:percent}) to the same prompts"
+_ONE_MODEL = "check whether the two are the same model."
+_BY_CHANCE = f"those of {{other}} (by chance it would be {{by_chance:percent}}): {_ONE_MODEL}"
 
 
-def identical(tried: FlagInput) -> Iterator[Flag]:
+def _check(judged: JudgedAnswers) -> Found:
     """Find other models that give the same answers; each is reported once."""
+    tried, chance = judged.answers, float(judged.chance)
     told: set[str] = {tried.model}
-    for other in tried.others:
-        if other.model not in told and (flag := _compared(tried, other)):
+    for other in judged.others:
+        if other.model not in told and (flag := _compared(tried, other, chance)):
             told.add(other.model)
             yield flag
 
 
-def _compared(one: FlagInput, other: Answers) -> Flag | None:
+def _compared(one: Answers, other: Answers, guess: float) -> Flag | None:
     """Compare what two models say of the prompts and examples that they share.
 
     Chance gives the equal answers of two models that answer independently, each prompt with the
@@ -83,7 +87,7 @@ def _compared(one: FlagInput, other: Answers) -> Flag | None:
     same = int((equal & both).sum())
     if not _are_one(cells, same, most):
         return None
-    unknown = 0 if labelled or not one.chance else round(1 / one.chance)
+    unknown = 0 if labelled or not guess else round(1 / guess)
     left = _unexplained(*said, both, unknown)
     if left < _DIFFERENCES or cells - same > _LESS * left:
         return None
@@ -148,7 +152,7 @@ def _unexplained(
 
 
 def _scored_alike(
-    one: FlagInput,
+    one: Answers,
     other: Answers,
     sides: list[tuple[NDArray[np.intp], ...]],
     both: NDArray[np.bool_],
@@ -231,3 +235,21 @@ def _expected(
         pairs += (first @ kinds) * (second @ kinds) - (first & second) @ kinds
     # A cell that is alone with its kind is explained by it.
     return float(np.divide(pairs, cells - 1, where=cells > 1, out=cells.copy()).sum())
+
+
+RED_FLAG = RedFlagKind(
+    kind="identical_models",
+    rank=140,
+    topic="prompts",
+    default="fail",
+    description="Two models that give nearly the same answers.",
+    sentences={
+        "scores": f"{_SAME} have exactly the scores of {{other}}: {_ONE_MODEL}",
+        "labels": f"{_SAME} are the same as {_BY_CHANCE}",
+        "right": f"{_SAME} are right or wrong together with {_BY_CHANCE}",
+    },
+    brief="two models give the same answers",
+    remedy="look whether the two are one model",
+    check=_check,
+    parts={"part": lambda of: of["same"] / of["answers"]},
+)

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.flags.flag import Flag
+from pytest_maxrandom.flags.counting import row_codes
+from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.flag_input import FlagInput
+    from pytest_maxrandom.answers import Answers
+
 
 _ALIKE = 0.05
 """Share of equal pairs of examples from which on scores do not depend on the example."""
@@ -31,16 +33,17 @@ _MOST_LABELS = 100
 _ROUNDING = 1e-9
 
 
-def constant(tried: FlagInput) -> Iterator[Flag]:
+def _check(judged: JudgedAnswers) -> Found:
     """Find prompts whose scores are the same for many different examples.
 
     Counted are pairs of examples with equal scores. A text that was cut before the question has
     one value for each answer; scores that were rounded to 16 bits have hundreds. Few scores may
     still tell right from wrong: examples whose equal scores do are not counted.
     """
+    tried = judged.answers
     if tried.log_likelihoods is None or _are_hard(tried.log_likelihoods[tried.evaluated]):
         return
-    knowledge = Knowledge.of(tried)
+    knowledge = Knowledge.of(tried, float(judged.chance))
     repeating = [*_repeating(tried)]
     found = _unknowing(repeating, knowledge) or _partly_cut(repeating, knowledge)
     if found:
@@ -86,7 +89,7 @@ class _Repeating(NamedTuple):
         return repeated
 
 
-def _repeating(tried: FlagInput) -> Iterator[_Repeating]:
+def _repeating(tried: Answers) -> Iterator[_Repeating]:
     assert tried.log_likelihoods is not None
     n = len(tried.examples)
     own = np.arange(n)
@@ -103,7 +106,7 @@ def _repeating(tried: FlagInput) -> Iterator[_Repeating]:
 
 def _unknowing(repeating: Sequence[_Repeating], knowledge: Knowledge) -> list[_Repeating]:
     """Return the prompts whose answers show no knowledge, neither alone nor together."""
-    scores = knowledge.input.log_likelihoods
+    scores = knowledge.tried.log_likelihoods
     assert scores is not None
     found = []
     for each in repeating:
@@ -126,7 +129,7 @@ def _partly_cut(repeating: Iterable[_Repeating], knowledge: Knowledge) -> list[_
 
     Some of many are right there too seldom by accident, so the usual one is looked at.
     """
-    scores = knowledge.input.log_likelihoods
+    scores = knowledge.tried.log_likelihoods
     assert scores is not None
     if knowledge.gold is None:
         return []
@@ -177,15 +180,6 @@ def _are_hard(rows: NDArray[np.float64]) -> bool:
     return ordered == len(choices) < as_they_stand
 
 
-def row_codes(rows: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Give equal rows the same number, from 0; scores that both lack (NaN) are equal."""
-    # Zero is added because -0. and 0. are other bytes.
-    rows = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows)) + 0.0
-    whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    codes: NDArray[np.intp] = np.unique(whole, return_inverse=True)[1]
-    return codes
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Knowledge:
     """What tells whether answers depend on the example.
@@ -196,8 +190,10 @@ class Knowledge:
 
     Attributes
     ----------
-    input : FlagInput
-        Whose answers they are; t prompts, n examples.
+    tried : Answers
+        Of t prompts to n examples.
+    chance : float
+        Of one guess.
     widths : ndarray of int
         Length n: how many choices each example has scores of.
     answers : ndarray of int
@@ -207,29 +203,32 @@ class Knowledge:
         not known.
     """
 
-    input: FlagInput
+    tried: Answers
+    chance: float
     widths: NDArray[np.int64]
     answers: NDArray[np.intp]
     gold: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, seen: FlagInput) -> Knowledge:
+    def of(cls, tried: Answers, chance: float) -> Knowledge:
         """Return that of a sweep with scores."""
-        assert seen.log_likelihoods is not None
-        scored = ~np.isnan(seen.log_likelihoods)
+        assert tried.log_likelihoods is not None
+        scored = ~np.isnan(tried.log_likelihoods)
         widths = scored.sum(axis=2).max(axis=0)
-        highest = np.where(scored, seen.log_likelihoods, -np.inf).argmax(axis=2)
-        said = highest if seen.answers is None else seen.answers
+        highest = np.where(scored, tried.log_likelihoods, -np.inf).argmax(axis=2)
+        said = highest if tried.answers is None else tried.answers
         given, columns = np.unique(said, return_inverse=True)
         answers = columns.reshape(said.shape)
         gold: NDArray[np.bool_] | None = None
         if len(given) <= _MOST_LABELS:
-            if seen.answers is None or seen.gold is None:
-                gold = _told(seen, answers, widths)
+            if tried.answers is None or tried.gold is None:
+                gold = _told(tried, answers, widths)
             else:
                 labels = given.tolist()
-                gold = np.array([[label in right for label in labels] for right in seen.gold])
-        return cls(seen, widths, answers, None if gold is None else gold.astype(np.float64))
+                gold = np.array([[label in right for label in labels] for right in tried.gold])
+        return cls(
+            tried, chance, widths, answers, None if gold is None else gold.astype(np.float64)
+        )
 
     def above_shuffled(self, parts: Sequence[tuple[int, NDArray[np.intp]]]) -> float:
         """Return how many standard deviations answers are above shuffled right answers.
@@ -269,13 +268,13 @@ class Knowledge:
         and how many standard deviations the prompt is above it.
         """
         if self.gold is None:
-            rates = np.full(len(part), float(self.input.chance))
+            rates = np.full(len(part), self.chance)
         else:
             everywhere = np.zeros_like(self.gold)
             for alike in self._strata(whole):
                 everywhere[alike] = self.gold[alike].mean(axis=0)
             rates = everywhere[part, self.answers[row, part]]
-        excess = float(self.input.correct[row, part].sum() - rates.sum())
+        excess = float(self.tried.correct[row, part].sum() - rates.sum())
         return float(rates.mean()), _in_deviations(excess, float((rates * (1 - rates)).sum()))
 
     def shows(self, row: int, part: NDArray[np.intp], whole: NDArray[np.intp]) -> bool:
@@ -286,7 +285,7 @@ class Knowledge:
         """
         rate, deviations = self.above_elsewhere(row, part, whole)
         needed = _NEARLY if self.gold is None else (1 + rate) / 2
-        return deviations > _KNOWING and bool(self.input.correct[row, part].mean() >= needed)
+        return deviations > _KNOWING and bool(self.tried.correct[row, part].mean() >= needed)
 
     def _strata(self, examples: NDArray[np.intp]) -> list[NDArray[np.intp]]:
         widths = self.widths[examples]
@@ -294,7 +293,7 @@ class Knowledge:
 
 
 def _told(
-    seen: FlagInput, answers: NDArray[np.intp], widths: NDArray[np.int64]
+    tried: Answers, answers: NDArray[np.intp], widths: NDArray[np.int64]
 ) -> NDArray[np.bool_] | None:
     """Return which answers are right by what prompts are right with, shape (n, labels).
 
@@ -302,9 +301,9 @@ def _told(
     prompt is right with, it would seem to know. Of two choices the other one is right.
     """
     labels = np.arange(answers.max() + 1)
-    given = np.stack([(answers == label) & seen.evaluated for label in labels], axis=2)
+    given = np.stack([(answers == label) & tried.evaluated for label in labels], axis=2)
     right, wrong = (
-        np.any(given & hits[..., np.newaxis], axis=0) for hits in (seen.correct, ~seen.correct)
+        np.any(given & hits[..., np.newaxis], axis=0) for hits in (tried.correct, ~tried.correct)
     )
     if len(labels) == 2:
         right |= (wrong & (widths == 2)[:, np.newaxis])[:, ::-1]
@@ -314,3 +313,18 @@ def _told(
 
 def _in_deviations(excess: float, variance: float) -> float:
     return excess / max(variance, _ROUNDING) ** 0.5 if excess > _ROUNDING else 0.0
+
+
+RED_FLAG = RedFlagKind(
+    kind="constant_scores",
+    rank=100,
+    topic="scores",
+    default="fail",
+    description="Scores that do not depend on the example.",
+    sentences="{who} {told:gives/give} different examples the same scores (as few as "
+    "{different:,} different ones for {examples:,} examples): check whether the text was cut "
+    "before the question.",
+    brief="scores do not depend on the example",
+    remedy="look whether the question is in the text",
+    check=_check,
+)

@@ -1,0 +1,59 @@
+"""A claim that a constant answer would pass as well."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
+from pytest_maxrandom.flags.labels import majority, name_of
+
+_ROUNDING = 1e-12
+
+
+def _check(judged: JudgedAnswers) -> Found:
+    constant, result = majority(judged), judged.passing
+    if constant is None or result is None:
+        return
+    if (score := result.score) is not None:
+        label = int(np.argmax(score.constants))
+        case, reached = "score", {"score": score.name, "value": score.constants[label]}
+        # The same score, computed differently, may be off in the last digits.
+        as_good = score.constants[label] >= score.best - _ROUNDING
+    else:
+        label = constant.answer
+        case, reached = "accuracy", {"correct": constant.correct, "n": constant.n}
+        as_good = constant.correct * result.n >= result.correct * constant.n
+    if as_good:
+        yield Flag("majority", {"case": case, "label": name_of(judged, label), **reached})
+
+
+def _always(of: Parameters) -> str:
+    return (
+        "Always choosing the same place"
+        if of["label"] is None
+        else f"Always saying {of['label']!r}"
+    )
+
+
+def _always_brief(of: Parameters) -> str:
+    return "always the same place" if of["label"] is None else f'always "{of["label"]}"'
+
+
+RED_FLAG = RedFlagKind(
+    kind="majority",
+    rank=180,
+    topic="knowledge",
+    default="fail",
+    description="A best prompt that is not above the best constant answer.",
+    sentences={
+        "accuracy": "{always} is right on {correct} of {n} examples; the best prompt is not above "
+        "that.",
+        "score": "{always} has a {score} of {value:accuracy}; the best prompt's is not above that.",
+    },
+    brief="no better than the same answer to all",
+    brief_of="no better than {always_brief}",
+    remedy="claim balanced accuracy, or balance the labels",
+    check=_check,
+    parts={"always": _always, "always_brief": _always_brief},
+    reads_labels=True,
+)
