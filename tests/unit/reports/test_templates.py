@@ -242,7 +242,7 @@ def test_a_template_that_is_not_there_is_named(folder: Path, verb: str) -> None:
         "{{ claims.__class__.__mro__ }}",
         "{{ claims.append(1) }}",
         "{{ claims[0].asserted.update(p_max=1) }}",
-        "{{ symbols.clear() }}",
+        "{{ outcomes.clear() }}",
     ],
 )
 def test_a_template_can_neither_look_inside_nor_change_anything(
