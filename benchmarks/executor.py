@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.models.mock import MockModel
-from pytest_maxrandom.models.registry import identify, locate
+from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.sweeps.cluster.actor import Wanted, version
@@ -63,9 +63,9 @@ def on_cluster(work: list[Job], spec: MockSpec, actors: int, expected: Any) -> d
         log_to_driver=False,
         logging_level="ERROR",
     )
-    identity = identify(spec, Path())
+    identity = Backends().identify(spec, Path())
     wanted = Wanted(
-        key=locate(spec, Path()).key,
+        key=Backends().locate(spec, Path()).key,
         spec=spec,
         base=".",
         digest=identity.digest,

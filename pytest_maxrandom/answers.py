@@ -86,9 +86,6 @@ class Answers:
         Per example the labels of its right choices; None where they are not known.
     labels : tuple of str
         What labels are called where they are texts; empty where they are places of choices.
-    unshown : bool
-        Whether those are places in the task's file, which no model sees and which may tell the
-        right answer.
     chances : tuple of Fraction or None
         Per example the chance of one guess; None where it is not known.
     choices_counted : bool
@@ -146,7 +143,6 @@ class Answers:
     answers: NDArray[np.int64] | None = None
     gold: tuple[frozenset[int], ...] | None = None
     labels: tuple[str, ...] = ()
-    unshown: bool = False
     chances: tuple[Fraction, ...] | None = None
     choices_counted: bool = False
     choices: tuple[int, ...] | None = None

@@ -231,8 +231,7 @@ class _Parts:
             link = f"[{self._titles[base]}](#{self._target(base)})"
             yield f"All keys of {link} may stand here, and:\n"
         for key, node in keys.items():
-            if not node.get("deprecated"):
-                yield from self._key(key, node, required=key in part.get("required", ()))
+            yield from self._key(key, node, required=key in part.get("required", ()))
 
     def _key(self, key: str, node: Node, *, required: bool) -> Iterator[str]:
         facts = [self._kind(node)]

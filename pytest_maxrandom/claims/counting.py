@@ -12,7 +12,6 @@ from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.ledger.history import ClaimedSet
-from pytest_maxrandom.models.registry import identify, locate
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, Tries
 from pytest_maxrandom.stats.looks import spent
@@ -95,7 +94,7 @@ def subject_of(planned: PlannedClaim) -> Subject:
     ModelError
         If the model's files cannot be read.
     """
-    return _subject(planned, identify(*planned.loads).tried_digest)
+    return _subject(planned, planned.backends.identify(*planned.loads).tried_digest)
 
 
 def _subject(planned: PlannedClaim, digest: str) -> Subject:
@@ -330,12 +329,12 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
 
 def _by_place(planned: PlannedClaim) -> Subject:
     """Return what tells models apart by their places, which no ledger knows."""
-    return _subject(planned, " ".join(locate(*planned.loads).key))
+    return _subject(planned, " ".join(planned.located.key))
 
 
 def _by_content(planned: PlannedClaim) -> Subject:
     """Return what the ledger knows a claim by, where that costs little."""
-    size = locate(*planned.loads).size
+    size = planned.located.size
     return _by_place(planned) if size is None or size > _QUICKLY_READ else subject_of(planned)
 
 
@@ -349,7 +348,7 @@ def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Cla
     @functools.cache
     def digest() -> str | None:
         try:
-            is_local = locate(*planned.loads).size is not None
+            is_local = planned.located.size is not None
             return subject_of(planned).model_digest if is_local else None
         except ModelError:
             return None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.decided import undecidable
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.models.questions import Estimate
-from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.models.training import Size
 from pytest_maxrandom.sweeps.estimate import MOST_TEXTS, estimate, left, probe, seconds_of
 from pytest_maxrandom.sweeps.executor import LocalExecutor
@@ -123,7 +122,7 @@ def costs(asked: Iterable[Asked], session: SessionState) -> list[ModelCost]:
     """
     by_model: dict[tuple[str, ...], list[Asked]] = {}
     for claim, jobs in asked:
-        key = locate(claim.model, claim.base).key
+        key = claim.backends.locate(claim.model, claim.base).key
         if claim.training is not None:
             key += (claim.arm.name,)
         by_model.setdefault(key, []).append((claim, jobs))

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import PromptTooLong
-from pytest_maxrandom.models.registry import backend_of, locate
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -31,9 +30,7 @@ def lengths_of(planned: PlannedClaim) -> Lengths | None:
     ModelError
         If the model is nowhere, or cannot be read.
     """
-    ask = getattr(backend_of(planned.model), "lengths", None)
-    found: Lengths | None = None if ask is None else ask(locate(*planned.loads))
-    return found
+    return planned.backends.lengths(*planned.loads)
 
 
 def too_long(planned: PlannedClaim, known: Lengths) -> str | None:

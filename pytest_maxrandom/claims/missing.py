@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.verdict import Claim
-from pytest_maxrandom.models.registry import absent
 from pytest_maxrandom.record import ClaimRecord, note
 from pytest_maxrandom.suite.claims import claimed
 from pytest_maxrandom.tasks.load import absent_data, absent_file
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
+    from pytest_maxrandom.models.registry import Backends
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.spec import SuiteSpec
@@ -91,28 +91,30 @@ def missing_named(task: TaskSpec, base: Path, where: Where) -> str | None:
     return f"{task.if_missing} ({why})"
 
 
-def missing_models(suite: Suite) -> Iterator[MissingClaim]:
+def missing_models(suite: Suite, backends: Backends) -> Iterator[MissingClaim]:
     """Yield the claims on tasks that are here about models that are not."""
     for arm in arms_of(suite.spec):
-        if reason := _no_model(suite, arm):
+        if reason := _no_model(suite, arm, backends):
             for index, task in enumerate(suite.spec.tasks):
                 yield from _claims(suite, arm, task, suite.line("tasks", index), reason)
 
 
-def missing_claims(suite: Suite) -> list[MissingClaim]:
+def missing_claims(suite: Suite, backends: Backends) -> list[MissingClaim]:
     """Return the claims that are skipped: no other is, and none of them is left out."""
-    found = [*missing_models(suite)]
+    found = [*missing_models(suite, backends)]
     for arm in arms_of(suite.spec) if suite.skipped else ():
-        also = _no_model(suite, arm)
+        also = _no_model(suite, arm, backends)
         for each in suite.skipped:
             reason = "; ".join(filter(None, (each.reason, also)))
             found += _claims(suite, arm, each.spec, each.line, reason)
     return found
 
 
-def _no_model(suite: Suite, arm: Arm) -> str | None:
+def _no_model(suite: Suite, arm: Arm, backends: Backends) -> str | None:
     """Say that an arm's model is not here, and where to get it; None where it is."""
-    if arm.model.if_missing is None or not (why := absent(arm.model, suite.path.parent)):
+    if arm.model.if_missing is None:
+        return None
+    if not (why := backends.absent(arm.model, suite.path.parent)):
         return None
     return f"{arm.model.if_missing} ({why})"
 

@@ -18,7 +18,6 @@ from pytest_maxrandom.errors import (
     SuiteError,
     dotted,
 )
-from pytest_maxrandom.models.registry import absent, locate
 from pytest_maxrandom.recorded.model_results import ModelResults
 from pytest_maxrandom.suite.sound import sound_parts, sound_results, sound_texts
 from pytest_maxrandom.suite.tasks import TaskSpec
@@ -28,10 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from pytest_maxrandom.models.registry import Backends
     from pytest_maxrandom.suite.sound import Part
 
 
-def in_named_files(path: Path) -> Iterator[Problem]:
+def in_named_files(path: Path, backends: Backends) -> Iterator[Problem]:
     """Yield what is wrong with the files that a wrong suite names where it is right."""
     parts, line = sound_parts(path)
     for part in parts:
@@ -40,7 +40,7 @@ def in_named_files(path: Path) -> Iterator[Problem]:
             return path, line(*part.place, *keys)
 
         try:
-            _look(part, path, where)
+            _look(part, path, where, backends)
         except SuiteError as error:
             # Without some of its keys, of a task that alone is certain which file there is not.
             yield from (one for one in error.problems if part.whole or one.path == path)
@@ -52,10 +52,15 @@ def in_named_files(path: Path) -> Iterator[Problem]:
     yield from wrong_files(sound_texts(path), path.parent, line, path)
 
 
-def _look(part: Part, path: Path, where: Callable[..., tuple[Path, int | None]]) -> None:
+def _look(
+    part: Part,
+    path: Path,
+    where: Callable[..., tuple[Path, int | None]],
+    backends: Backends,
+) -> None:
     if not isinstance(part.spec, TaskSpec):
-        if part.spec.if_missing is None or absent(part.spec, path.parent) is None:
-            locate(part.spec, path.parent)
+        if part.spec.if_missing is None or backends.absent(part.spec, path.parent) is None:
+            backends.locate(part.spec, path.parent)
         return
     if missing_data(part.spec, path.parent):
         return

@@ -34,7 +34,7 @@ from pytest_maxrandom.errors import (
     SuiteError,
     dotted,
 )
-from pytest_maxrandom.models.registry import locate
+from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
@@ -61,18 +61,24 @@ if TYPE_CHECKING:
 _Claims = TypeVar("_Claims", bound=ClaimOfSuite)
 
 
-def read_suite(path: Path) -> Suite | RecordedSuite:
+def read_suite(path: Path, backends: Backends | None = None) -> Suite | RecordedSuite:
     """Read a suite file, with a task for each that one of its tasks stands for.
+
+    Parameters
+    ----------
+    backends : Backends, optional
+        Those of the session, as for :func:`plan`.
 
     Raises
     ------
     SuiteError
         With all the mistakes of the file.
     """
+    backends = backends or Backends()
     try:
         suite = load_any_suite(path)
     except SuiteError as error:
-        told = dict.fromkeys([*error.problems, *in_named_files(path)])
+        told = dict.fromkeys([*error.problems, *in_named_files(path, backends)])
         raise SuiteError(sorted(told, key=lambda one: (one.path != path, one.line or 0))) from None
     if isinstance(suite, RecordedSuite):
         return suite
@@ -94,7 +100,7 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
             problems += error.problems
     if problems:
         try:
-            plan(suite)  # which finds what else is wrong
+            plan(suite, backends)  # which finds what else is wrong
         except SuiteError as error:
             problems += error.problems
         raise SuiteError(dict.fromkeys(problems))
@@ -115,8 +121,13 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
     return replace(suite, spec=spec, entries=entries, skipped=tuple(skipped))
 
 
-def plan(suite: Suite) -> list[PlannedClaim]:
+def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
     """Return the suite's claims, in the order model or arm, task, shots.
+
+    Parameters
+    ----------
+    backends : Backends, optional
+        Those of the session, which find its models; new ones if not given.
 
     Raises
     ------
@@ -124,11 +135,12 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         With all the mistakes in the files that the suite names, and all that its tasks cannot give.
     """
     problems: list[Problem] = []
-    absent = {claim.arm.name for claim in missing_models(suite)}
+    backends = backends or Backends()
+    absent = {claim.arm.name for claim in missing_models(suite, backends)}
     arms = [arm for arm in arms_of(suite.spec) if arm.name not in absent]
     for arm in arms:
         try:
-            locate(arm.model, suite.path.parent)
+            backends.locate(arm.model, suite.path.parent)
         except ModelError as error:
             wrong = error.problems if isinstance(error, ModelNotFound) else {"name": str(error)}
             for key, message in wrong.items():
@@ -147,13 +159,13 @@ def plan(suite: Suite) -> list[PlannedClaim]:
     if problems:
         raise SuiteError(dict.fromkeys(problems))
     claims = [
-        _claim(suite, arm, index, condition)
+        _claim(suite, arm, index, condition, backends)
         for arm in arms
         for index, of_task in enumerate(conditions[arm.asked])
         for condition in of_task
     ]
     # What is skipped keeps its share, so that levels are the same wherever a suite runs.
-    shared = share_levels([*claims, *missing_claims(suite)])
+    shared = share_levels([*claims, *missing_claims(suite, backends)])
     claims = [claim for claim in shared if isinstance(claim, PlannedClaim)]
     if problems := [
         *contradicting(suite, claims),
@@ -276,7 +288,9 @@ def asked_by(suite: SuiteSpec, prompt_set: PromptSet) -> PromptSet:
     return prompt_set.asked(None, suite.generation) if scorer.generates else prompt_set
 
 
-def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedClaim:
+def _claim(
+    suite: Suite, arm: Arm, index: int, condition: Condition, backends: Backends
+) -> PlannedClaim:
     spec: SuiteSpec = arm.of(suite.spec)
     task: TaskSpec = spec.tasks[index]
     assertion = claimed(task.assertion, spec.assertion)
@@ -285,6 +299,7 @@ def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedC
         name=f"{task.name}[{arm.name}-{condition.shots}shot]",
         line=suite.line("tasks", index),
         base=suite.path.parent,
+        backends=backends,
         model=arm.model,
         task=task.name,
         shots=condition.shots,

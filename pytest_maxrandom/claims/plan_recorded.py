@@ -122,9 +122,7 @@ class _Planner:
             self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
             return None
         reason = judged.untestable or judged.unchanged
-        # Labels that an old file lacks must not cost a claim its usual half in silence.
-        lost = results.unshown and judged.untestable is not None
-        usual = self._asserted(task, shuffled=lost)
+        usual = self._asserted(task, shuffled=False)
         if reason is not None and usual.permutation_p is not None:
             own = task.assertion or not spec.assertion
             self._problem(

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.claims.verdict import Claim
+    from pytest_maxrandom.models.base import Located
+    from pytest_maxrandom.models.registry import Backends
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import ClaimHeading, Record
     from pytest_maxrandom.suite.models import ModelSpec
@@ -112,6 +114,8 @@ class PlannedClaim(ClaimOfSuite):
     ----------
     base : Path
         Folder that the suite's paths are relative to.
+    backends : Backends
+        Those of the session, which know its model.
     suite : SuiteSpec
         The suite with what its arm changes.
     arm : Arm
@@ -125,6 +129,7 @@ class PlannedClaim(ClaimOfSuite):
     """
 
     base: Path
+    backends: Backends = field(repr=False, compare=False)
     model: ModelSpec
     condition: Condition
     counted: Literal["claim", "task"]
@@ -158,6 +163,17 @@ class PlannedClaim(ClaimOfSuite):
     def loads(self) -> tuple[ModelSpec, Path, Training | None]:
         """What tells its model apart: the spec, the folder of its paths, and its training."""
         return self.model, self.base, self.training
+
+    @property
+    def located(self) -> Located:
+        """Where its model is.
+
+        Raises
+        ------
+        ModelError
+            If it is nowhere, or cannot be trained so.
+        """
+        return self.backends.locate(*self.loads)
 
     @property
     def ledger(self) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.sweeps.cluster.actor import Wanted, version
 from pytest_maxrandom.sweeps.cluster.executor import Ahead
 from pytest_maxrandom.sweeps.executor import LocalExecutor
@@ -121,7 +120,7 @@ class Runner:
         planned, pool = self._planned, self._session.pool
         identity = pool.identity(*planned.loads)
         return Wanted(
-            key=locate(*planned.loads).key,
+            key=planned.located.key,
             spec=planned.model,
             base=str(planned.base.absolute()),
             digest=identity.digest,
@@ -135,5 +134,5 @@ class Runner:
 
     def _load(self) -> Model:
         model = self._session.pool.get(*self._planned.loads, generates=self._generates)
-        self._trained = getattr(model, "trained", None)
+        self._trained = model.trained
         return model

@@ -16,7 +16,6 @@ from pytest_maxrandom.claims.counting import subject_of
 from pytest_maxrandom.errors import ShardError
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.set_ledger import SetLedger
-from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
@@ -84,7 +83,7 @@ class Work:
         # What needs the same model comes together, so that a shard loads as few as can be.
         self._todo = sorted(
             todo,
-            key=lambda one: places.setdefault(locate(*one[0].loads).key, len(places)),
+            key=lambda one: places.setdefault(one[0].located.key, len(places)),
         )
 
     @property

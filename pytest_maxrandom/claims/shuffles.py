@@ -6,7 +6,6 @@ the results say which choices there were.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,10 +33,6 @@ if TYPE_CHECKING:
 _OFTEN = (0.05, 0.2)
 """Shares of the answers where a label is right from which on another one is no stray answer; the
 second where by the first more labels belong together than there are choices."""
-
-
-_NEARLY = 0.9
-"""Share of examples from which on their right answers stand at one place on purpose."""
 
 
 class Shuffle(NamedTuple):
@@ -149,11 +144,6 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
         raise NoPermutations("the results do not say which answers were given and which are right")
     if chances is None:
         raise NoPermutations("the results do not say how many choices each example has")
-    if results.unshown and _nearly_one(results.gold):
-        raise NoPermutations(
-            "nearly all right answers are at one place in the task's file, and the results give "
-            "neither its label nor its place in prompts: run the suite that wrote the file again"
-        )
     choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]
     alike = {
         number: [place for place, many in enumerate(choices) if many == number]
@@ -171,11 +161,6 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
                 raise NoPermutations(_unknown(results, members, number))
     one, confused = (_numbered(view, len(choices)) for view in views)
     return [one] if np.array_equal(one, confused) else [one, confused]
-
-
-def _nearly_one(gold: Sequence[frozenset[int]]) -> bool:
-    times = Counter(label for right in gold for label in right)
-    return max(times.values(), default=0) >= _NEARLY * len(gold)
 
 
 def _unknown(results: Answers, members: list[int], number: Fraction) -> str:

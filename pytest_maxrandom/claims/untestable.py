@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.held_out import out_of_reach
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError, dotted
-from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.sweeps.labels import shuffled
 
@@ -55,7 +54,7 @@ def untrainable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Proble
     for claim in claims:
         try:
             if claim.training is not None:
-                locate(claim.model, claim.base, claim.training)
+                claim.backends.locate(*claim.loads)
         except SuiteError as error:
             yield from error.problems
         except NoTexts as error:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
-from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.result import Result
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags import Flag
-    from pytest_maxrandom.record import Severity, Standing
+    from pytest_maxrandom.record import Remark, Severity, Standing
     from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
 
 DEFAULT_LEVEL = 0.05
@@ -77,7 +76,6 @@ class Claim:
             red_flags=spec.red_flags,
             family=1 if spec.family == "suite" else None,
             spend=getattr(spec, "looks", None) == "spend",
-            notes=(Remark("renamed_union_p"),) if "guaranteed_p" in spec.model_fields_set else (),
         )
 
     def bounds(self) -> dict[str, float | str]:

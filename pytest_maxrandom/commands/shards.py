@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.shards import Shard, Work, joined_results, one_arit
 from pytest_maxrandom.commands import suites_in
 from pytest_maxrandom.errors import ShardError
 from pytest_maxrandom.models.base import EngineName, Resources
-from pytest_maxrandom.models.registry import ModelPool, begin
+from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
@@ -132,9 +132,8 @@ class _Manifest:
 
 
 def _work(suites: list[Path], engine: EngineName, batch_tokens: int | None = None) -> Work:
-    begin()
     pool = ModelPool(Resources(engine=engine, batch_tokens=batch_tokens))
-    claims = [claim for suite in suites for claim in sweeps_of(plan_file(suite))]
+    claims = [claim for suite in suites for claim in sweeps_of(plan_file(suite, pool.backends))]
     return Work(claims, pool, engine)
 
 

@@ -23,7 +23,7 @@ from pytest_maxrandom.hooks.items.studies import (
     ContaminationItem,
     LabelBiasItem,
 )
-from pytest_maxrandom.hooks.session_state import collected, drop_model
+from pytest_maxrandom.hooks.session_state import backends, collected, drop_model
 from pytest_maxrandom.studies.arms.plan import Compared, PlannedComparison, PlannedContamination
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
@@ -67,7 +67,7 @@ class SuiteFile(pytest.File):
     def collect(self) -> Iterator[SuiteItem | ComparedTask]:
         """Yield the suite's items; all its mistakes at once, if it has any."""
         try:
-            planned = plan_file(self.path)
+            planned = plan_file(self.path, backends(self.config))
         except SuiteError as error:
             raise self.CollectError(self._shown(error)) from None
         collected(self.config).extend(planned)

@@ -15,12 +15,13 @@ from pytest_maxrandom.claims.shards import joined
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import say, tell_training
 from pytest_maxrandom.models.base import Resources
-from pytest_maxrandom.models.registry import ModelPool, begin
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.cluster.connection import address_of
 from pytest_maxrandom.sweeps.cluster.executor import Cluster
 
 _COLLECTED = pytest.StashKey[list[Planned]]()
+_BACKENDS = pytest.StashKey[Backends]()
 _STATE = pytest.StashKey[SessionState]()
 _NUMBER = re.compile(r"\d+$")
 
@@ -28,6 +29,14 @@ _NUMBER = re.compile(r"\d+$")
 def collected(config: pytest.Config) -> list[Planned]:
     """Return what the suites that were read plan, to be added to; also what is not selected."""
     return config.stash.setdefault(_COLLECTED, [])
+
+
+def backends(config: pytest.Config) -> Backends:
+    """Return what finds the session's models, for the plans of its suites and for its runs."""
+    if _BACKENDS not in config.stash:
+        worker: dict[str, Any] = getattr(config, "workerinput", {})
+        config.stash[_BACKENDS] = Backends(worker.get("testrunuid", ""))
+    return config.stash[_BACKENDS]
 
 
 def session_state(config: pytest.Config) -> SessionState:
@@ -47,12 +56,11 @@ def session_state(config: pytest.Config) -> SessionState:
             training=partial(tell_training, config),
         )
         run = worker.get("testrunuid") or uuid.uuid4().hex
-        begin(run if worker else "")
         results, computed = settings.store, dict[str, Arithmetic]()
         if settings.shards:
             results, computed = joined(settings.shards)
         config.stash[_STATE] = SessionState(
-            pool=ModelPool(resources),
+            pool=ModelPool(resources, backends(config)),
             results=results,
             run=run,
             process=process,

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host import TRAINED, TRAINED_GB
+from pytest_maxrandom.models.questions import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_maxrandom.models.questions import Question, Reply
-    from pytest_maxrandom.models.training import Training
+    from pytest_maxrandom.models.training import Size, Trained, Training
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
 
@@ -142,13 +144,9 @@ class Backend(Protocol):
 
     A package adds a backend with the entry point ``name = "module:Class"`` in the group
     ``pytest_maxrandom.backends``; suites then say ``backend: name``. The class is called without
-    arguments, when a suite first names it. It derives from this protocol, and then need not write
-    `begin`. A backend that can tell before a model is loaded how long its texts may be also has
-    ``lengths(located)``, which returns :class:`Lengths` or None. One that can train a model has
-    ``check_training(located)``, which refuses with a ModelError what it cannot; `load` then trains
-    what ``located.training`` says, and `identity` remains that of the base. Where it keeps what it
-    has trained, ``trained(located, resources)`` returns what that training found, or None; and
-    ``training_size(located, resources)`` returns how much is left to read, and loads nothing.
+    arguments, once in a session, when a suite first names it. It derives from this protocol, and
+    need write only `spec`, `locate`, `identity` and `load`: the other methods say here that there
+    is nothing to tell, and that no model can be trained.
 
     Attributes
     ----------
@@ -161,7 +159,7 @@ class Backend(Protocol):
     spec: type[Any]
 
     def begin(self, session: str) -> None:
-        """Forget what was found out for an earlier session.
+        """Begin a session, before anything else is asked.
 
         Parameters
         ----------
@@ -189,6 +187,40 @@ class Backend(Protocol):
             In one sentence about the model.
         """
 
+    def absent(self, located: Located) -> str | None:
+        """Say which file of a model is not on this machine; None where none is missing.
+
+        A suite's `if_missing` then skips the claims about it. No network is asked.
+        """
+        return None
+
+    def lengths(self, located: Located) -> Lengths | None:
+        """Return how long texts may be; None where that is not known before the model is loaded."""
+        return None
+
+    def check_training(self, located: Located) -> None:
+        """Refuse what ``located.training`` says that the model cannot be trained on.
+
+        Of what it does not refuse, `load` trains the model first; `identity` is that of the base.
+
+        Raises
+        ------
+        ModelError
+            In one sentence; here for any training.
+        """
+        raise ModelError(
+            f"the backend {located.spec.backend!r} of {located.spec.name} cannot train a model; "
+            "use `backend: transformers`"
+        )
+
+    def trained(self, located: Located, resources: Resources) -> Trained | None:
+        """Return what a training found that was done before and is kept; None if it was not."""
+        return None
+
+    def training_size(self, located: Located, resources: Resources) -> Size | None:
+        """Return how much of a training is left to read; None where that is not known."""
+        return None
+
     @abstractmethod
     def identity(self, located: Located) -> Identity:
         """Return what determines the model's numbers, without loading it.
@@ -213,7 +245,11 @@ class Backend(Protocol):
 
 
 class Model(Protocol):
-    """A loaded language model.
+    """A loaded language model, whose class derives from this protocol.
+
+    Questions and answers are those of :mod:`pytest_maxrandom.models.questions`. A model with a
+    classification head answers questions whose `context` is a text and whose `answers` are the
+    classes, by the head's log-probabilities; each answer counts as one token.
 
     Attributes
     ----------
@@ -231,21 +267,13 @@ class Model(Protocol):
         How texts are put through the model: "packed", "rows" or "plain".
     engine_reason : str or None
         Why that is not "packed".
-
-    Questions and answers are those of :mod:`pytest_maxrandom.models.questions`. Besides, as far as
-    there is something to say:
-
     generates : bool
         Whether it answers questions with a `generation` by an `Answer` with a text. One that
-        does not say so is asked for likelihoods only.
-    chat : tuple of two str
-        What stands before and after a prompt where it is a message to the model.
-    estimate : callable
-        Returns the `Estimate` of questions that `ask` would take, and computes nothing.
-    trained : Trained
-        What its training found. A model with a classification head answers questions whose
-        `context` is a text and whose `answers` are the classes, by the head's log-probabilities;
-        each answer counts as one token.
+        does not is asked for likelihoods only.
+    quantized : str or None
+        How its files are quantized, for the report, where they tell.
+    trained : Trained or None
+        What its training found.
     """
 
     device: str
@@ -256,6 +284,19 @@ class Model(Protocol):
     context_length: int | None
     engine: str
     engine_reason: str | None
+    generates: bool = False
+    quantized: str | None = None
+    trained: Trained | None = None
+
+    @property
+    def chat(self) -> tuple[str, str] | None:
+        """What stands before and after a prompt where it is a message to the model."""
+        return None
+
+    @property
+    def handshake(self) -> dict[str, str | int | float | None] | None:
+        """What was checked of the server that runs it, for the report."""
+        return None
 
     @property
     def batch_tokens(self) -> int:
@@ -288,3 +329,7 @@ class Model(Protocol):
         ScoreError
             If the model returns something that is not a number, or memory does not hold one text.
         """
+
+    def estimate(self, questions: Iterable[Question]) -> Estimate:
+        """Return what asking takes, and compute nothing; here the number of requests alone."""
+        return Estimate(sum(each.requests for each in questions))

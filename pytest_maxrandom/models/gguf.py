@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import ModelError, ModelNotFound, ScoreError, listed
 from pytest_maxrandom.host.machine import cores, peak_memory, resting_threads
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located
+from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Model
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
@@ -142,7 +142,7 @@ def _arithmetic() -> Arithmetic:
     return Arithmetic(processor(), "llama.cpp", versions)
 
 
-class GgufModel:
+class GgufModel(Model):
     """A model in a GGUF file; see :class:`pytest_maxrandom.models.base.Model`.
 
     Texts go through it in the order of their tokens, so that what one begins like the last stays in

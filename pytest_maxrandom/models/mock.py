@@ -13,7 +13,7 @@ from bisect import bisect
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.models.base import Backend, Identity, Located
+from pytest_maxrandom.models.base import Backend, Identity, Located, Model
 from pytest_maxrandom.models.questions import Answer, Reply
 from pytest_maxrandom.models.requests import common_length
 from pytest_maxrandom.record import Arithmetic
@@ -56,7 +56,7 @@ class Mock(Backend):
         return MockModel(located.spec)
 
 
-class MockModel:
+class MockModel(Model):
     """A model that answers by rule; see :class:`pytest_maxrandom.models.base.Model`."""
 
     device = "simulated"

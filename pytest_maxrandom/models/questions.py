@@ -61,6 +61,11 @@ class Question:
     generation: Generation | None = None
 
     @property
+    def requests(self) -> int:
+        """How many continuations are scored, or texts written."""
+        return len(self.answers) if self.generation is None else 1
+
+    @property
     def seed(self) -> int:
         """From which tokens of a generated answer are drawn: the same for the same text."""
         raw = hashlib.sha256(self.context.encode("utf-8", "surrogatepass")).digest()

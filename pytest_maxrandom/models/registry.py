@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_maxrandom.models.base import Backend, Identity, Located, Model
+    from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Model
     from pytest_maxrandom.models.training import Size, Trained, Training
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
@@ -29,41 +29,102 @@ BUILT_IN = {
     "gguf": "pytest_maxrandom.models.gguf:Gguf",
     "mock": "pytest_maxrandom.models.mock:Mock",
 }
-_session = ""
-_backends: dict[str, Backend] = {}
 
 
-def begin(session: str = "") -> None:
-    """Let all backends forget what they found out for an earlier session.
+class Backends:
+    """The backends of a session, which mean the same models whenever it names them.
+
+    What plans claims and what runs them share one.
 
     Parameters
     ----------
     session : str, optional
         What several processes of one session have in common; they will mean the same models.
     """
-    global _session
-    _session = session
-    _backends.clear()
 
+    def __init__(self, session: str = "") -> None:
+        self._session = session
+        self._backends: dict[str, Backend] = {}
 
-def backend_of(spec: ModelSpec) -> Backend:
-    """Return the backend that runs a model.
+    def of(self, spec: ModelSpec) -> Backend:
+        """Return the backend that runs a model.
 
-    Raises
-    ------
-    ExtensionError
-        If the package that adds it cannot be loaded.
-    """
-    name = spec.backend
-    if name not in _backends:
-        if name in BUILT_IN:
-            backend: Backend = pkgutil.resolve_name(BUILT_IN[name])()
-        else:
-            backend = load(BACKENDS, name)
+        Raises
+        ------
+        ExtensionError
+            If the package that adds it cannot be loaded.
+        """
+        name = spec.backend
+        if name not in self._backends:
+            if name in BUILT_IN:
+                backend: Backend = pkgutil.resolve_name(BUILT_IN[name])()
+            else:
+                backend = load(BACKENDS, name)
+            with _told(spec):
+                backend.begin(self._session)
+            self._backends[name] = backend
+        return self._backends[name]
+
+    def locate(self, spec: ModelSpec, base: Path, training: Training | None = None) -> Located:
+        """Return where a model is, with what it is trained on.
+
+        Raises
+        ------
+        ModelError
+            If it is nowhere, or cannot be trained so.
+        """
+        backend = self.of(spec)
         with _told(spec):
-            backend.begin(_session)
-        _backends[name] = backend
-    return _backends[name]
+            located = backend.locate(spec, base)
+            if training is not None:
+                located = replace(located, training=training)
+                backend.check_training(located)
+            return located
+
+    def absent(self, spec: ModelSpec, base: Path) -> str | None:
+        """Say that a model's files are not on this machine; None where they are, or need not be.
+
+        The hub is not asked: what its cache lacks is absent.
+        """
+        try:
+            located = self.locate(spec, base)
+        except ModelNotFound as error:
+            return "; ".join(error.problems.values())
+        with _told(spec):
+            return self.of(spec).absent(located)
+
+    def lengths(
+        self, spec: ModelSpec, base: Path, training: Training | None = None
+    ) -> Lengths | None:
+        """Return how long a model's texts may be; None where nothing on this machine tells.
+
+        Raises
+        ------
+        ModelError
+            As :meth:`locate`.
+        """
+        located = self.locate(spec, base, training)
+        with _told(spec):
+            return self.of(spec).lengths(located)
+
+    def identify(self, spec: ModelSpec, base: Path, training: Training | None = None) -> Identity:
+        """Return what determines a model's numbers, as far as known before it is loaded.
+
+        Raises
+        ------
+        ModelError
+            If it is nowhere, its files cannot be read, or it cannot be trained so.
+        """
+        located = self.locate(spec, base, training)
+        with _told(spec):
+            found = self.of(spec).identity(located)
+        if training is None:
+            return found
+        return replace(
+            found,
+            digest=digest(found.digest, training.digest),
+            tried_digest=digest(found.tried_digest, training.digest),
+        )
 
 
 @contextmanager
@@ -81,64 +142,6 @@ def _told(spec: ModelSpec) -> Iterator[None]:
         raise ModelError(message) from error
 
 
-def locate(spec: ModelSpec, base: Path, training: Training | None = None) -> Located:
-    """Return where a model is, with what it is trained on.
-
-    Raises
-    ------
-    ModelError
-        If it is nowhere, or cannot be trained so.
-    """
-    backend = backend_of(spec)
-    with _told(spec):
-        located = backend.locate(spec, base)
-        if training is None:
-            return located
-        check = getattr(backend, "check_training", None)
-        if check is None:
-            raise ModelError(
-                f"the backend {spec.backend!r} of {spec.name} cannot train a model; use `backend: "
-                "transformers`"
-            )
-        located = replace(located, training=training)
-        check(located)
-        return located
-
-
-def absent(spec: ModelSpec, base: Path) -> str | None:
-    """Say that a model's files are not on this machine; None where they are, or need not be.
-
-    The hub is not asked: what its cache lacks is absent.
-    """
-    try:
-        located = locate(spec, base)
-    except ModelNotFound as error:
-        return "; ".join(error.problems.values())
-    check = getattr(backend_of(spec), "absent", None)
-    with _told(spec):
-        return None if check is None else check(located)
-
-
-def identify(spec: ModelSpec, base: Path, training: Training | None = None) -> Identity:
-    """Return what determines a model's numbers, as far as that is known before it is loaded.
-
-    Raises
-    ------
-    ModelError
-        If it is nowhere, its files cannot be read, or it cannot be trained so.
-    """
-    located = locate(spec, base, training)
-    with _told(spec):
-        found = backend_of(spec).identity(located)
-    if training is None:
-        return found
-    return replace(
-        found,
-        digest=digest(found.digest, training.digest),
-        tried_digest=digest(found.tried_digest, training.digest),
-    )
-
-
 class ModelPool:
     """Holds the model that was used last, so that items which share it load it once.
 
@@ -148,15 +151,19 @@ class ModelPool:
     ----------
     resources : Resources, optional
         What models may use.
+    backends : Backends, optional
+        Those of the session; its own if not given.
 
     Attributes
     ----------
-    resources : Resources
+    resources, backends
         The same.
     """
 
-    def __init__(self, resources: Resources | None = None) -> None:
-        self.resources = resources or Resources()
+    def __init__(
+        self, resources: Resources | None = None, backends: Backends | None = None
+    ) -> None:
+        self.resources, self.backends = resources or Resources(), backends or Backends()
         self._key: tuple[str, ...] | None = None
         self._model: Model | None = None
         self._refusal = ""
@@ -172,7 +179,8 @@ class ModelPool:
         ModelError
             If the model is nowhere, its files cannot be read, or it cannot be trained so.
         """
-        identity, key = identify(spec, base, training), locate(spec, base, training).key
+        identity = self.backends.identify(spec, base, training)
+        key = self.backends.locate(spec, base, training).key
         return replace(identity, arithmetic=self._found.get(key, identity.arithmetic))
 
     def loaded_elsewhere(
@@ -183,7 +191,7 @@ class ModelPool:
         training: Training | None = None,
     ) -> None:
         """Take note of what computes a model that was loaded elsewhere."""
-        self._found[locate(spec, base, training).key] = arithmetic
+        self._found[self.backends.locate(spec, base, training).key] = arithmetic
 
     def get(
         self,
@@ -209,12 +217,12 @@ class ModelPool:
         LockError
             If its GPU cannot be locked.
         """
-        located = locate(spec, base, training)
+        located = self.backends.locate(spec, base, training)
         if located.key != self._key:
             self.drop()
             try:
                 with _told(spec):
-                    model = backend_of(spec).load(
+                    model = self.backends.of(spec).load(
                         located, replace(self.resources, generates=generates)
                     )
                     self._found[located.key] = model.arithmetic
@@ -241,10 +249,9 @@ class ModelPool:
         ModelError
             If the model is nowhere, its files cannot be read, or it cannot be trained so.
         """
-        located, backend = locate(spec, base, training), backend_of(spec)
-        read = getattr(backend, "trained", None)
+        located = self.backends.locate(spec, base, training)
         with _told(spec):
-            return read(located, self.resources) if read is not None else None
+            return self.backends.of(spec).trained(located, self.resources)
 
     def training_size(self, spec: ModelSpec, base: Path, training: Training) -> Size | None:
         """Return how much is left of a training; None where the backend does not tell.
@@ -256,10 +263,9 @@ class ModelPool:
         ModelError
             As :meth:`trained`.
         """
-        located, backend = locate(spec, base, training), backend_of(spec)
-        tell = getattr(backend, "training_size", None)
+        located = self.backends.locate(spec, base, training)
         with _told(spec):
-            return tell(located, self.resources) if tell is not None else None
+            return self.backends.of(spec).training_size(located, self.resources)
 
     def drop(self) -> None:
         """Forget the model, so that its memory is freed and its GPU is free for others."""

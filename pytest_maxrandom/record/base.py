@@ -24,7 +24,7 @@ Difference = Annotated[float, Interval(ge=-_ONE, le=_ONE)]
 class Remark:
     """What a reader must know besides the numbers; reports make a sentence from kind and values.
 
-    Older reports, and tasks of other packages, have only the sentence.
+    Tasks of other packages may have only the sentence.
     """
 
     kind: str = ""

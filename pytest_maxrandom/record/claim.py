@@ -199,7 +199,7 @@ class ClaimRecord(ItemRecord):
     """`assert` of the suite, red flags aside: {"p_max": 0.05}."""
     levels: dict[str, float] = field(default_factory=dict)
     """The level of each p-value: its share if claims share their levels, or the part that a look
-    spends. {"p_max": 0.05}; empty in older reports, where it is as asserted."""
+    spends. {"p_max": 0.05}; empty where it is as asserted."""
     severities: dict[str, Severity] = field(default_factory=dict)
     """What the suite says about red flags, if that is not the default: {"majority": "fail"}."""
     share: Literal["nothing", "texts"] = "nothing"
@@ -207,7 +207,7 @@ class ClaimRecord(ItemRecord):
     revision: str | None = None
     model_digest: str | None = None
     """By which the ledger knows the model: its weights, and how they are used. None if no model was
-    run, and in older reports."""
+    run."""
     counted_as: str | None = None
     """By which name the ledger counts its tries, where that is not the model's: a trained arm of a
     contamination check counts by its part."""

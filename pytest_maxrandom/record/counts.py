@@ -47,8 +47,7 @@ class ValidationSet:
     test: int = 0
     """Examples set aside as the test set."""
     digest: str | None = None
-    """By which the ledger knows these examples, whatever their order and ids; None in older
-    reports."""
+    """By which the ledger knows these examples, whatever their order and ids."""
 
 
 @dataclass(slots=True)

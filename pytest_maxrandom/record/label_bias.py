@@ -99,7 +99,7 @@ class InteractionBias:
     """Fisher's 95 % interval of it; None also if base rates or recalls have only two values."""
     calibrated: list[Calibrated] = field(default_factory=list)
     finding: LabelFinding | None = None
-    """The finding of this way of asking; None in older reports."""
+    """The finding of this way of asking; None until it is concluded."""
 
 
 @dataclass(slots=True, kw_only=True)

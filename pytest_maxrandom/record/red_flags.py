@@ -16,7 +16,6 @@ class RedFlag:
     severity: Severity
     """fail: it fails the claim; warn: reports show it. Ignored flags are in no record."""
     text: str = ""
-    """One sentence, which reports make from kind and parameters; older records have nothing
-    else."""
+    """One sentence, which reports make from kind and parameters."""
     parameters: dict[str, Any] = field(default_factory=dict)
     """What was found: numbers and names."""

@@ -13,7 +13,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from pytest_maxrandom.answers import NO_CHOICE, Answers
 from pytest_maxrandom.errors import RecordedError, dotted
-from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.files import opened
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 
@@ -49,9 +48,9 @@ class AnswerLine:
     margin: float | None
     """By how much the best score exceeds the second, in the unit of the scoring; 0 where the
     choice fell by lot, None where the second score is minus infinity."""
-    labels: list[str] | list[int] | None = None
+    labels: list[str] | list[int]
     """Of each choice: its text where all examples with as many choices offer the same texts, else
-    the place at which it is shown, from 0. Versions before this was written left it out."""
+    the place at which it is shown, from 0."""
     cluster: str | None = None
     """What the example shares with others, such as its passage; left out where none is stated."""
     text: str | None = None
@@ -71,7 +70,7 @@ class AnswerLine:
             if len(values := getattr(self, name)) != expected:
                 yield f"'{name}' has {len(values)} values, expected {expected}"
         labels = self.labels
-        if labels is not None and (
+        if (
             len(labels) != size
             or not _different(labels)
             or (isinstance(labels[0], int) and set(labels) != set(known))
@@ -92,8 +91,7 @@ class AnswerLine:
             None,
             f"the right choices {self.right} of {self.choices}",
         )
-        told = "no labels" if labels is None else f"the labels {reprlib.repr(labels)}"
-        yield labels, type(labels and labels[0]), told
+        yield labels, type(labels[0]), f"the labels {reprlib.repr(labels)}"
         yield (
             cluster,
             type(cluster),
@@ -190,7 +188,6 @@ class _Claim:
             for row, example in zip(codes, examples, strict=True)
         )
         line, digests = self.first, tuple(digest for digest, _ in self.prompts)
-        unshown = examples[0].labels is None
         quantized = "" if line.quantization in ("", "none") else f" ({line.quantization})"
         return Answers(
             path=path,
@@ -208,8 +205,6 @@ class _Claim:
             answers=answers,
             gold=gold,
             labels=names,
-            unshown=unshown,
-            notes=(Remark("choices_not_recorded"),) if unshown else (),
             log_likelihoods=None if examples[0].text is not None else scores,
             simulated=line.simulated,
             clusters=tuple(each.cluster for each in examples if each.cluster is not None) or None,
@@ -218,7 +213,7 @@ class _Claim:
 
 def _codes(examples: list[AnswerLine]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return what labels are called, and per example and choice its label."""
-    told = [example.labels or [*range(example.choices)] for example in examples]
+    told = [example.labels for example in examples]
     texts = sorted({label for labels in told for label in labels if isinstance(label, str)})
     number: dict[str | int, int] = {text: place for place, text in enumerate(texts)}
     codes = np.full((len(told), max(map(len, told))), NOT_EVALUATED, dtype=np.int64)

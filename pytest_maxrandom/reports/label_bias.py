@@ -50,9 +50,9 @@ def label_checked(run: RunRecord) -> list[LabelBiasRecord]:
 
 
 def bias_sentence(record: LabelBiasRecord) -> str | None:
-    """Say what was found, with the numbers behind it; older records have what they said then."""
-    if not _has_findings(record):
-        return record.sentence
+    """Say what was found, with the numbers behind it; None where nothing was."""
+    if not record.interactions:
+        return None
     several = len(record.interactions) > 1
     return " ".join(
         f"{bias.interaction.capitalize()}: " * several + _found(bias, record)
@@ -62,7 +62,7 @@ def bias_sentence(record: LabelBiasRecord) -> str | None:
 
 def bias_failure(record: LabelBiasRecord) -> str | None:
     """Say in one line why what is asserted does not hold."""
-    if not _has_findings(record):
+    if not record.interactions:
         return record.message
     failed, several = [], len(record.interactions) > 1
     for bias in record.interactions:
@@ -80,10 +80,6 @@ def bias_failure(record: LabelBiasRecord) -> str | None:
             f"{count(bias.n)}): {bias.finding}{', since the claim itself fails' * alone}"
         )
     return "; ".join(failed)
-
-
-def _has_findings(record: LabelBiasRecord) -> bool:
-    return bool(record.interactions) and all(bias.finding for bias in record.interactions)
 
 
 def _found(bias: InteractionBias, record: LabelBiasRecord) -> str:

@@ -175,9 +175,8 @@ def _as_many_examples(now: ClaimRecord, before: ClaimRecord) -> bool:
 
 
 def _same_examples(now: ClaimRecord, before: ClaimRecord) -> bool:
-    """Tell whether the digest of the whole task is all that is known, as in older reports."""
     known = [each.validation.digest if each.validation else None for each in (now, before)]
-    return None in known or known[0] == known[1]
+    return known[0] == known[1]
 
 
 def _same_rule(now: ClaimRecord, before: ClaimRecord) -> bool:

@@ -57,7 +57,6 @@ _STORE = "the results store {file} "
 
 SENTENCES: dict[str, str] = {
     # The suite and its models.
-    "renamed_union_p": "The suite calls `union_p` by its old name, `guaranteed_p`: rename it.",
     "arm": "The arm {arm!r} changes {changed:clauses}.",
     "arm_of_suite": "The arm {arm!r} changes nothing: it is the suite itself.",
     "adapter": "{model} runs with the adapter {adapter}.",
@@ -182,9 +181,6 @@ SENTENCES: dict[str, str] = {
     "this accuracy.",
     "ragged": "Prompts were scored on {least} to {most} examples each, as the suite allows with "
     "ragged: true.",
-    "choices_not_recorded": "The file is in an old format that gives answers only by their places "
-    "in the task's file, so a preferred text cannot be distinguished from knowledge if files list "
-    "it at several places; run the suite that wrote it again.",
     "filters": "{task} was judged through the filters {filters:names}; {used} is used.",
     "demonstrations_vary": "lm-eval draws demonstrations anew for every document, so a run is one "
     "classifier, not one prompt.",

@@ -13,32 +13,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydantic import TypeAdapter, ValidationError
 
 from pytest_maxrandom.errors import ReportError, dotted, json_in_words
-from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, RunRecord
 from pytest_maxrandom.reports.wording import word
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import Severity
-
 KEYS = {"asserted": "assert"}
 """Attributes of a record whose key in the report is a keyword of Python."""
-
-_OLD = {"guaranteed_p": "union_p"}
-"""Keys of older reports."""
-
-_REMARKS = ("notes", "warnings", "changes")
-"""Keys that held sentences in older reports."""
-
-_ONCE: dict[str, Severity] = {
-    "majority": "warn",
-    "max_t": "warn",
-    "constant_answers": "warn",
-}
-"""What red flags did by default in reports that are older than the key `levels`."""
-_ALWAYS_FAILING = ("choices", "never_right", "unsteady_prompts")
-"""Some that failed then as now: all deviate alike where a suite says one word of all."""
 
 
 def dump(run: RunRecord) -> str:
@@ -90,7 +72,7 @@ def parse(data: bytes, path: Path | str) -> RunRecord:
         )
     attributes = {key: attribute for attribute, key in KEYS.items()}
     lists = {
-        name: [_modern(each, attributes) if isinstance(each, dict) else each for each in found]
+        name: [_renamed(each, attributes) if isinstance(each, dict) else each for each in found]
         for name in LISTS
         if isinstance(found := content.get(name), list)
     }
@@ -124,35 +106,6 @@ def _refuse(constant: str) -> NoReturn:
 
 def _renamed(record: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in record.items()}
-
-
-def _modern(record: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    found = _renamed(record, {**names, **_OLD})
-    found = _with_remarks(found)
-    if isinstance(published := found.get("published"), dict):
-        found["published"] = _with_remarks(published)
-    if isinstance(asserted := found.get("asserted"), dict):
-        found["asserted"] = _renamed(asserted, _OLD)
-        if asserted and "levels" not in found and isinstance(found.get("severities", {}), dict):
-            found["severities"] = _before_levels(found.get("severities", {}))
-    return found
-
-
-def _with_remarks(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a record, or its part, with remarks where older reports have sentences."""
-    return part | {
-        key: [{"text": each} if isinstance(each, str) else each for each in part[key]]
-        for key in _REMARKS
-        if isinstance(part.get(key), list)
-    }
-
-
-def _before_levels(severities: dict[str, Any]) -> dict[str, Any]:
-    """Return what red flags did in an older report, which has deviations from other defaults."""
-    words = {severities.get(kind) for kind in _ALWAYS_FAILING}
-    if len(words) == 1 and words <= {"warn", "ignore"}:
-        return {**dict.fromkeys(KINDS, *words), **severities}
-    return {**_ONCE, **severities}
 
 
 def _finite(value: Any) -> Any:

@@ -22,7 +22,7 @@ from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.stats.winner import interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.ledger.looks import Look
     from pytest_maxrandom.record import ClaimRecord, RunRecord
@@ -103,10 +103,9 @@ def trends(runs: Iterable[tuple[str, RunRecord]], looks: Iterable[Look] = ()) ->
     """
     claims: dict[str, list[tuple[ClaimRecord, Point]]] = {}
     ordered = sorted(runs, key=lambda each: moment(each[1].created))
-    sets = _validation_sets(claim for _, run in ordered for claim in run.claims)
     for label, run in ordered:
         for claim in run.claims:
-            if (point := _of_claim(claim, label, run.created, sets)) is not None:
+            if (point := _of_claim(claim, label, run.created)) is not None:
                 claims.setdefault(claim.id, []).append((claim, point))
     added: dict[str, list[Point]] = {}
     latest = {name: known[-1][0] for name, known in claims.items()}
@@ -145,23 +144,7 @@ def written_moment(when: str) -> str:
     return f"{found:%Y-%m-%d %H:%M} UTC" if found.year > 1 else visible(when)
 
 
-def _validation_sets(claims: Iterable[ClaimRecord]) -> dict[str, str]:
-    """Map what older reports know of a validation set to its digest in newer ones."""
-    return {
-        _named_examples(claim): claim.validation.digest
-        for claim in claims
-        if claim.validation is not None and claim.validation.digest is not None
-    }
-
-
-def _named_examples(claim: ClaimRecord) -> str:
-    """Tell a validation set from others by the whole task and the ids."""
-    return digest(claim.task_digest or "", *claim.validation_ids)
-
-
-def _of_claim(
-    claim: ClaimRecord, label: str, created: str, sets: Mapping[str, str]
-) -> Point | None:
+def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
     best, n = best_value(claim), examples(claim)
     if best is None or not n or claim.t is None:
         return None
@@ -178,8 +161,14 @@ def _of_claim(
         standard=claim.standard_baseline,
         maximum=claim.max_random_baseline,
         passed=claim.passed if claim.asserted else None,
-        examples=sets.get(named := _named_examples(claim), named),
+        examples=_examples(claim),
     )
+
+
+def _examples(claim: ClaimRecord) -> str:
+    """Tell a validation set from others: as the ledger does, or by what results tell of it."""
+    known = None if claim.validation is None else claim.validation.digest
+    return known or digest(claim.task_digest or "", *claim.validation_ids)
 
 
 def _of_look(look: Look, level: float) -> Point:

@@ -1,6 +1,6 @@
 """Sentences of a record, made of its kinds and numbers: when it was judged, and when it is read.
 
-Of what has no kind and numbers, such as an error or an older note, the sentence that it has stays.
+Of what has no kind and numbers, such as an error, the sentence that it has stays.
 """
 
 from __future__ import annotations
@@ -241,8 +241,6 @@ def _missed(claim: ClaimRecord) -> str:
         why = "--maxrandom-no-test keeps the test set closed"
         if any(note.kind == "test_not_opened" for note in claim.notes):
             why = "the opening of the test set could not be written to the ledger"
-        elif claim.message is not None:  # of an older report, whose notes have no kinds
-            return claim.message
         return f"test_p {level(bound)} could not be tested, because {why}"
     if test is None or test.p is None or not above(test.p, bound):
         return ""

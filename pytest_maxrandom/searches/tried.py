@@ -67,7 +67,7 @@ class Tried:
         self.lock = threading.RLock()
         self.proposals = Proposals(self.planned, seen=feedback == "answers")
         self.session = SessionState(
-            pool=ModelPool(Resources(engine=engine)),
+            pool=ModelPool(Resources(engine=engine), planned.backends),
             results=store,
             run=uuid.uuid4().hex,
             process="main",

@@ -8,7 +8,6 @@ loses digits; accuracies are compared as exact fractions.
 from __future__ import annotations
 
 import math
-import warnings
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -259,11 +258,6 @@ class BestOf:
         not hold of guessers that prefer a label which is right more often.
         """
         return math.exp(min(0.0, self._log_any(self._accuracy(correct, n))))
-
-    def guaranteed_p(self, correct: int, n: int | None = None) -> float:
-        """Return `union_p`, by its old name."""
-        warnings.warn("guaranteed_p is now called union_p", DeprecationWarning, stacklevel=2)
-        return self.union_p(correct, n)
 
     @property
     def min_p(self) -> float:

@@ -8,6 +8,7 @@ from pytest_maxrandom.claims.missing import missing_claims
 from pytest_maxrandom.claims.plan import plan, read_suite
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.claims.planned import PlannedClaim
+from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.studies.arms.plan import plan_comparisons
 from pytest_maxrandom.studies.label_bias.plan import plan_label_bias
 from pytest_maxrandom.studies.replicates import PlannedReplicates, plan_replicates
@@ -20,20 +21,26 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import Planned
 
 
-def plan_file(path: Path) -> list[Planned]:
+def plan_file(path: Path, backends: Backends | None = None) -> list[Planned]:
     """Return the claims of a suite file, with what is asked of each, and comparisons of its arms.
+
+    Parameters
+    ----------
+    backends : Backends, optional
+        Those of the session, which find its models; new ones if not given.
 
     Raises
     ------
     SuiteError
         With all the mistakes in it, and in the files that it names.
     """
-    suite = read_suite(path)
+    backends = backends or Backends()
+    suite = read_suite(path, backends)
     claims: Sequence[Planned]
     if isinstance(suite, RecordedSuite):
         claims = plan_recorded(suite)
     else:
-        claims = [*plan_replicates(suite, plan(suite)), *missing_claims(suite)]
+        claims = [*plan_replicates(suite, plan(suite, backends)), *missing_claims(suite, backends)]
     planned = plan_label_bias(suite, claims)
     return [*planned, *plan_comparisons(suite, planned)]
 

@@ -78,8 +78,6 @@ class BoundsSpec(Spec):
     """The same for guessers whose answers depend on each other in any way: t times the p-value of
     one guesser. Each is assumed to be right with chance 1/m, so a preference for a label may
     pass."""
-    guaranteed_p: Annotated[Probability | None, Field(deprecated=True)] = None
-    """Old name of `union_p`."""
     permutation_p: Annotated[float, Field(ge=1e-6, lt=1)] | None = None
     """The largest allowed probability that the best of these t prompts scores as high in the
     suite's metric on shuffled right answers (max-T)."""
@@ -96,19 +94,8 @@ class BoundsSpec(Spec):
 
     def bounds(self) -> dict[str, Any]:
         """Return what is claimed of the numbers."""
-        # Read from the instance's dictionary, the old name warns nobody.
-        bounds = self.__dict__
-        bounds = {**bounds, "union_p": self.union_p or bounds["guaranteed_p"]}
         keys = ("p_max", "permutation_p", "beats", "union_p")
-        return {key: bounds[key] for key in keys if bounds[key] is not None}
-
-    def contradictions(self) -> Iterator[Contradiction]:
-        """Yield the old name of a key if both are given."""
-        if {"union_p", "guaranteed_p"} <= self.model_fields_set:
-            yield (
-                ("guaranteed_p",),
-                "this is the old name of `union_p`, which is also given; remove the old one",
-            )
+        return {key: value for key in keys if (value := getattr(self, key)) is not None}
 
 
 Bounds = TypeVar("Bounds", bound=BoundsSpec)

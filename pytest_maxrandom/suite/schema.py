@@ -108,8 +108,9 @@ class Part:
     @property
     def keys(self) -> list[str]:
         """The keys that may stand here."""
-        named = [item for each in self.options for item in each.get("properties", {}).items()]
-        return list(dict.fromkeys(key for key, node in named if not node.get("deprecated")))
+        return list(
+            dict.fromkeys(key for each in self.options for key in each.get("properties", {}))
+        )
 
     @property
     def number(self) -> str:

@@ -63,14 +63,15 @@ def estimate(jobs: Sequence[Job], model: Model, most_texts: int) -> tuple[Estima
     """
     if not jobs:
         return Estimate(0, 0, 0, 0), True
-    texts = sum(_requests(jobs[0])) / max(1, len(jobs[0].examples))
+    first = jobs[0]
+    texts = sum(each.requests for each in questions_of(first)) / max(1, len(first.examples))
     examples = sum(len(job.examples) for job in jobs)
     counted = min(len(jobs), max(1, int(most_texts * len(jobs) / max(1.0, examples * texts))))
     # Spread over all, since the first may be the shortest.
     sample = [jobs[place * len(jobs) // counted] for place in range(counted)]
     found = Estimate(0, 0, 0, 0)
     for job in sample:
-        found += _of_job(job, model)
+        found += model.estimate(questions_of(job))
     share = examples / max(1, sum(len(job.examples) for job in sample))
     return (found, True) if counted == len(jobs) else (_scaled(found, share), False)
 
@@ -104,21 +105,6 @@ def seconds_of(whole: Estimate, examples: int, tried: Probe) -> float:
     if known and unit and not whole.at_most:
         return tried.seconds * known / unit
     return tried.seconds * examples / max(1, tried.examples)
-
-
-def _of_job(job: Job, model: Model) -> Estimate:
-    counts = getattr(model, "estimate", None)
-    if counts is not None:
-        found: Estimate = counts(questions_of(job))
-        return found
-    return Estimate(sum(_requests(job)))
-
-
-def _requests(job: Job) -> list[int]:
-    return [
-        1 if question.generation is not None else len(question.answers)
-        for question in questions_of(job)
-    ]
 
 
 def _scaled(found: Estimate, share: float) -> Estimate:

@@ -181,8 +181,8 @@ class LocalExecutor:
             yield job, scored
 
     def _able(self, job: Job) -> None:
-        """Refuse a model that does not say that it generates, and would be asked to."""
-        if SCORERS[job.scoring].generates and not getattr(self._model, "generates", False):
+        """Refuse a model that does not generate, and would be asked to."""
+        if SCORERS[job.scoring].generates and not self._model.generates:
             raise ModelError(
                 "the model cannot generate answers, which `scoring: generate` asks for; use a "
                 "backend that does (transformers, vllm, llama_cpp, openai, mock), or another "
@@ -215,11 +215,9 @@ class LocalExecutor:
             arithmetic=model.arithmetic,
             asked_dtype=model.asked_dtype,
             full_texts=sum(any(one.fills_context for one in own) for own in answers),
-            # Only models behind a server have one.
-            handshake=getattr(model, "handshake", None),
-            # Only models whose files are read here have it.
-            quantized=getattr(model, "quantized", None),
-            chat=getattr(model, "chat", None),
+            handshake=model.handshake,
+            quantized=model.quantized,
+            chat=model.chat,
         )
         return Scored(answers, cost, model.batch_tokens, model.peak_memory())
 

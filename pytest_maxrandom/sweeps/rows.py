@@ -20,8 +20,7 @@ from pytest_maxrandom.sweeps.scorers import joined
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Another schema gets another name, and what is there under the names of others is left alone. In
-# older files the column `said` has another name, and is empty.
+# A file whose table has other columns is moved aside, and begun anew.
 TABLE = """
 CREATE TABLE IF NOT EXISTS results (
     model TEXT NOT NULL,            -- digest of what determines the numbers

@@ -23,7 +23,7 @@ def keys(node: Any) -> set[str]:
         return {key for each in node for key in keys(each)}
     if not isinstance(node, dict):
         return set()
-    own = {key for key, each in node.get("properties", {}).items() if not each.get("deprecated")}
+    own = set(node.get("properties", {}))
     return own.union(*(keys(each) for key, each in node.items() if key not in ("not", "if")))
 
 

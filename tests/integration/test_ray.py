@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.models.registry import identify, locate
+from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
 from pytest_maxrandom.sweeps.cluster.actor import ModelActor, Refused, Wanted, version
@@ -329,11 +329,12 @@ def test_a_node_that_computes_otherwise_is_named_and_not_used(
 
 
 def _wanted(spec: ModelSpec, base: Path, **other: str) -> Wanted:
-    identity = identify(spec, base)
+    identity = Backends().identify(spec, base)
     known = {"digest": identity.digest, "version": version(), **other}
     return Wanted(
-        key=locate(spec, base).key, spec=spec, base=str(base), foretold=identity.arithmetic,
-        generates=False, engine="auto", batch_tokens=None, training=None, **known,
+        key=Backends().locate(spec, base).key, spec=spec, base=str(base),
+        foretold=identity.arithmetic, generates=False, engine="auto",
+        batch_tokens=None, training=None, **known,
     )  # fmt: skip
 
 

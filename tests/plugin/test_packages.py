@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CODE = '''
+from pathlib import Path
+
 from pytest_maxrandom.errors import ModelNotFound
+from pytest_maxrandom.models import base
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.questions import Answer, Reply
 from pytest_maxrandom.record import Arithmetic
@@ -47,6 +50,8 @@ class Series:
 class RuleSpec(ModelSpec):
     rule: str = "largest"
     """Which choice it says: largest or smallest."""
+    file: str = "."
+    """A file without which nothing is said."""
 
 
 ARITHMETIC = Arithmetic("rules", "rules", {"rules": "1.0"})
@@ -62,6 +67,9 @@ class Rules(Backend):
             raise ModelNotFound({"rule": f"there is no rule {spec.rule!r}; take largest"})
         return Located(spec)
 
+    def absent(self, located):
+        return None if Path(located.spec.file).exists() else f"there is no {located.spec.file}"
+
     def identity(self, located):
         told = digest("rules", located.spec.rule)
         return Identity(told, ARITHMETIC, told)
@@ -70,7 +78,7 @@ class Rules(Backend):
         return Model(located.spec.rule)
 
 
-class Model:
+class Model(base.Model):
     device = dtype = engine = "rules"
     asked_dtype = revision = context_length = engine_reason = None
     batch_tokens = 0
@@ -138,6 +146,26 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
     assert {claim["engine"]["reused"] for claim in claims} == {3}
 
 
+def test_a_suite_is_skipped_where_their_backend_says_that_something_is_missing(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    missing = "backend: rules, file: weights.bin, if_missing: get the weights"
+    suite.write_text(SUITE.replace("backend: rules", missing))
+    result = pytester.runpytest_subprocess("-rs")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["*get the weights (there is no weights.bin)*"])
+    (pytester.path / "weights.bin").touch()
+    pytester.runpytest_subprocess().assert_outcomes(passed=1, failed=1)
+
+
+def test_a_model_that_does_not_say_that_it_generates_is_not_asked_to(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    suite.write_text(SUITE + "scoring: generate\n")
+    result = pytester.runpytest_subprocess()
+    result.stdout.fnmatch_lines(["*the model cannot generate answers, which `scoring: generate`*"])
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
@@ -145,7 +173,7 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
             "backend: rules",
             "backend: rules, ruel: largest",
             "1: unknown key `models[0].ruel`; did you mean `rule`? (keys here: name, label, "
-            "backend, if_missing, rule)",
+            "backend, if_missing, rule, file)",
         ),
         (
             "backend: rules",
@@ -173,7 +201,7 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
             "rule: smallest",
             "quantization: nf4",
             "5: unknown key `arms.smallest.quantization` (keys here: model, instruction, format, "
-            "scoring, train, classify, rule)",
+            "scoring, train, classify, rule, file)",
         ),
         (
             "length: 60",

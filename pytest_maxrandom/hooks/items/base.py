@@ -19,7 +19,6 @@ from pytest_maxrandom.errors import (
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.hooks.run import RECORDS
 from pytest_maxrandom.hooks.session_state import session_state
-from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.reports.wording import word
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class SuiteItem(pytest.Item):
         self.sweeps = self.runs()
         first = next(iter(self.sweeps), None)
         shared = first is not None and not self.last
-        self.model = locate(*first.loads).key if first and shared else None
+        self.model = first.located.key if first and shared else None
 
     def runs(self) -> Sequence[PlannedClaim]:
         """Return what it runs, and the ledger counts; nothing where results are recorded."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hf.hub import downloaded, pinned
+from pytest_maxrandom.models.hf.hub import downloaded
 from pytest_maxrandom.models.hf.refusals import brief
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def check_adapter(spec: TransformersSpec) -> None:
         )
 
 
-def attach(spec: TransformersSpec, model: Any, location: str) -> Any:
+def attach(spec: TransformersSpec, model: Any, location: str, commit: str | None = None) -> Any:
     """Return the model with the adapter's layers in place of those that it changes.
 
     It keeps its class and its configuration, which the engines read. The adapter's weights are not
@@ -44,13 +44,15 @@ def attach(spec: TransformersSpec, model: Any, location: str) -> Any:
         Of transformers; it is changed.
     location : str
         Local folder or hub id of the adapter.
+    commit : str, optional
+        Which of its commits, on the hub.
 
     Raises
     ------
     ModelError
         In one sentence.
     """
-    config_file, weights_file = _files(spec, location)
+    config_file, weights_file = _files(spec, location, commit)
     _check_kind(spec, config_file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what could be wrong is checked below
@@ -88,7 +90,7 @@ def _in_file(key: str) -> str:
     return key.replace(f".{_NAME}", "")
 
 
-def _files(spec: TransformersSpec, location: str) -> tuple[Path, Path]:
+def _files(spec: TransformersSpec, location: str, commit: str | None) -> tuple[Path, Path]:
     """Return configuration and weights on this machine."""
     folder = Path(location)
     if folder.is_dir():
@@ -99,7 +101,6 @@ def _files(spec: TransformersSpec, location: str) -> tuple[Path, Path]:
                 "adapter_model.bin can run code and are never loaded)"
             )
         return folder / _CONFIG, folder / _WEIGHTS
-    commit = pinned(location, None, _CONFIG)
     return downloaded(location, _CONFIG, commit), downloaded(location, _WEIGHTS, commit)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.host.machine import peak_memory
 from pytest_maxrandom.models import trie
+from pytest_maxrandom.models.base import Model
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf import arithmetic
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
@@ -33,7 +34,7 @@ _ADDED = 8
 """Tokens that stand for no byte of the text, at most (beginning, SentencePiece's first space)."""
 
 
-class CausalModel:
+class CausalModel(Model):
     """A loaded model; see :class:`pytest_maxrandom.models.base.Model`.
 
     Parameters

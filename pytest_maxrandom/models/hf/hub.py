@@ -59,7 +59,6 @@ The first of them is always there.
 _OF_ADAPTERS = ("adapter_config.json", "adapter_model.safetensors")
 
 _PATIENCE = 10.0  # seconds
-_session = ""
 
 
 def find(key: str, name: str, base: Path) -> str:
@@ -133,40 +132,42 @@ def at_hand(location: str, file: str, revision: str | None) -> Path | None:
     return Path(found) if isinstance(found, str) else None
 
 
-def begin(session: str = "") -> None:
-    """Forget which commits were meant.
+class Commits:
+    """The commits that a session means: what a branch or tag was when it was first asked for.
 
     Parameters
     ----------
     session : str, optional
         What several processes of one session have in common; they will mean the same commits.
     """
-    global _session
-    pinned.cache_clear()
-    _session = session
 
+    def __init__(self, session: str = "") -> None:
+        self._session = session
+        self._known: dict[tuple[str, str | None, str], str] = {}
 
-@functools.cache
-def pinned(name: str, revision: str | None, holds: str) -> str:
-    """Return the commit that a session means: what a branch or tag was when it was first asked for.
+    def of(self, name: str, revision: str | None, holds: str = "config.json") -> str:
+        """Return a commit; where the hub is out of reach, that of its cache.
 
-    Where the hub is out of reach that is the one of its cache.
+        Parameters
+        ----------
+        name : str
+            Hub id of a model or adapter.
+        holds : str
+            A file that it must hold.
 
-    Parameters
-    ----------
-    name : str
-        Hub id of a model or adapter.
-    holds : str
-        A file that it must hold.
-
-    Raises
-    ------
-    ModelError
-        In one sentence.
-    """
-    if not _session:
-        return _commit(name, revision, holds)
-    return agreed(f"{_session} {name}@{revision}", lambda: _commit(name, revision, holds))
+        Raises
+        ------
+        ModelError
+            In one sentence.
+        """
+        key = name, revision, holds
+        if key not in self._known:
+            self._known[key] = (
+                agreed(f"{self._session} {name}@{revision}", lambda: _commit(*key))
+                if self._session
+                else _commit(*key)
+            )
+        return self._known[key]
 
 
 def _commit(name: str, revision: str | None, holds: str) -> str:
@@ -220,7 +221,12 @@ def check_reachable(name: str, revision: str | None, holds: str) -> None:
         ) from error
 
 
-def model_digest(spec: TransformersSpec, location: str, adapter: str | None = None) -> str:
+def model_digest(
+    spec: TransformersSpec,
+    location: str,
+    adapter: str | None = None,
+    adapter_commit: str | None = None,
+) -> str:
     """Return the SHA-256 (hex) of what determines the model's numbers.
 
     That is the content of a local folder (weights, configuration, tokenizer, and code that may
@@ -229,33 +235,36 @@ def model_digest(spec: TransformersSpec, location: str, adapter: str | None = No
 
     Parameters
     ----------
+    spec : TransformersSpec
+        Its `revision` is a commit if the model is on the hub.
     location : str
         Local folder or hub id.
-    adapter : str, optional
-        Local folder or hub id of the model's adapter.
+    adapter, adapter_commit : str, optional
+        Local folder or hub id of the model's adapter; its commit if it is on the hub.
 
     Raises
     ------
     ModelError
-        In one sentence, if a file cannot be read, or the hub does not know the model.
+        In one sentence, if a file cannot be read.
     """
     code = "with its code" if spec.trust_remote_code else "without its code"
     patterns = (*_READ_BY_LOADERS, *(["**/*.py"] if spec.trust_remote_code else []))
     content = _content(spec.name, location, patterns, spec.revision)
     added = []
     if adapter is not None:
-        added.append(_content(str(spec.adapter), adapter, _OF_ADAPTERS))
+        added.append(_content(str(spec.adapter), adapter, _OF_ADAPTERS, adapter_commit))
     if spec.chat:
         added.append("chat")
     return digest(content, spec.quantization, spec.dtype, code, *added)
 
 
-def _content(name: str, location: str, patterns: Sequence[str], revision: str | None = None) -> str:
+def _content(name: str, location: str, patterns: Sequence[str], commit: str | None) -> str:
     """Digest the files of a folder that match; of what is on the hub, return the commit."""
     folder = Path(location)
     if folder.is_dir():
         return digest(*_files(name, folder, patterns))
-    return pinned(name, revision, patterns[0])
+    assert commit is not None
+    return commit
 
 
 def _files(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str]:

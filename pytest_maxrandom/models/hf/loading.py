@@ -15,7 +15,6 @@ from pytest_maxrandom.host.machine import cores, resting_threads
 from pytest_maxrandom.models.hf import stored
 from pytest_maxrandom.models.hf.arithmetic import keep_generic
 from pytest_maxrandom.models.hf.devices import check_placement
-from pytest_maxrandom.models.hf.hub import pinned
 from pytest_maxrandom.models.hf.refusals import (
     brief,
     check_files,
@@ -86,7 +85,7 @@ def open_model(
     Parameters
     ----------
     spec : TransformersSpec
-        What the suite says of it.
+        What the suite says of it; its `revision` is a commit if the model is on the hub.
     location : str
         Hub id or local folder.
     processors : Processors
@@ -126,7 +125,7 @@ def open_model(
     source: dict[str, Any] = {"trust_remote_code": spec.trust_remote_code}
     check_files(spec, location)
     if not Path(location).is_dir():
-        source["revision"] = pinned(spec.name, spec.revision, "config.json")
+        source["revision"] = spec.revision
     with quiet():
         part = "configuration"
         try:

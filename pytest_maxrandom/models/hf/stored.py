@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hf.hub import downloaded, pinned
+from pytest_maxrandom.models.hf.hub import downloaded
 from pytest_maxrandom.suite.base import FOUR_BITS
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def read(config: Mapping[str, Any]) -> Stored | None:
 def of_files(spec: TransformersSpec, location: str) -> Stored | None:
     """Return how a model's files are quantized, from a folder's or the hub's config.json.
 
-    None stands for what cannot be read, too: whoever loads the model will say why.
+    None stands for what cannot be read, too: whoever loads the model will say why. The `revision`
+    of a model on the hub is a commit.
 
     Raises
     ------
@@ -114,7 +115,7 @@ def of_files(spec: TransformersSpec, location: str) -> Stored | None:
     """
     path = Path(location) / "config.json"
     if not path.parent.is_dir():
-        path = downloaded(location, "config.json", pinned(spec.name, spec.revision, "config.json"))
+        path = downloaded(location, "config.json", spec.revision)
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
         return read(config) if isinstance(config, dict) else None

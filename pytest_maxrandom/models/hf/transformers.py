@@ -14,7 +14,7 @@ from pytest_maxrandom.models.hf.adapters import attach, check_adapter
 from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.hf.causal import CausalModel, context_of
 from pytest_maxrandom.models.hf.devices import Processors
-from pytest_maxrandom.models.hf.hub import model_digest, pinned
+from pytest_maxrandom.models.hf.hub import Commits, model_digest
 from pytest_maxrandom.models.hf.loading import CLASSIFIER, check_causal, open_model, quiet
 from pytest_maxrandom.models.hf.refusals import check_modules
 from pytest_maxrandom.models.hf.training import arms
@@ -37,9 +37,26 @@ class Transformers(Backend):
 
     spec = TransformersSpec
 
+    def __init__(self) -> None:
+        self._commits = Commits()
+
     def begin(self, session: str) -> None:
-        """Forget which commits of the hub were meant."""
-        hub.begin(session)
+        """Mean the commits of the hub that the session's other processes mean."""
+        self._commits = Commits(session)
+
+    def _pinned(self, located: Located) -> TransformersSpec:
+        """Return what the suite says of a model, with the commit that the session means."""
+        spec = _specified(located)
+        if Path(located.places["name"]).is_dir():
+            return spec
+        return spec.model_copy(update={"revision": self._commits.of(spec.name, spec.revision)})
+
+    def _adapter(self, located: Located) -> tuple[str | None, str | None]:
+        """Return where an adapter is, and the commit of one on the hub."""
+        adapter = located.places.get("adapter")
+        if adapter is None or Path(adapter).is_dir():
+            return adapter, None
+        return adapter, self._commits.of(adapter, None, "adapter_config.json")
 
     def locate(self, spec: TransformersSpec, base: Path) -> Located:
         """Find the folders of a model and its adapter, or take their names for those on the hub."""
@@ -65,7 +82,7 @@ class Transformers(Backend):
 
     def identity(self, located: Located) -> Identity:
         """Digest the files, and foretell what computes the model on this machine."""
-        spec, at = _specified(located), (located.places["name"], located.places.get("adapter"))
+        spec, at = self._pinned(located), (located.places["name"], *self._adapter(located))
         # The same prompt in another type is no other try.
         tried = model_digest(spec.model_copy(update={"dtype": "auto"}), *at)
         found = stored.of_files(spec, at[0]) if spec.quantization == "stored" else None
@@ -85,11 +102,11 @@ class Transformers(Backend):
         """Return what a training found that was done before; None if it was not."""
         if located.training is None:
             return None
-        return arms.kept(_specified(located), located.places["name"], located.training, resources)
+        return arms.kept(self._pinned(located), located.places["name"], located.training, resources)
 
     def training_size(self, located: Located, resources: Resources) -> Size:
         """Count what is left of a training, by the tokenizer's file if that is on this machine."""
-        spec, location = _specified(located), located.places["name"]
+        spec, location = self._pinned(located), located.places["name"]
         assert located.training is not None
         file = hub.at_hand(location, "tokenizer.json", spec.revision)
         limit, _ = context_of(*_stated(location, spec.revision))
@@ -113,10 +130,11 @@ class Transformers(Backend):
 
     def load(self, located: Located, resources: Resources) -> CausalModel | Classifier:
         """Load a model, with its GPU locked until the resources are given back."""
-        spec, places = _specified(located), located.places
+        spec, location = self._pinned(located), located.places["name"]
         if located.training is not None:
-            return _load_trained(spec, places["name"], located.training, resources)
-        return load(spec, places["name"], places.get("adapter"), resources)
+            return _load_trained(spec, location, located.training, resources)
+        adapter, commit = self._adapter(located)
+        return load(spec, location, adapter, resources, commit)
 
 
 def _check_objective(spec: TransformersSpec, location: str, training: Training) -> None:
@@ -190,19 +208,22 @@ def load(
     location: str,
     adapter: str | None = None,
     resources: Resources | None = None,
+    adapter_commit: str | None = None,
 ) -> CausalModel:
     """Load a model and its tokenizer.
 
     Parameters
     ----------
     spec : TransformersSpec
-        What the suite says of it.
+        What the suite says of it; its `revision` is a commit if the model is on the hub.
     location : str
         Hub id or local folder.
     adapter : str, optional
         Hub id or local folder of its adapter.
     resources : Resources, optional
         What the model may use; GPUs are locked until these are given back.
+    adapter_commit : str, optional
+        Which commit of the adapter, on the hub.
 
     Raises
     ------
@@ -220,7 +241,7 @@ def load(
     model = opened.model
     if adapter is not None:
         with quiet():
-            model = attach(spec, model, adapter)
+            model = attach(spec, model, adapter, adapter_commit)
     check_causal(spec, model.eval(), opened.device)
     loaded = CausalModel(
         model,
@@ -252,6 +273,6 @@ def _load_trained(
     else:
         model = load(spec, location, str(folder), resources)
     if not Path(location).is_dir():
-        model.revision = pinned(spec.name, spec.revision, "config.json")
+        model.revision = spec.revision
     model.trained = found
     return model

@@ -32,10 +32,6 @@ class Served(Backend):
     def __init__(self) -> None:
         self._serving: dict[tuple[str, ...], Serving] = {}
 
-    def begin(self, session: str) -> None:
-        """Forget what servers said of themselves."""
-        self._serving.clear()
-
     def locate(self, spec: ServedSpec, base: Path) -> Located:
         """Return the address, and the folder of a tokenizer."""
         places = {"url": spec.url}

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.base import Model, Resources
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import (
     Request,
@@ -45,7 +45,7 @@ _SMALL = 2 * 2**30
 """Bytes of weights at most that are loaded on this machine only to compare a server with them."""
 
 
-class ServedModel:
+class ServedModel(Model):
     """A model behind a server; see :class:`pytest_maxrandom.models.base.Model`.
 
     Parameters
@@ -92,7 +92,7 @@ class ServedModel:
         self.arithmetic = identity_of(self.serving, chat=spec.chat).arithmetic
         self.context_length = self.serving.context_length
         self._tokens = None if self._chats else self._tokenizer(spec, tokenizer)
-        self._template = getattr(self._tokens, "template", None)
+        self._template = self._tokens.template if isinstance(self._tokens, LocalTokens) else None
         self._forward = _forward_of(tokenizer)
         generates |= self._chats
         self._checked = {generates: self._met(generates)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.models.base import Resources
-from pytest_maxrandom.models.registry import ModelPool, identify
+from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.sweeps.executor import LocalExecutor
 
 if TYPE_CHECKING:
@@ -87,14 +87,14 @@ class ModelActor:
                 f"it has pytest-maxrandom {own}, expected {wanted.version}; install that there",
             )
         at = wanted.spec, Path(wanted.base), wanted.training
+        pool = ModelPool(Resources(engine=wanted.engine, batch_tokens=wanted.batch_tokens))
         try:
-            if identify(*at).digest != wanted.digest:
+            if pool.identity(*at).digest != wanted.digest:
                 return Refused(
                     "ModelError",
                     f"its files of {at[0].name} differ from those of the leading process; "
                     "copy them there",
                 )
-            pool = ModelPool(Resources(engine=wanted.engine, batch_tokens=wanted.batch_tokens))
             executor = LocalExecutor(lambda: pool.get(*at, generates=wanted.generates))
             arithmetic = executor.arithmetic
         except MaxRandomError as error:

@@ -21,6 +21,7 @@ from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.claims.views import result_of_sweep, views_of_sweep, with_shortcuts
 from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.questions import Answer
+from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.record import ClaimRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.metrics import METRICS
@@ -100,6 +101,7 @@ def assessed(
         name="t[m]",
         line=1,
         base=Path(),
+        backends=Backends(),
         model=suite.models[0],
         task="t",
         shots=0,

@@ -23,7 +23,7 @@ from pytest_maxrandom.claims.views import answers_of, view_of
 from pytest_maxrandom.flags import JudgedAnswers, find
 from pytest_maxrandom.flags.labels import majority
 from pytest_maxrandom.models.questions import Answer
-from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.record import SweepCost
 from pytest_maxrandom.suite.loader import Suite, load_any_suite
 from pytest_maxrandom.suite.models import TransformersSpec
@@ -110,7 +110,7 @@ def swept(
         ]
         done.append(predict(prompt, scored, scores, scoring))
     planned = PlannedClaim(
-        name="t[m]", line=1, base=Path(), task=task.name, shots=shots,
+        name="t[m]", line=1, base=Path(), backends=Backends(), task=task.name, shots=shots,
         model=TransformersSpec(name=name), condition=condition,
         claim=claim or Claim.of(None), xfail=None, marks=(), counted="claim", suite=spec,
         arm=Arm("m", None, spec.models[0], spec.prompts),

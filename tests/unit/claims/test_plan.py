@@ -289,24 +289,6 @@ def test_macro_f1_is_judged_by_shuffled_answers_only(suites: Suites) -> None:
     ]
 
 
-def test_the_old_name_of_union_p_keeps_working_and_is_told(suites: Suites) -> None:
-    text = f"{MODELS}assert: {{guaranteed_p: 0.01}}\ntasks: [{FRUIT}]\nprompts: {{shots: 0}}\n"
-    (claim,) = suites.claims(text)
-    assert claim.claim == Claim(union_p=0.01)
-    assert noted(claim.record("a", "s.yaml"))[0] == (
-        "The suite calls `union_p` by its old name, `guaranteed_p`: rename it."
-    )
-    (problem,) = suites.problems(text.replace("{guaranteed", "{union_p: 0.01, guaranteed"))
-    assert problem == (
-        "s.yaml:2: assert.guaranteed_p: this is the old name of `union_p`, which is also given; "
-        "remove the old one"
-    )
-    of_task = f"{FRUIT[:-1]}, assert: {{union_p: 0.01, guaranteed_p: 0.01}}}}"
-    assert suites.problems(f"{MODELS}tasks:\n- {of_task}\n") == [
-        problem.replace("2: ", "3: tasks[0].")
-    ]
-
-
 def test_another_metric_needs_labels_that_examples_share(suites: Suites) -> None:
     text = f"{MODELS}metric: macro_f1\ntasks:\n- {FRUIT}\nprompts: {{shots: 0}}\n"
     (claim,) = suites.claims(text)

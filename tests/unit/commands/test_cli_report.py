@@ -142,7 +142,7 @@ def test_a_predictions_file_tells_the_page_which_prompt_was_right_where(
     def line(name: str, prompt: str, *chosen: int) -> str:
         answers = [
             {"id": f"q{place}", "chosen": each, "right": [0], "choices": 2}
-            | {"log_likelihoods": [-1.0, -4.0], "tokens": [1, 2], "margin": 1.0}
+            | {"log_likelihoods": [-1.0, -4.0], "tokens": [1, 2], "margin": 1.0, "labels": [0, 1]}
             for place, each in enumerate(chosen)
         ]
         common = {"schema_version": 1, "claim": name, "task": "weather", "model": "demo"}

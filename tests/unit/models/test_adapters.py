@@ -14,10 +14,9 @@ import tests.tiny as tiny
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import ModelError, SuiteError
 from pytest_maxrandom.models.base import Resources
-from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.questions import Question
-from pytest_maxrandom.models.registry import ModelPool, identify, locate
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
 from tests.suites import load_suite
 
@@ -381,9 +380,9 @@ def test_an_adapter_that_is_given_as_the_model_is_a_mistake(spoilt: Path) -> Non
     ) in _mistakes(spoilt, text)
 
 
-def _digest(base: Path, **said: Any) -> str:
+def _digest(base: Path, backends: Backends | None = None, **said: Any) -> str:
     spec = TransformersSpec(name="./base", **said)
-    return identify(spec, base).digest
+    return (backends or Backends()).identify(spec, base).digest
 
 
 def test_the_digest_tells_adapters_apart_by_their_content(spoilt: Path) -> None:
@@ -402,7 +401,7 @@ def test_models_with_other_adapters_are_not_shared(spoilt: Path) -> None:
     shutil.copytree(spoilt / "lora", spoilt / "copy")
     shutil.copytree(spoilt, spoilt / "elsewhere")
     keys = {
-        locate(TransformersSpec(name=str(spoilt / "base"), adapter=adapter), folder).key
+        Backends().locate(TransformersSpec(name=str(spoilt / "base"), adapter=adapter), folder).key
         for adapter in (None, "./lora", "./copy")
         for folder in (spoilt, spoilt / "elsewhere")
     }
@@ -423,9 +422,9 @@ def test_an_adapter_on_the_hub_is_loaded_from_its_cache_and_is_its_commit(
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     expected = _sums(_get(models, adapter="./lora"))
     assert _sums(_get(models, adapter="org/lora")) == expected
-    second = _digest(models, adapter="org/lora")
+    session = Backends()
+    second = _digest(models, session, adapter="org/lora")
     (repo / "refs" / "main").write_text("1" * 40)
-    assert _digest(models, adapter="org/lora") == second  # within the session
-    hub.begin()
+    assert _digest(models, session, adapter="org/lora") == second
     assert len({second, _digest(models, adapter="org/lora"), _digest(models)}) == 3
     assert _refusal(models, adapter="org/absent").startswith("there is no folder org/absent")

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf.hub import model_digest
+from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.suite.models import TransformersSpec
 
 
@@ -91,7 +92,8 @@ def cached(tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_model_on_the_hub_is_its_commit_offline_as_well(cached: Path) -> None:
     def hub(revision: str | None = None) -> str:
-        return model_digest(TransformersSpec(name="org/model", revision=revision), "org/model")
+        spec = TransformersSpec(name="org/model", revision=revision)
+        return Backends().identify(spec, Path()).digest
 
     assert hub() == hub("2" * 40) == hub("main")
     assert hub() != hub("1" * 40)
@@ -99,7 +101,7 @@ def test_a_model_on_the_hub_is_its_commit_offline_as_well(cached: Path) -> None:
 
 def test_a_model_that_is_not_on_the_hub_is_refused_in_one_sentence(cached: Path) -> None:
     with pytest.raises(ModelError, match=r"^there is no folder org/absent") as caught:
-        model_digest(TransformersSpec(name="org/absent"), "org/absent")
+        Backends().identify(TransformersSpec(name="org/absent"), Path())
     assert "\n" not in str(caught.value)
 
 

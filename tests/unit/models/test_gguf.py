@@ -18,7 +18,7 @@ from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.gguf import _chosen
 from pytest_maxrandom.models.hf.transformers import load
 from pytest_maxrandom.models.questions import Generation, Question
-from pytest_maxrandom.models.registry import ModelPool, backend_of, identify, locate
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import GgufSpec, TransformersSpec
 from tests import tiny
 from tests.gguf_files import quantize_gguf, read_gguf, write_gguf
@@ -111,7 +111,7 @@ def test_file_and_quantization_are_told(file: Path, tiny_llama: Path) -> None:
     assert model.revision == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
     assert model.quantized == "GGUF, F32"
     assert model.context_length == 512
-    assert identify(GgufSpec(name=file.name), file.parent).arithmetic == model.arithmetic
+    assert Backends().identify(GgufSpec(name=file.name), file.parent).arithmetic == model.arithmetic
 
 
 def test_a_longer_text_makes_room_and_one_beyond_the_context_is_refused(
@@ -137,7 +137,8 @@ def test_lengths_are_those_of_the_loaded_model(
     said: dict[str, Any] = {"chat": chat} | ({} if own else {"tokenizer": str(folder)})
     model = _loaded(file, **said)
     spec = GgufSpec(name=file.name, **said)
-    known = backend_of(spec).lengths(locate(spec, tmp_path))  # type: ignore[attr-defined]
+    known = Backends().lengths(spec, tmp_path)
+    assert known is not None
     assert known.limit == model.context_length == 512
     texts = ["stone stone stone", "Which is a fruit? " * 20 + "Which?"]
     # One of them would not fit with one token more.
@@ -169,10 +170,10 @@ class TestSplitFiles:
 
     def test_each_part_tells_who_it_is(self, parts: list[Path]) -> None:
         spec = GgufSpec(name=parts[0].name)
-        before = identify(spec, parts[0].parent).digest
+        before = Backends().identify(spec, parts[0].parent).digest
         raw = parts[2].read_bytes()
         parts[2].write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
-        assert identify(spec, parts[0].parent).digest != before
+        assert Backends().identify(spec, parts[0].parent).digest != before
 
     @pytest.mark.parametrize(
         ("named", "message"),
@@ -193,7 +194,7 @@ class TestSplitFiles:
         if not named:
             parts[1].unlink()
         with pytest.raises(ModelError) as caught:
-            locate(GgufSpec(name=parts[named].name), parts[0].parent)
+            Backends().locate(GgufSpec(name=parts[named].name), parts[0].parent)
         assert str(caught.value) == message
 
 
@@ -287,13 +288,13 @@ class TestChat:
 
     def test_a_model_in_its_template_is_another_one(self, file: Path) -> None:
         specs = (GgufSpec(name=file.name), GgufSpec(name=file.name, chat=True))
-        assert len({identify(spec, file.parent).digest for spec in specs}) == 2
+        assert len({Backends().identify(spec, file.parent).digest for spec in specs}) == 2
 
 
 def test_the_same_file_elsewhere_is_the_same_model(file: Path, tmp_path: Path) -> None:
     shutil.copy(file, tmp_path / "other.gguf")
     paths = (file, tmp_path / "other.gguf")
-    found = {identify(GgufSpec(name=path.name), path.parent).digest for path in paths}
+    found = {Backends().identify(GgufSpec(name=path.name), path.parent).digest for path in paths}
     assert len(found) == 1
 
 
@@ -304,7 +305,7 @@ def test_the_same_file_elsewhere_is_the_same_model(file: Path, tmp_path: Path) -
 def test_what_is_no_file_of_gguf(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / "a.txt").write_text("GGU")
     with pytest.raises(ModelError) as caught:
-        locate(GgufSpec(name=name), tmp_path)
+        Backends().locate(GgufSpec(name=name), tmp_path)
     assert str(caught.value) == f"{name} {reason}; expected a file such as ./m.gguf"
 
 
@@ -319,8 +320,9 @@ def test_a_damaged_file(file: Path, tmp_path: Path) -> None:
 def test_without_the_package(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     spec = GgufSpec(name=file.name)
+    backends = Backends()
     with pytest.raises(ModelError) as caught:
-        backend_of(spec).load(locate(spec, file.parent), Resources())
+        backends.of(spec).load(backends.locate(spec, file.parent), Resources())
     assert str(caught.value) == (
         f'{file.name} needs llama_cpp, which is not installed; pip install "pytest-maxrandom[gguf]"'
     )

@@ -18,8 +18,7 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf import hub as commits
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.models.hf.hub import model_digest
-from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
@@ -139,8 +138,12 @@ def branch(tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 SPEC = TransformersSpec(name="org/model", quantization="none", device="cpu")
 
 
-def _loaded(base: Path) -> tuple[str | None, int]:
-    model = ModelPool().get(SPEC, base)
+def _digest(base: Path, backends: Backends, **said: str) -> str:
+    return backends.identify(SPEC.model_copy(update=said), base).digest
+
+
+def _loaded(base: Path, backends: Backends) -> tuple[str | None, int]:
+    model = ModelPool(backends=backends).get(SPEC, base)
     assert isinstance(model, CausalModel)
     return model.revision, model._model.config.hidden_size
 
@@ -148,20 +151,22 @@ def _loaded(base: Path) -> tuple[str | None, int]:
 def test_a_branch_that_moves_within_a_session_is_the_commit_that_it_was(
     branch: _Branch, tmp_path: Path
 ) -> None:
-    first = model_digest(SPEC, "org/model")
+    one, other = Backends(), Backends()
+    first = _digest(tmp_path, one)
     branch.move("2")
-    assert model_digest(SPEC, "org/model") == first
-    assert _loaded(tmp_path) == ("1" * 40, 64)
-    commits.begin()
-    assert model_digest(SPEC, "org/model") != first
-    assert _loaded(tmp_path) == ("2" * 40, 32)
+    assert _digest(tmp_path, one) == first
+    assert _loaded(tmp_path, one) == ("1" * 40, 64)
+    assert _digest(tmp_path, other) != first
+    assert _loaded(tmp_path, other) == ("2" * 40, 32)
 
 
 def test_a_model_that_was_loaded_is_the_one_of_the_digest(branch: _Branch, tmp_path: Path) -> None:
-    assert _loaded(tmp_path) == ("1" * 40, 64)
-    before = model_digest(SPEC.model_copy(update={"revision": "1" * 40}), "org/model")
+    backends = Backends()
+    assert _loaded(tmp_path, backends) == ("1" * 40, 64)
     branch.move("2")
-    assert model_digest(SPEC, "org/model") == before
+    digest = _digest(tmp_path, backends)
+    assert digest == _digest(tmp_path, Backends(), revision="1" * 40)
+    assert digest != _digest(tmp_path, Backends())
 
 
 def test_the_hub_is_asked_once_for_a_commit(
@@ -175,17 +180,17 @@ def test_the_hub_is_asked_once_for_a_commit(
         real(name, revision, holds)
 
     monkeypatch.setattr(commits, "check_reachable", check)
+    backends = Backends()
     for _ in range(3):
-        model_digest(SPEC, "org/model")
-        _loaded(tmp_path)
+        _digest(tmp_path, backends)
+        _loaded(tmp_path, backends)
     assert asked == [("org/model", None, "config.json")]
 
 
 PINNED = """
 import sys
 from pytest_maxrandom.models.hf import hub
-hub.begin(sys.argv[1])
-print(hub.pinned("org/model", None, "config.json"))
+print(hub.Commits(sys.argv[1]).of("org/model", None))
 """
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.models.registry import ModelPool, identify
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.prompts import CounterfactualSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
@@ -147,7 +147,7 @@ def test_a_question_that_is_blank_is_not_known() -> None:
 def test_another_rule_is_another_model(said: dict[str, Any]) -> None:
     rule: dict[str, Any] = {"name": "m", "backend": "mock"}
     one, other = MockSpec(**rule), MockSpec(**rule | said)
-    assert identify(one, Path()) != identify(other, Path())
+    assert Backends().identify(one, Path()) != Backends().identify(other, Path())
     assert _chosen(_model()) != _chosen(_model(**said))
 
 

@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import LockError, ModelError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.hf import devices, loading as backend
-from pytest_maxrandom.models.registry import ModelPool, locate
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
@@ -140,4 +140,6 @@ def test_models_that_are_loaded_otherwise_are_not_shared(tmp_path: Path, key: st
     others = {"quantization": "nf4", "dtype": "bfloat16", "device": "cpu", "device_map": "auto"}
     other = {**others, "revision": "v2"}[key]
     said = _spec(folder.name, **{key: other})
-    assert locate(said, tmp_path).key != locate(_spec(folder.name), tmp_path).key
+    assert (
+        Backends().locate(said, tmp_path).key != Backends().locate(_spec(folder.name), tmp_path).key
+    )

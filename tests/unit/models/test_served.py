@@ -17,7 +17,7 @@ import pytest
 from pytest_maxrandom.errors import MaxRandomError, ModelError, PromptTooLong, ScoreError
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.questions import Generation, Question
-from pytest_maxrandom.models.registry import ModelPool, backend_of, identify
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.models.served import dialects, endpoint, threads, walk
 from pytest_maxrandom.suite.models import MODELS
@@ -175,7 +175,7 @@ class TestGenerated:
         reply = model.ask(WRITTEN)
         assert [(answer.text, answer.finish) for answer in reply.answers] == expected
         assert {answer.log_likelihoods for answer in reply.answers} == {()}
-        said: Any = model.handshake  # type: ignore[attr-defined]
+        said: Any = model.handshake
         assert (said["same_texts"], said["repeated"]) == (2, None)
         for _, body in server.bodies[-3:]:
             assert body["temperature"] == 0
@@ -328,7 +328,9 @@ class TestChats:
             assert values == pytest.approx([likelihood(context, a) for a in QUESTIONS[0].answers])
 
     def test_it_is_another_model_for_the_ledger(self, chat: FakeServer) -> None:
-        plain, chats = (identify(specified(chat, chat=on), Path()) for on in (False, True))
+        plain, chats = (
+            Backends().identify(specified(chat, chat=on), Path()) for on in (False, True)
+        )
         assert plain.tried_digest != chats.tried_digest
 
     def test_a_template_that_is_nowhere_is_told(self, vllm: FakeServer) -> None:
@@ -337,7 +339,7 @@ class TestChats:
 
 
 def test_what_no_key_tells_is_in_the_handshake(server: FakeServer, byte_tokenizer: Path) -> None:
-    said: Any = loaded(server, byte_tokenizer).handshake  # type: ignore[attr-defined]
+    said: Any = loaded(server, byte_tokenizer).handshake
     assert said["model"] == "the-model"
     assert said["tokenized"] == (0 if server.dialect == "openai" else 3)
     assert said["repeated"] == 0
@@ -510,7 +512,7 @@ def test_weights_that_cannot_be_loaded_here_are_compared_with_nothing(
     (folder / "model.safetensors").write_bytes(b"no weights")
     quantized = {"model_type": "llama", "quantization_config": {"quant_method": "gptq", "bits": 4}}
     (folder / "config.json").write_text(json.dumps(quantized))
-    said: Any = loaded(vllm, folder).handshake  # type: ignore[attr-defined]
+    said: Any = loaded(vllm, folder).handshake
     assert said["local"] is None
 
 
@@ -545,7 +547,8 @@ class TestIdentity:
     def test_an_address_is_no_part_of_it(self, server: FakeServer, byte_tokenizer: Path) -> None:
         with serving(server.dialect) as twin:
             one, other = (
-                identify(specified(each, byte_tokenizer), Path()) for each in (server, twin)
+                Backends().identify(specified(each, byte_tokenizer), Path())
+                for each in (server, twin)
             )
         assert one == other
 
@@ -558,28 +561,27 @@ class TestIdentity:
     ) -> None:
         shutil.copytree(byte_tokenizer, folder := tmp_path / "tokenizer")
         with serving(dialect) as server:
-            one = identify(specified(server, byte_tokenizer, **keys), Path())
-            assert identify(specified(server, folder, **keys), Path()) == one
+            one = Backends().identify(specified(server, byte_tokenizer, **keys), Path())
+            assert Backends().identify(specified(server, folder, **keys), Path()) == one
             (folder / "chat_template.jinja").write_text("[{{ messages[0].content }}]")
-            other = identify(specified(server, folder, **keys), Path())
+            other = Backends().identify(specified(server, folder, **keys), Path())
         assert (other.digest == one.digest) is same
         assert other.tried_digest == one.tried_digest
 
     def test_what_is_served_is(self, server: FakeServer, byte_tokenizer: Path) -> None:
         spec = specified(server, byte_tokenizer)
         server.model = spec.served
-        found = [identify(spec, Path())]
+        found = [Backends().identify(spec, Path())]
         for change in ({"seed": "other"}, {"version": "9"}):
             vars(server).update(change)
-            backend_of(spec).begin("")
-            found.append(identify(spec, Path()))
+            found.append(Backends().identify(spec, Path()))
         assert found[0] == found[1]  # nothing tells
         # A version changes numbers, and makes no other model for the ledger; OpenAI tells none.
         assert (found[1] == found[2]) == (server.dialect == "openai")
         assert len({each.tried_digest for each in found}) == 1
         server.model = "new"
         spec = specified(server, byte_tokenizer)
-        assert identify(spec, Path()).tried_digest != found[0].tried_digest
+        assert Backends().identify(spec, Path()).tried_digest != found[0].tried_digest
 
 
 class TestKeys:
@@ -667,7 +669,6 @@ def test_an_address_is_an_address(url: str, expected: str) -> None:
 
 def test_all_that_is_raised_is_an_error_of_the_package(vllm: FakeServer) -> None:
     vllm.faults["page"] = True
+    backends, spec = Backends(), specified(vllm)
     with pytest.raises(MaxRandomError):
-        backend_of(specified(vllm)).load(
-            backend_of(specified(vllm)).locate(specified(vllm), Path()), Resources()
-        )
+        backends.of(spec).load(backends.locate(spec, Path()), Resources())

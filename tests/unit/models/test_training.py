@@ -17,7 +17,7 @@ from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.hf import devices
 from pytest_maxrandom.models.hf.hub import file_digest
 from pytest_maxrandom.models.questions import Question
-from pytest_maxrandom.models.registry import ModelPool, identify
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
@@ -117,7 +117,7 @@ def test_losses_fall_and_the_base_stays_as_it_was(bases: Path, cache: Path, arm:
         assert found.losses[found.pretraining_steps :] or training.classify is None
         assert found.text_digest == training.text_digest
         spec = TransformersSpec.model_validate({"name": name, "quantization": quantization})
-        assert model.arithmetic == identify(spec, bases, training).arithmetic
+        assert model.arithmetic == Backends().identify(spec, bases, training).arithmetic
     assert _files(bases / name) == before
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.registry import identify, locate
+from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.models.training import LabelledText, Trained, Training
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
@@ -51,7 +51,7 @@ def test_what_precedes_a_head_does_not_depend_on_it() -> None:
 
 def test_a_backend_that_cannot_train_refuses() -> None:
     spec = MockSpec(name="guesser", backend="mock")
-    for ask in (locate, identify):
+    for ask in (Backends().locate, Backends().identify):
         with pytest.raises(ModelError, match=r"backend 'mock' of guesser cannot train a model"):
             ask(spec, Path(), PLAIN)
 

@@ -16,7 +16,7 @@ from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.hf.engines import budget
 from pytest_maxrandom.models.hf.training import fitting
-from pytest_maxrandom.models.registry import ModelPool, locate
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
@@ -58,7 +58,7 @@ def test_what_a_suite_shows_is_refused_before_anything_is_loaded(
         (tmp_path / name / file).write_text("{}")
     spec = TransformersSpec(**{"name": "m", "quantization": "none", **model})
     with pytest.raises(ModelError) as told:
-        locate(spec, tmp_path, training)
+        Backends().locate(spec, tmp_path, training)
     assert sentence in str(told.value)
     assert "\n" not in str(told.value)
 
@@ -111,8 +111,10 @@ def test_names_of_layers_that_there_are_not_are_told(
     wrong = _settings(method="lora", modules=["q_proj", "q_prj", "self_attn"])
     told = " that can get an adapter is named 'q_prj', 'self_attn'; expected some of 'down_proj', "
     with pytest.raises(ModelError, match=told):  # where the files tell it, before they are loaded
-        locate(TransformersSpec(name=str(tiny_llama), quantization="none"), tmp_path, wrong)
-    located = locate(
+        Backends().locate(
+            TransformersSpec(name=str(tiny_llama), quantization="none"), tmp_path, wrong
+        )
+    located = Backends().locate(
         TransformersSpec(name=str(tiny_llama), quantization="none"),
         tmp_path,
         _settings(method="lora", modules=["q_proj", "self_attn.k_proj", "down_proj"]),

@@ -11,7 +11,6 @@ import pytest
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.sources import read
-from tests.notes import sentences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +25,7 @@ def answer(name: str, chosen: int, right: list[int], choices: int = 2) -> dict[s
         "log_likelihoods": [-1.5] * choices,
         "tokens": [2] * choices,
         "margin": 0.0,
+        "labels": [*range(choices)],
     }
 
 
@@ -86,23 +86,6 @@ def test_answers_and_scores_are_those_of_the_lines(path: Path) -> None:
         sweep.log_likelihoods,
         [[[-1.0, -np.inf, nan, nan], [-4, -3, -2, -5]], [[nan] * 4, [-4, -3, -2, -5]]],
     )
-
-
-def test_lines_without_labels_are_read_as_places_in_the_file(path: Path) -> None:
-    [sweep] = read(write(path, line()))
-    assert sweep.unshown
-    assert any(
-        "a preferred text cannot be distinguished from knowledge" in note
-        for note in sentences(sweep.notes)
-    )
-    told = [answer("a", 0, [0]) | {"labels": [1, 0]}, answer("b", 2, [0, 2], 4)]
-    told[1]["labels"] = [3, 1, 0, 2]
-    [sweep] = read(write(path, line(examples=told)))
-    assert not sweep.unshown
-    assert sentences(sweep.notes) == ()
-    assert sweep.answers is not None
-    assert sweep.answers.tolist() == [[1, 0]]
-    assert sweep.gold == (frozenset({1}), frozenset({3, 0}))
 
 
 def test_chances_are_right_choices_among_all(path: Path) -> None:
@@ -166,11 +149,11 @@ def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
         ),
         (
             {"examples": [answer("a", 0, [0]) | {"labels": ["Yes", "No"]}]},
-            r"example 'a' has the labels \['Yes', 'No'\], but no labels in an earlier line",
+            r"'a' has the labels \['Yes', 'No'\], but the labels \[0, 1\] in an earlier line",
         ),
         (
-            {"examples": [answer("z", 0, [0]) | {"labels": [1, 0]}]},
-            r"example 'z' has the labels \[1, 0\], but example 'a' has no labels; keep the lines",
+            {"examples": [answer("z", 0, [0]) | {"labels": ["Yes", "No"]}]},
+            r"'z' has the labels \['Yes', 'No'\], but example 'a' has the labels \[0, 1\]; k",
         ),
         (
             {"examples": [answer("a", 0, [1])]},

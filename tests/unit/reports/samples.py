@@ -388,6 +388,7 @@ def interaction(*recalls: float | None, **changed: Any) -> InteractionBias:
         r=0.9712 if m >= 4 else None,
         r_low=-0.1311 if m >= 4 else None,
         r_high=0.9994 if m >= 4 else None,
+        finding="knowledge" if score > 0.4 else "label preference",
     )
     return replace(made, **changed)
 

@@ -419,7 +419,6 @@ def test_every_report_says_what_a_difference_generalizes_to(
     assert page.read(disclosure(found)).text.count(f"eneralizes to {told}") == 2
     assert html(found).count(f"eneralizes to {told}") >= 2
     assert " ".join(latex(found).split()).count(f"eneralizes to {told}") == 2
-    # A record of an earlier version does not know.
     assert generalizes(comparison(sampled={})) == ""
 
 

@@ -34,6 +34,7 @@ from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.summary import tally
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.reports.untrusted import load_untrusted
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.labels import LITTLE_MASS
 from tests.notes import noted
 from tests.unit.reports import page, test_html
@@ -442,9 +443,13 @@ def test_csv_has_a_row_for_each_calibration() -> None:
 
 
 def test_the_json_report_keeps_every_check(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
-    path.write_text(dump(many()), encoding="utf-8")
-    assert load(path) == many()
+    path, checked = tmp_path / "r.json", many()
+    for claimed in checked.claims:
+        word(claimed)
+    for bias in checked.label_bias:
+        word(bias)
+    path.write_text(dump(checked), encoding="utf-8")
+    assert load(path) == checked
     content = json.loads(path.read_text(encoding="utf-8"))
     assert content["label_bias"][0]["assert"] == {"above_random": 0.05}
 

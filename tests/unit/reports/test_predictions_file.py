@@ -16,8 +16,7 @@ from pytest_maxrandom.reports.predictions import lines
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
-from tests.notes import noted
-from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
+from tests.unit.recorded.suites import judged, planned, suite_text
 from tests.unit.reports.samples import claim
 
 if TYPE_CHECKING:
@@ -147,22 +146,6 @@ def test_who_knows_passes_where_the_file_lists_the_right_choice_first(tmp_path: 
     asked(tmp_path, examples, said)
     record = recorded(tmp_path)
     assert (record.passed, record.permutation_p, record.majority_rate) == (True, 1e-4, None)
-    # An older file does not tell the places at which choices are shown.
-    path = tmp_path / "predictions.jsonl"
-    older = [json.loads(line) for line in path.read_text().splitlines()]
-    for cell in (cell for line in older for cell in line["examples"]):
-        del cell["labels"]
-    path.write_text("".join(json.dumps(line) + "\n" for line in older))
-    (mistake,) = mistakes(tmp_path, SUITE)
-    assert mistake == (
-        "4: tasks[0]: `permutation_p` cannot be computed, because in /predictions.jsonl nearly all "
-        "right answers are at one place in the task's file, and the results give neither its label "
-        "nor its place in prompts: run the suite that wrote the file again; or use `p_max`"
-    )
-    (one,) = planned(tmp_path, SUITE + "assert: {p_max: 0.05}\n")
-    record = judged(one)
-    assert (record.passed, record.permutation_p) == (True, None)
-    assert any("There is no permutation p, because" in note for note in noted(record))
 
 
 def recorded(folder: Path) -> ClaimRecord:
@@ -193,7 +176,7 @@ def test_labels_are_the_texts_that_all_examples_share(tmp_path: Path) -> None:
     ]
     yes = [each.choices.index("Yes") for each in examples]
     sweep = asked(tmp_path, examples, [yes, [0] * 12])
-    assert (sweep.labels, sweep.unshown) == (("No", "Yes"), False)
+    assert sweep.labels == ("No", "Yes")
     assert sweep.answers is not None
     assert sweep.answers[0].tolist() == [1] * 12
     assert sweep.answers[1].tolist() == [place % 2 for place in range(12)]
@@ -211,7 +194,7 @@ def test_labels_are_else_the_places_at_which_prompts_show_them(
              for i in range(30)]  # fmt: skip
     examples = [Example(str(i), f"{i}?", own, (0,)) for i, own in enumerate(texts)]
     sweep = asked(tmp_path, examples, [[0] * 30, [2] * 30])
-    assert (sweep.labels, sweep.unshown) == ((), False)
+    assert sweep.labels == ()
     assert sweep.answers is not None
     assert sweep.gold is not None
     shown = [list(shown_order(each)) for each in examples]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from pytest_maxrandom.reports.remarks import SENTENCES, worded
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.wording import word
-from tests.unit.reports.samples import claim, recorded, run, shown
+from tests.unit.reports.samples import claim, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,22 +179,6 @@ def test_old_reports_are_told_in_the_sentences_of_today(
     assert "Half a line: 7 of a.jsonl." in page
     assert "is overrun" not in page
     assert "was cut off" not in page
-
-
-def test_sentences_of_older_reports_stay(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
-    content = json.loads(dump(run(recorded(published="above maximum"))))
-    content["claims"][0] |= {"notes": ["Said by hand."], "warnings": ["The ledger is away."]}
-    content["claims"][0]["published"]["changes"] = ["t is unknown"]
-    path.write_text(json.dumps(content))
-    record = load(path)
-    page = markdown(record)
-    assert "Said by hand." in page
-    assert "The ledger is away." in page
-    assert "t is unknown" in page
-    assert "The ledger is away." in shown(record)
-    path.write_text(dump(record))
-    assert load(path) == record
 
 
 def test_sentences_and_remarks_stand_in_the_order_in_which_they_were_noted() -> None:

@@ -12,10 +12,8 @@ from hypothesis import given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports import schema
-from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.wording import word
 from tests.unit.reports.page import any_text
@@ -186,37 +184,3 @@ def test_a_file_that_is_no_json_is_refused_with_its_line(tmp_path: Path) -> None
         load(path)
     with pytest.raises(ReportError, match="cannot be read: No such file"):
         load(tmp_path / "none.json")
-
-
-@pytest.mark.parametrize(
-    ("said", "now", "weaker"),
-    [
-        ({}, {"majority": "warn"}, False),
-        ({}, {"choices": "warn"}, True),
-        ({"max_t": "fail"}, {"max_t": "warn"}, True),
-        ({"majority": "ignore"}, {"majority": "ignore", "max_t": "warn"}, False),
-        ({}, {}, False),
-        ("warn", "warn", False),
-        ("warn", "ignore", True),
-        ("ignore", "ignore", False),
-    ],
-)
-def test_red_flags_of_an_older_report_are_those_of_its_own_defaults(
-    tmp_path: Path, said: Any, now: Any, weaker: bool
-) -> None:
-    """It warned of a majority answer, of max-T and of constant answers, and knew fewer flags."""
-    later = {"heuristic", "choices_only", "near_identical_prompts", "clustered_answers"}
-    once = {kind: word for kind, word in KINDS.defaults().items() if kind not in later}
-    once |= dict.fromkeys(("majority", "max_t", "constant_answers"), "warn")
-    if isinstance(said, str):
-        said = {kind: said for kind, word in once.items() if word != said}
-    if isinstance(now, str):
-        now = {kind: now for kind, word in KINDS.defaults().items() if word != now}
-    content = strictly(dump(run(claim(asserted={"p_max": 0.05}))))
-    (old,) = content["claims"]
-    del old["levels"]
-    old["severities"] = said
-    path = tmp_path / "old.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    current = run(claim(asserted={"p_max": 0.05}, severities=now))
-    assert any(change.kind == "weakened" for change in changes(current, load(path))) == weaker

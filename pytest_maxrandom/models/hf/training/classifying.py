@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, QuestionError, ScoreError, listed, quoted
+from pytest_maxrandom.models.base import Model
 from pytest_maxrandom.models.hf import arithmetic
 from pytest_maxrandom.models.hf.loading import CAUSAL, CLASSIFIER, MASKED, open_model
 from pytest_maxrandom.models.hf.training import texts
@@ -144,7 +145,7 @@ def _collator(tokenizer: Any) -> Callable[[list[dict[str, Any]]], Any]:
     return DataCollatorWithPadding(tokenizer)  # type: ignore[no-any-return]
 
 
-class Classifier:
+class Classifier(Model):
     """A loaded model with a head; see :class:`pytest_maxrandom.models.base.Model`.
 
     It answers a question by the log-probabilities of the classes after the question's `context`,
