@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -104,6 +105,7 @@ class SessionState:
     ahead: set[Key] = field(default_factory=set)
     ledgers: LedgerFiles = field(default_factory=LedgerFiles)
     _claims: dict[PlannedClaim, ClaimState] = field(default_factory=dict)
+    _models: dict[tuple[str, bool], dict[str, list[PlannedClaim]]] = field(default_factory=dict)
     _stores: dict[bool, Store] = field(default_factory=dict)
 
     def store(self, planned: PlannedClaim) -> Store:
@@ -177,31 +179,36 @@ class SessionState:
             for row in self.store(planned).answered(planned.condition.questions)
             if row.name != name and len(row.codes) == own.size
         ]
-        if not rows:
-            return []
-        codes = np.frombuffer(b"".join(row.codes for row in rows), dtype=np.int8)
-        alike = may_be_one(own, codes.reshape(len(rows), *own.shape))
-        wanted = {(rows[place].name, rows[place].model) for place in np.flatnonzero(alike)}
+        alike: list[bool] = []
+        if rows:
+            codes = np.frombuffer(b"".join(row.codes for row in rows), dtype=np.int8)
+            alike = may_be_one(own, codes.reshape(len(rows), *own.shape)).tolist()
+        digests = {row.model for row, may_be in zip(rows, alike, strict=True) if may_be}
+        # A copy of the model has what this one answered, before it is asked.
+        digests.add(self.cache(planned).model_digest)
         found: dict[tuple[str, str], Answers] = {}
-        for other in self._on_same_questions(planned) if wanted else ():
-            try:
-                cache = self.cache(other)
-            except ModelError:  # and so it has no results
-                continue
+        for other in self._by_digest(planned, digests):
+            cache = self.cache(other)
             key = other.model.name, cache.model_digest
             jobs = jobs_of(other.condition.prompt_set.pairs, other.suite.scoring)
-            if key in wanted - found.keys() and (sweep := stored_sweep(jobs, cache)) is not None:
+            if other.model.name == name or key in found:
+                continue
+            if (sweep := stored_sweep(jobs, cache)) is not None:
                 found[key] = answers_of(other, sweep.predictions)
         return list(found.values())
 
-    def _on_same_questions(self, planned: PlannedClaim) -> Iterator[PlannedClaim]:
-        for other in self.collected:
-            if (
-                other.model.name != planned.model.name
-                and other.simulated == planned.simulated
-                and other.condition.questions == planned.condition.questions
-            ):
-                yield other
+    def _by_digest(self, planned: PlannedClaim, digests: set[str]) -> Iterator[PlannedClaim]:
+        """Yield the claims on the same questions about models that have these digests."""
+        questions = planned.condition.questions, planned.simulated
+        if questions not in self._models:
+            known: dict[str, list[PlannedClaim]] = {}
+            self._models[questions] = known
+            for other in self.collected:
+                if (other.condition.questions, other.simulated) == questions:
+                    with suppress(ModelError):  # it has no results
+                        known.setdefault(self.cache(other).model_digest, []).append(other)
+        for digest in sorted(digests):
+            yield from self._models[questions].get(digest, ())
 
 
 def _codes(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> NDArray[np.int8]:
