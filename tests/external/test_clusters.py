@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import find
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.flags.texts import same_text
 from pytest_maxrandom.stats.clusters import effective_n
 from pytest_maxrandom.suite.tasks import BigBenchSpec, ValidationSpec
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.tasks import Task
 
+CLUSTERS = ("shared_text", "clustered_answers")
 APART = (
     "date_understanding",
     "geometric_shapes",
@@ -49,7 +50,7 @@ def flags(task: Task, **validation: Any) -> list[Flag]:
         ),
         clusters=tuple(each.cluster for each in examples),
     )
-    return find(made)
+    return [flag for kind in CLUSTERS for flag in KINDS[kind].check(made)]
 
 
 @pytest.mark.parametrize("name", APART)
