@@ -143,6 +143,11 @@ def per_claim(found: dict[int, tuple[Cost | None, Cost | None]], claims: int, wh
     return (cost.seconds - alone.seconds) / (claims - 1) if cost and alone else float("nan")
 
 
+def _ratio(one: float, other: float) -> str:
+    """Write how many times more one is; nothing where the other is lost in what start-up varies."""
+    return f"{one / other:.2f}" if other > 0 else ""
+
+
 def draw(path: Path, sizes: tuple[int, ...], costs: dict[Case, dict[int, list[float]]]) -> None:
     """Write the picture as SVG, the same bytes for the same figures."""
     import matplotlib as mpl
@@ -190,9 +195,8 @@ def main() -> None:
                 row += ["cut: over 15 minutes" if size in found else "not begun", *[""] * 4]
             else:
                 memory = max(cost.mebibytes for cost in found[size] if cost)
-                ratio = first / costs[case][sizes[0]][0]
-                row += [f"{first:.3f}", f"{ratio:.2f}"]
-                row += [f"{second:.3f}", f"{second / first:.2f}", f"{memory:,.0f}"]
+                row += [f"{first:.3f}", _ratio(first, costs[case][sizes[0]][0])]
+                row += [f"{second:.3f}", _ratio(second, first), f"{memory:,.0f}"]
             print("| " + " | ".join(row) + " |", flush=True)
     if options.out:
         draw(options.out, sizes, costs)
