@@ -166,7 +166,7 @@ class Evaluation:
             return result, found.sweep
         opening = Opening(
             planned,
-            self._all,
+            [each for each in self._all if each.simulated == planned.simulated],
             ledger,
             subject,
             lambda jobs: self.ask(jobs, progress),

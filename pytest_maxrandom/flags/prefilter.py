@@ -37,11 +37,10 @@ def may_be_one(own: NDArray[np.int8], others: NDArray[np.int8]) -> NDArray[np.bo
     """
     there = own != NOT_EVALUATED
     sizes = there.sum(axis=1)
-    same = ((others == own) & there).sum(axis=2)
+    differ = ((others != own) & there).sum(axis=2)
     several = ~nearly_one(own, there)
-    by_prompt = (same >= (1 - ALIKE) * sizes)[:, several].any(axis=1)
-    together: NDArray[np.bool_] = same.sum(axis=1) >= (1 - ALIKE) * sizes.sum()
-    return np.asarray(by_prompt | together)
+    by_prompt = (differ <= ALIKE * sizes)[:, several].any(axis=1)
+    return np.asarray(by_prompt | (differ.sum(axis=1) <= ALIKE * sizes.sum()))
 
 
 def candidates(own: Answers, others: Sequence[Answers]) -> list[Answers]:

@@ -159,10 +159,18 @@ class LedgerFile:
             self.check()
             raise LedgerError(f"{self.path}: {wrong_sets(len(self.sets))}")
 
-    def may_begin(self, status: os.stat_result) -> bool:
-        """Tell whether a file begins with all that was read of this one, as far as that shows."""
+    def may_begin(self, status: os.stat_result | None) -> bool:
+        """Tell whether a file begins with all that was read of this one, as far as that shows.
+
+        Parameters
+        ----------
+        status : os.stat_result or None
+            None where there is no file.
+        """
+        if self._identity is None or status is None:
+            return self._identity is None
         same = (status.st_dev, status.st_ino) == self._identity
-        return self._identity is None or (same and status.st_size >= self._offset)
+        return same and status.st_size >= self._offset
 
     def append(self, lines: Callable[[], list[bytes]]) -> None:
         """Add lines durably: all of them, or none.
@@ -333,7 +341,7 @@ class LedgerFiles:
         try:
             status = path.stat()
         except OSError:
-            return self._known.setdefault(path, LedgerFile(path))
+            status = None
         known = self._known.get(path)
         if known is None or not known.may_begin(status):
             known = self._known[path] = LedgerFile(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.ledger import SetLedger, examples_digest, set_ledger
+from pytest_maxrandom.ledger.files import LedgerFiles
 from pytest_maxrandom.ledger.summary import mistakes, summary
 from tests.notes import sentences
 from tests.unit.ledger.common import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.ledger import Subject
+    from pytest_maxrandom.tasks.task import Example
 
 
 def test_a_prompt_that_is_evaluated_again_is_counted_once(tmp_path: Path) -> None:
@@ -377,3 +379,44 @@ def test_a_prompt_is_counted_when_it_is_begun_and_its_number_follows(tmp_path: P
     assert mistakes(file) == []
     (claim,) = summary([file]).claims
     assert (claim.t, claim.best_correct) == (7, 7)
+
+
+def together(folder: Path, files: LedgerFiles, of: list[Example] | None = None) -> SetLedger:
+    """Return a set of a session that shares what is read."""
+    return SetLedger(folder, "run", "emoji", of or examples(), None, files)
+
+
+def test_claims_that_share_what_is_read_know_what_each_of_them_and_others_add(
+    tmp_path: Path,
+) -> None:
+    files = LedgerFiles()
+    fill(tmp_path, range(3))
+    first = together(tmp_path, files)
+    first.evaluated(OWN, "p3", 10, 3)
+    assert together(tmp_path, files).tries(OWN) == tries(range(4))
+    ledger(tmp_path).evaluated(OTHER, "p9", 10, 3)  # another process
+    second = together(tmp_path, files)
+    assert second.tries() == tries(range(4)) | tries({9}, OTHER)
+    assert second.count(tries({8, 9}, OTHER)) == 6
+    assert ledger(tmp_path).tries() == second.tries()
+
+
+def test_a_line_is_read_once_however_many_claims_ask(tmp_path: Path) -> None:
+    files = LedgerFiles()
+    path = fill(tmp_path, range(50))
+    read = [together(tmp_path, files).read_rows for _ in range(5)]
+    assert read == [len(rows(path))] * 5  # each would add as many again
+
+
+@pytest.mark.parametrize("left", [0, 3])
+def test_a_file_that_was_put_back_or_removed_meanwhile_is_read_anew(
+    tmp_path: Path, left: int
+) -> None:
+    files = LedgerFiles()
+    path = fill(tmp_path, range(6))
+    assert together(tmp_path, files).tries(OWN) == tries(range(6))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.unlink()
+    if left:
+        path.write_bytes(b"".join(lines[: 1 + left]))
+    assert together(tmp_path, files).tries(OWN) == tries(range(left))
