@@ -18,7 +18,8 @@ P05 = Claim(0.05, None)
 
 
 def judged(told: Claim, null: Null, correct: int, **given: Any) -> ClaimRecord:
-    record = claim(asserted=told.asserted(), message=None)
+    bare = {"critical_count": None, "critical_score": None}
+    record = claim(asserted=told.asserted(), message=None, **bare)
     return judge(told, null, correct, **given).record(record)
 
 
