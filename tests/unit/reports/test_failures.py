@@ -18,8 +18,7 @@ P05 = Claim(0.05, None)
 
 
 def judged(told: Claim, null: Null, correct: int, **given: Any) -> ClaimRecord:
-    bare = {"critical_count": None, "critical_score": None}
-    record = claim(asserted=told.asserted(), message=None, **bare)
+    record = claim(asserted=told.asserted(), message=None, critical_count=None)
     return judge(told, null, correct, **given).record(record)
 
 
