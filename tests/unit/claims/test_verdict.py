@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
+from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
@@ -261,3 +262,31 @@ def test_examples_shown_from_outside_do_not_count_as_left_out() -> None:
     left_out = prompt_set([Fraction(1, 2)] * 3, [(0,), (1,)])
     assert guessers(left_out).n == 2
     assert guessers(replace(left_out, regime="outside")).n == 3
+
+
+def test_a_record_keeps_its_heading_and_takes_what_was_found() -> None:
+    heading = ClaimRecord(
+        id="s.yaml::q[m-0shot]",
+        suite="s.yaml",
+        line=3,
+        task="q",
+        model="m",
+        quantization="nf4",
+        shots=0,
+        asserted={"p_max": 0.05},
+        backend="mock",
+        scoring="likelihood",
+        clusters=7,
+        holds=True,
+        notes=[Remark("published_numbers")],
+    )
+    before = asdict(heading)
+    found = judge(Claim(), Guessers.alike(20, Fraction(1, 2), 3), 12)
+    record = replace(found, holds=None).noted(Remark("counts_only")).record(heading)
+    assert asdict(heading) == before
+    assert [note.kind for note in record.notes] == ["published_numbers", "counts_only"]
+    assert record.clusters == 7, "what was not found out leaves what was known"
+    assert record.holds is None, "but whether it holds is found out, or nobody knows"
+    changed = {name for name, value in asdict(record).items() if value != before[name]}
+    assert {"n", "t", "best_correct", "p_max", "verdict", "passed"} <= changed
+    assert not changed & {"id", "suite", "line", "task", "model", "asserted", "scoring"}
