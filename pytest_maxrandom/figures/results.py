@@ -84,12 +84,10 @@ class Result:
 
 def results_of(run: RunRecord) -> tuple[list[Result], list[str]]:
     """Return the claims that have numbers, and the labels of those that have none."""
-    suites = {
-        id(claim): suite for suite, claims in by_suite(run.claims).items() for claim in claims
-    }
+    suites = {claim.id: suite for suite, claims in by_suite(run.claims).items() for claim in claims}
     found, without = [], []
     for claim in run.claims:
-        result = _result(claim, suites[id(claim)])
+        result = _result(claim, suites[claim.id])
         if result is None:
             without.append(label(claim))
         else:

@@ -231,11 +231,11 @@ def all_of_models(
         things; no model at all where the claims have to be named one by one.
     """
     models = {
-        id(claim): (model_name(claim), suite)
+        claim.id: (model_name(claim), suite)
         for suite, part in by_suite(claims).items()
         for claim in part
     }
-    found = list(dict.fromkeys(models[id(claim)] for claim in group))
+    found = list(dict.fromkeys(models[claim.id] for claim in group))
     of_them = sum(model in found for model in models.values())
     return found if of_them == len(group) > len(found) and all(model for model, _ in found) else []
 
