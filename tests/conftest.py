@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,11 @@ pytest_plugins = ["pytester", "tests.expected_skips"]
 # others that do not run, and torch takes many times as long. Before it is imported.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A shell lets what it runs in the background ignore interrupts, and so would the runs that tests
+# start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

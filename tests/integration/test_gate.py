@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GATE = [sys.executable, "-m", "pytest_maxrandom.cli", "gate"]
+BACKGROUND = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+"""As a shell starts what runs in its background: interrupts are ignored."""
 
 
 @pytest.fixture
@@ -139,8 +141,9 @@ def test_the_files_of_an_earlier_gate_are_written_anew(
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX's")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("shell", [[], BACKGROUND], ids=["alone", "in the background"])
 def test_a_gate_that_is_interrupted_reports_what_it_has(
-    tmp_path: Path, environment: dict[str, str], number: signal.Signals
+    tmp_path: Path, environment: dict[str, str], number: signal.Signals, shell: list[str]
 ) -> None:
     _claims(tmp_path, 64)
     (tmp_path / "test_long.py").write_text(
@@ -148,7 +151,7 @@ def test_a_gate_that_is_interrupted_reports_what_it_has(
         "def test_long(maxrandom):\n    pathlib.Path('begun').touch()\n    time.sleep(60)\n"
     )
     with subprocess.Popen(
-        [*GATE, "."], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+        [*shell, *GATE, "."], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
     ) as gate:
         while not (tmp_path / "begun").exists():
             assert gate.poll() is None

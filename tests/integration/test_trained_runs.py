@@ -28,12 +28,9 @@ SUITE = world.suite(
 TRAININGS = 5
 """A head for each of three arms, and what precedes it in two of them."""
 WATCHED = """\
-import os, pathlib, signal, time
+import os, pathlib, time
 
 from transformers import Trainer
-
-# A shell lets what it runs in the background ignore interrupts.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LOG = pathlib.Path(__file__).with_name("log")
 train, step = Trainer.train, Trainer.training_step
