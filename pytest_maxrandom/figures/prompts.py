@@ -163,7 +163,7 @@ def _bars(axes: Axes, result: Result, extent: tuple[float, float]) -> None:
         linewidth=1.5,
         label=_ORDER[1],
     )
-    dashed = {"color": style.BLACK, "linewidth": 1, "linestyle": (0, (5, 2))}
+    dashed: dict[str, Any] = {"color": style.BLACK, "linewidth": 1, "linestyle": (0, (5, 2))}
     axes.axvline(result.best, label=_ORDER[3], **dashed)
     top = blended_transform_factory(axes.transData, axes.transAxes)
     if result.interval is not None:
