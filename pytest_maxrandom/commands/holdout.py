@@ -60,17 +60,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     """Add how the examples are split, and how n and t are counted."""
-    parser.add_argument(
-        "--splits", type=int, default=100, help="random splits of each sweep (default: 100)"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("--splits", type=int, default=100, help="random splits of each sweep (default: 100)")
+    add(
         "--validation",
         type=float,
         default=0.75,
         help="share of the examples that select the prompt (default: .75)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the splits (default: 0)")
-    parser.add_argument(
+    add("--seed", type=int, default=0, help="seed of the splits (default: 0)")
+    add(
         "--conventions",
         choices=("exact", "paper"),
         default="exact",

@@ -60,7 +60,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--task",
         action="append",
         required=True,
@@ -70,17 +71,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "task; may be repeated"
         ),
     )
-    parser.add_argument(
+    add(
         "--model",
         action="append",
         required=True,
         metavar="ID",
         help="a hub id, a folder, a GGUF file, or `mock` for a simulated model; may be repeated",
     )
-    parser.add_argument(
+    add(
         "--task-format", metavar="FORMAT", help="format of the task file (default: from its suffix)"
     )
-    parser.add_argument(
+    add(
         "--set",
         action="extend",
         nargs="+",
@@ -89,20 +90,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="set keys of the task, with their values in YAML, such as columns.input=question or "
         "columns.choices='[A, B, C]'; may be repeated",
     )
-    parser.add_argument(
+    add(
         "--shots",
         type=int,
         action="append",
         metavar="K",
         help="number of demonstrations (default: 4)",
     )
-    parser.add_argument(
-        "--n", type=int, default=200, help="largest number of examples (default: 200)"
-    )
-    parser.add_argument("--t", type=int, default=20, help="number of prompts to try (default: 20)")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help=f"file to write (default: {FOLDER}/TASK.yaml)"
-    )
+    add("--n", type=int, default=200, help="largest number of examples (default: 200)")
+    add("--t", type=int, default=20, help="number of prompts to try (default: 20)")
+    add("--out", type=Path, metavar="FILE", help=f"file to write (default: {FOLDER}/TASK.yaml)")
     parser.set_defaults(run=run)
 
 

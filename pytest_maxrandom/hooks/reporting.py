@@ -134,7 +134,7 @@ class Reporting:
     def _trend(self, run: RunRecord) -> list[Trend]:
         """Follow the claims over the ledger's looks, and from the report to compare with."""
         from pytest_maxrandom.ledger import FOLDER
-        from pytest_maxrandom.ledger.looks import looks
+        from pytest_maxrandom.ledger.summary import looks
         from pytest_maxrandom.reports.trend import trends
 
         beside = {self._config.rootpath / claim.suite for claim in run.claims}

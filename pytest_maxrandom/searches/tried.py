@@ -96,11 +96,6 @@ class Tried:
         """Refuse new prompts from now on: the next reply depends on no further one."""
         self._ended = True
 
-    def rest(self) -> None:
-        """Let go of the model, which is loaded again where it is needed."""
-        with self.lock:
-            self.session.pool.drop()
-
     def close(self) -> None:
         """Let go of the model and the store; what was tried is counted and kept."""
         with self.lock:

@@ -12,8 +12,7 @@ from pytest_maxrandom.claims.searched import judged_as, searches_of, told_of
 from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.reports.wording import word
-from pytest_maxrandom.searches.outlook import Outlook
-from pytest_maxrandom.searches.replies import as_number, save
+from pytest_maxrandom.searches.replies import Outlook, as_number, save
 from pytest_maxrandom.stats.search import Searched
 
 if TYPE_CHECKING:
