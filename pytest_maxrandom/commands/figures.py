@@ -11,7 +11,7 @@ from pytest_maxrandom.figures import DEFAULT_FORMATS, FORMATS, MISSING, NAMES, i
 from pytest_maxrandom.ledger.summary import looks
 from pytest_maxrandom.reports.kept import find
 from pytest_maxrandom.reports.results import load
-from pytest_maxrandom.reports.trend import trends
+from pytest_maxrandom.reports.trend import Trend, trends
 from pytest_maxrandom.studies.holdout import Study
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.figures.catalogue import Catalogue
     from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.trend import Trend
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

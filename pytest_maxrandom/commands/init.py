@@ -14,7 +14,7 @@ import yaml
 
 from pytest_maxrandom.commands import table
 from pytest_maxrandom.commands.tasks import keys_of
-from pytest_maxrandom.errors import KEYS, SuiteError
+from pytest_maxrandom.errors import KEYS, Problem, SuiteError
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.stats.sizes import baseline_for, true_accuracy_for_power
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.errors import Problem
 
 _LEVEL, _POWER = 0.05, 0.8
 _TRIES = (1, 10, 100, 1000)

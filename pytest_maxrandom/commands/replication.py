@@ -10,16 +10,13 @@ from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed, span
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
-from pytest_maxrandom.stats.paired import compare_arms, paired
+from pytest_maxrandom.stats.paired import Pairs, compare_arms, paired
 from pytest_maxrandom.stats.replication import unreplicated
-from pytest_maxrandom.studies.arms.recorded import ROLES, read_arms
+from pytest_maxrandom.studies.arms.recorded import ROLES, Result, Unit, read_arms
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-
-    from pytest_maxrandom.stats.paired import Pairs
-    from pytest_maxrandom.studies.arms.recorded import Result, Unit
 
     Cells = list[tuple[str, str]]
 

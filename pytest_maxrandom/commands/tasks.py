@@ -14,13 +14,12 @@ from pytest_maxrandom.reports.audits import WIDE, as_csv, as_json, as_markdown, 
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.chances import proportion
 from pytest_maxrandom.studies.audit import read_and_audit
-from pytest_maxrandom.tasks.found import FoundTask, NoTask, find_tasks
+from pytest_maxrandom.tasks.found import Found, FoundTask, NoTask, find_tasks
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from pytest_maxrandom.tasks.found import Found
 
 _DESCRIPTION = """\
 Describe tasks before any model sees them: examples, choices, chance, the best constant answer, the

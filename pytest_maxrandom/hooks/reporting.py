@@ -9,14 +9,13 @@ import pytest
 
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.hooks.failures import Failures, Mistakes
-from pytest_maxrandom.hooks.options import read_settings
+from pytest_maxrandom.hooks.options import Settings, read_settings
 from pytest_maxrandom.hooks.run import RECORDS, Run
 from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.hooks.options import Settings
     from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.trend import Trend
 

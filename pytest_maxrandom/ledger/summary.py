@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ledger.files import (
+    LedgerFile,
     file_lines,
     read_folder,
     read_once,
@@ -19,6 +20,7 @@ from pytest_maxrandom.ledger.lines import (
     CUT,
     ClaimKey,
     TriesOfClaim,
+    Try,
     linked,
     related,
     set_digest,
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
-    from pytest_maxrandom.ledger.files import LedgerFile
-    from pytest_maxrandom.ledger.lines import Try
 
 _MORE = (0, 10, 100, 1000)
 """Numbers of further prompts for which the baseline is shown."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_maxrandom.errors import ReportError, SearchError
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import RunRecord
+from pytest_maxrandom.record import ClaimRecord, RunRecord, Searched, Unpassable
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_passes
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger.lines import Told
-    from pytest_maxrandom.record import ClaimRecord, Searched, Unpassable
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 

@@ -21,18 +21,16 @@ from pytest_maxrandom.hooks.progress import Progress, board, say
 from pytest_maxrandom.hooks.run import RECORDS
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import Backends, ModelPool
-from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.record import Arithmetic, Record
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.sweeps.cluster.connection import address_of
-from pytest_maxrandom.sweeps.cluster.executor import Cluster
+from pytest_maxrandom.sweeps.cluster.executor import Ahead, Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.dry_run import Asked
-    from pytest_maxrandom.record import Record
-    from pytest_maxrandom.sweeps.cluster.executor import Ahead
 
 _COLLECTED = pytest.StashKey[list[Planned]]()
 _BACKENDS = pytest.StashKey[Backends]()

@@ -13,22 +13,19 @@ from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected, 
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import board
 from pytest_maxrandom.hooks.run import CELLS
-from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.reports.page.cells import may_show
+from pytest_maxrandom.record import ClaimRecord, Remark, Replicate, ReplicatesRecord, note
+from pytest_maxrandom.reports.page.cells import Cells, may_show
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
 from pytest_maxrandom.reports.remarks import UNDECIDED
-from pytest_maxrandom.studies.replicates import conclude, replicate
+from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, replicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.claims.missing import MissingClaim
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.record import ClaimRecord, Replicate, ReplicatesRecord
     from pytest_maxrandom.record.result import Result
-    from pytest_maxrandom.reports.page.cells import Cells
-    from pytest_maxrandom.studies.replicates import PlannedReplicates
 
 _KNOWN = ("task", "model", "quantization", "shots", "n", "standard_baseline")
 
