@@ -145,16 +145,12 @@ def run(options: argparse.Namespace) -> str:
 def _check(options: argparse.Namespace) -> None:
     if options.pull_request is not None and options.pull_request < 1:
         raise ValueError(f"--pull-request: found {options.pull_request}, expected 1 or more")
-    if options.untrusted and options.pull_request is not None:
-        raise ValueError(
-            "--pull-request: with --untrusted only the event names the pull request; remove one of "
-            "the two"
-        )
-    if options.untrusted and options.templates is not None:
-        raise ValueError(
-            "--templates: with --untrusted only this package's templates are used; remove one of "
-            "the two"
-        )
+    for name, why in (
+        ("pull-request", "only the event names the pull request"),
+        ("templates", "only this package's templates are used"),
+    ):
+        if options.untrusted and getattr(options, name.replace("-", "_")) is not None:
+            raise ValueError(f"--{name}: with --untrusted {why}; remove one of the two")
 
 
 def _unsaid(results: RunRecord | None, *, failed: bool) -> str:

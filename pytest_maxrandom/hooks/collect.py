@@ -18,17 +18,8 @@ from pytest_maxrandom.hooks.items.base import (
     drop_model,
     session_state,
 )
-from pytest_maxrandom.hooks.items.claims import (
-    MissingItem,
-    RecordedItem,
-    ReplicatesItem,
-    SweepItem,
-)
-from pytest_maxrandom.hooks.items.studies import (
-    ComparisonItem,
-    ContaminationItem,
-    LabelBiasItem,
-)
+from pytest_maxrandom.hooks.items.claims import MissingItem, RecordedItem, ReplicatesItem, SweepItem
+from pytest_maxrandom.hooks.items.studies import ComparisonItem, ContaminationItem, LabelBiasItem
 from pytest_maxrandom.studies.arms.plan import Compared, PlannedComparison, PlannedContamination
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file

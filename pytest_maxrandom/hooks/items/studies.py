@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.dry_run import Asked
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, LabelBiasRecord
-    from pytest_maxrandom.studies.arms.plan import (
-        PlannedComparison,
-        PlannedContamination,
-    )
+    from pytest_maxrandom.studies.arms.plan import PlannedComparison, PlannedContamination
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
     from pytest_maxrandom.sweeps.sweep import Sweep
 
