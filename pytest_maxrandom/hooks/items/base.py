@@ -71,6 +71,9 @@ def session_state(config: pytest.Config) -> SessionState:
         results, computed = settings.store, dict[str, Arithmetic]()
         if settings.shards:
             results, computed = joined(settings.shards)
+        cluster = None
+        if settings.executor != "local":  # it is not connected with yet
+            cluster = Cluster(address_of(settings.executor), tell=partial(say, config))
         config.stash[_STATE] = SessionState(
             pool=ModelPool(resources, backends(config)),
             results=results,
@@ -82,10 +85,7 @@ def session_state(config: pytest.Config) -> SessionState:
             until=settings.until,
             collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],
             computed=computed,
-            # Where models are run, if that is another process; it is not connected with yet.
-            cluster=None
-            if settings.executor == "local"
-            else Cluster(address_of(settings.executor), tell=partial(say, config)),
+            cluster=cluster,
         )
     return config.stash[_STATE]
 
