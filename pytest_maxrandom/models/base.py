@@ -278,12 +278,12 @@ class Model(Protocol):
 
     device: str
     dtype: str
-    asked_dtype: str | None
     arithmetic: Arithmetic
-    revision: str | None
     context_length: int | None
     engine: str
-    engine_reason: str | None
+    engine_reason: str | None = None
+    asked_dtype: str | None = None
+    revision: str | None = None
     generates: bool = False
     quantized: str | None = None
     trained: Trained | None = None
@@ -304,6 +304,7 @@ class Model(Protocol):
 
     def peak_memory(self) -> int | None:
         """Return the most bytes in use since it was loaded; None where that is not known."""
+        return None
 
     def check(self, questions: Iterable[Question]) -> None:
         """Refuse what cannot be asked, as far as that is known before anything is computed.

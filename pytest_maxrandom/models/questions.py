@@ -34,6 +34,11 @@ class Generation:
     stop: tuple[str, ...] = ()
     temperature: float = 0.0
 
+    def stopped(self, text: str) -> str | None:
+        """Return a text up to the first of the texts at which it ends; None if it has none."""
+        places = [place for place in map(text.find, self.stop) if place >= 0]
+        return text[: min(places)] if places else None
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -12,11 +12,11 @@ from pytest_maxrandom.errors import PromptTooLong, QuestionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.models.chat import ChatTemplate
     from pytest_maxrandom.models.questions import Question
 
 _AT_ONCE = 1000
 """Examples whose texts are put through a model together, so that memory does not grow with n."""
+_GIVE = "give the task an instruction, an input or an output prefix"
 _SLICE = 256
 """Questions that are tokenized at once, so that their texts take little memory."""
 
@@ -143,15 +143,9 @@ def encode(
                 wholes = [[beginning, *whole] for whole in wholes]
                 starts = [start + 1 for start in starts]
             if min(starts) < 1:
-                raise QuestionError(
-                    "there is no token before the answer; give the task an instruction, an input "
-                    "or an output prefix"
-                )
+                raise QuestionError(f"there is no token before the answer; {_GIVE}")
             if any(start >= len(whole) for start, whole in zip(starts, wholes, strict=True)):
-                raise QuestionError(
-                    "an answer has no token of its own; give the task an instruction, an input or "
-                    "an output prefix"
-                )
+                raise QuestionError(f"an answer has no token of its own; {_GIVE}")
             pairs = zip(wholes, starts, strict=True)
             requests.append(tuple(Request(tuple(whole), start) for whole, start in pairs))
     return requests
@@ -161,13 +155,20 @@ def encode_prompts(
     questions: Sequence[Question],
     encoder: Callable[[Sequence[str]], Sequence[Sequence[int]]],
     beginning: int | None = None,
-    template: ChatTemplate | None = None,
+    around: Callable[[str], str] | None = None,
 ) -> list[tuple[int, ...]]:
     """Tokenize the texts after which answers are generated.
 
     Trailing spaces are left out, as they go with an answer that is scored: most vocabularies write
     a space at the head of a word, and a model that is given the space would not begin one. A
-    template is written around a message as it is.
+    chat template is written around a message as it is.
+
+    Parameters
+    ----------
+    encoder, beginning
+        As :func:`encode` takes them.
+    around : callable, optional
+        Writes a chat template around a message.
 
     Raises
     ------
@@ -175,7 +176,7 @@ def encode_prompts(
         If nothing stands before an answer.
     """
     texts = [
-        question.context.rstrip(" ") if template is None else template.around(question.context)
+        question.context.rstrip(" ") if around is None else around(question.context)
         for question in questions
     ]
     found: list[tuple[int, ...]] = []
@@ -184,10 +185,7 @@ def encode_prompts(
     if not all(found) and beginning is not None:
         found = [ids or (beginning,) for ids in found]
     if not all(found):
-        raise QuestionError(
-            "there is no token before the answer; give the task an instruction, an input or an "
-            "output prefix"
-        )
+        raise QuestionError(f"there is no token before the answer; {_GIVE}")
     return found
 
 

@@ -108,13 +108,5 @@ def seconds_of(whole: Estimate, examples: int, tried: Probe) -> float:
 
 
 def _scaled(found: Estimate, share: float) -> Estimate:
-    def times(value: int | None) -> int | None:
-        return None if value is None else round(value * share)
-
-    return Estimate(
-        round(found.requests * share),
-        times(found.tokens),
-        times(found.apart),
-        times(found.forwards),
-        found.at_most,
-    )
+    known = ((name, getattr(found, name)) for name in ("requests", "tokens", "apart", "forwards"))
+    return replace(found, **{name: round(n * share) for name, n in known if n is not None})

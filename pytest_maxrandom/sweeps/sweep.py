@@ -50,6 +50,19 @@ class Sweep:
     tokens: int = 0
     full_texts: int = 0
 
+    @classmethod
+    def of(
+        cls, predictions: tuple[PromptPredictions, ...], engine: SweepCost, costs: Sequence[Cost]
+    ) -> Sweep:
+        """Return a sweep of prompts, whose costs are those of computing each."""
+        return cls(
+            predictions,
+            engine,
+            next((cost.revision for cost in costs if cost.revision), None),
+            sum(cost.tokens_forwarded for cost in costs),
+            sum(cost.full_texts for cost in costs),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Cache:
@@ -239,47 +252,36 @@ def is_stored(jobs: Sequence[Job], cache: Cache) -> bool:
     return len(cache.read(jobs)) == len(jobs)
 
 
+@dataclass
 class _Results:
     """Takes results in any order, tells and stores them at once; shows them in order."""
 
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        progress: Progress = lambda done, total, computed: None,
-        finished: Callable[[PromptPredictions], None] = lambda predictions: None,
-        cache: Cache | None = None,
-    ) -> None:
-        self._jobs = jobs
-        self._progress = progress
-        self._finished = finished
-        self._cache = cache
-        self._found: dict[int, tuple[PromptPredictions, Cost, SweepCost]] = {}
-        self._computed = 0
+    jobs: Sequence[Job]
+    progress: Progress = lambda done, total, computed: None
+    finished: Callable[[PromptPredictions], None] = lambda predictions: None
+    cache: Cache | None = None
+    _found: dict[int, tuple[PromptPredictions, Cost, SweepCost]] = field(default_factory=dict)
+    _computed: int = 0
 
     def add(
         self, job: Job, scored: Scored, *, reused: bool = False, cost: SweepCost | None = None
     ) -> None:
         """Take the result of a job."""
         predictions = predict(job.prompt, job.examples, scored.answers, job.scoring)
-        self._finished(predictions)
-        earlier = reused and not (self._cache and self._cache.computed_now(job))
-        if self._cache and not reused:
-            self._cache.write(job, scored)
+        self.finished(predictions)
+        earlier = reused and not (self.cache and self.cache.computed_now(job))
+        if self.cache and not reused:
+            self.cache.write(job, scored)
         cost = cost or spent(scored, reused=earlier)
         self._found[job.number] = predictions, scored.cost, cost
         self._computed += not cost.reused
-        self._progress(len(self._found), len(self._jobs), self._computed)
+        self.progress(len(self._found), len(self.jobs), self._computed)
 
     def sweep(self) -> Sweep:
         """Return all of it, once every result was added."""
-        found = [self._found[job.number] for job in self._jobs]
+        found = [self._found[job.number] for job in self.jobs]
         done = tuple(predictions for predictions, _, _ in found)
-        costs = [cost for _, cost, _ in found]
         margins = (margin for one in done for margin in one.margins if 0 < margin < math.inf)
-        return Sweep(
-            done,
-            replace(total([engine for _, _, engine in found]), closest=min(margins, default=None)),
-            next((cost.revision for cost in costs if cost.revision), None),
-            sum(cost.tokens_forwarded for cost in costs),
-            sum(cost.full_texts for cost in costs),
-        )
+        engine = total([spent for _, _, spent in found])
+        engine = replace(engine, closest=min(margins, default=None))
+        return Sweep.of(done, engine, [cost for _, cost, _ in found])

@@ -249,7 +249,7 @@ def check_causal(spec: TransformersSpec, model: Any, device: str) -> None:
 
 def _reason(error: Exception, spec: TransformersSpec, auto: str) -> str | None:
     """Return what is behind a loader's error, where it is known."""
-    from pytest_maxrandom.models.hf.engines.budget import is_out_of_memory
+    from pytest_maxrandom.models.hf.engines.network import is_out_of_memory
 
     text = str(error)
     if is_out_of_memory(error):

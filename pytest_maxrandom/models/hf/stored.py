@@ -8,14 +8,13 @@ the suite says `unverified: true`.
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hf.hub import downloaded
+from pytest_maxrandom.models.hf.hub import downloaded, said_in
 from pytest_maxrandom.suite.base import FOUR_BITS
 
 if TYPE_CHECKING:
@@ -117,9 +116,8 @@ def of_files(spec: TransformersSpec, location: str) -> Stored | None:
     if not path.parent.is_dir():
         path = downloaded(location, "config.json", spec.revision)
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-        return read(config) if isinstance(config, dict) else None
-    except (OSError, ValueError, AttributeError):
+        return read(said_in(path))
+    except AttributeError:
         return None
 
 

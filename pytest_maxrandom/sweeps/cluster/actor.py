@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.models.base import Resources
@@ -134,8 +134,3 @@ class ModelActor:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             return Refused("", reason)
         return scored
-
-
-def remote(ray: Any) -> Any:
-    """Return the class whose instances run on nodes; those die with the process that leads."""
-    return ray.remote(max_restarts=0, max_task_retries=0)(ModelActor)

@@ -117,10 +117,6 @@ class Cluster:
             self._starting = None
         return found
 
-    def places(self, wanted: Wanted) -> int:
-        """Return how many actors the cluster has room for."""
-        return self.fleet.places(wanted)
-
     @property
     def fleet(self) -> Fleet:
         """The actors.
@@ -273,7 +269,7 @@ class RayExecutor:
     @property
     def at_once(self) -> int:
         """Twice as many as there is room for actors, so that each has one waiting."""
-        return 2 * max(1, self._cluster.places(self._wanted))
+        return 2 * max(1, self._cluster.fleet.places(self._wanted))
 
     @property
     def arithmetic(self) -> Arithmetic:

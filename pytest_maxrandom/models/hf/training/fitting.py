@@ -242,7 +242,7 @@ def _check_weights(model: Any, how: How) -> None:
 
 def _check_memory(model: Any, how: How) -> None:
     """Refuse what does not fit: on a processor the system would end the process without a word."""
-    from pytest_maxrandom.models.hf.engines.budget import free_bytes
+    from pytest_maxrandom.models.hf.engines.network import free_bytes
 
     trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
     needed = _STATE * trained
@@ -257,7 +257,7 @@ def _check_memory(model: Any, how: How) -> None:
 
 
 def _reason(error: Exception, how: How) -> str:
-    from pytest_maxrandom.models.hf.engines.budget import is_out_of_memory
+    from pytest_maxrandom.models.hf.engines.network import is_out_of_memory
 
     if is_out_of_memory(error):
         return f"the memory of {how.device} is too small for training {how.name}; use {_LESS}"

@@ -38,11 +38,6 @@ class Encoded:
     ids: list[list[int]]
     cut: int
 
-    @property
-    def tokens(self) -> int:
-        """How many tokens that are."""
-        return sum(map(len, self.ids))
-
 
 def reach(config: Any, tokenizer: Any, most: int) -> int:
     """Return how many tokens of a text are read: `most`, or what a model's context holds."""
