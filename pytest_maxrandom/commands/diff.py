@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.commands import json_text
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.difference import content, difference, lines, markdown
-from pytest_maxrandom.reports.kept import find, path_of
+from pytest_maxrandom.reports.results import find, path_of
 
 if TYPE_CHECKING:
     import argparse

@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
+from jinja2 import Environment, TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
 from jinja2.exceptions import SecurityError
 
 from pytest_maxrandom.errors import ReportError, did_you_mean
@@ -14,8 +14,6 @@ from pytest_maxrandom.reports.markdown import MARKDOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from jinja2 import Environment
 
     from pytest_maxrandom.reports.dialect import Dialect
 

@@ -17,6 +17,7 @@ from jinja2 import (
     FileSystemLoader,
     PrefixLoader,
     StrictUndefined,
+    Template,
     pass_eval_context,
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -24,68 +25,38 @@ from markupsafe import Markup
 
 from pytest_maxrandom import notation
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import OUTCOMES, STANDINGS
+from pytest_maxrandom.record import OUTCOMES, STANDINGS, RunRecord
 from pytest_maxrandom.reports import (
     agreement,
-    agreement_sections,
     columns,
-    comparisons,
     computing,
     design_sections,
+    designs,
     details,
     headlines,
     label_bias,
     origins,
+    own_templates,
     phrases,
     red_flags,
     references,
-    replicates,
     sections,
     summary,
     text,
-    training,
     wording,
 )
 from pytest_maxrandom.reports.latex import LATEX
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.own_templates import (
-    PREFIX,
-    check_blocks,
-    check_folder,
-    located,
-    templates_folder,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from jinja2 import Template
-
-    from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.dialect import Dialect
 
 _TOLD = (
-    notation,
-    text,
-    summary,
-    phrases,
-    red_flags,
-    origins,
-    computing,
-    comparisons,
-    replicates,
-    label_bias,
-    design_sections,
-    details,
-    headlines,
-    agreement,
-    wording,
-    references,
-    sections,
-    agreement_sections,
-    columns,
-    training,
+    *(notation, text, summary, phrases, red_flags, origins, computing, designs, label_bias),
+    *(design_sections, details, headlines, agreement, wording, references, sections, columns),
 )
 """Modules whose public functions are filters: they read records, and return texts and tables."""
 
@@ -161,13 +132,14 @@ def checked(dialect: Dialect, name: str, templates: Path | None) -> Iterator[Tem
     made = environment(templates, dialect)
     try:
         if templates is not None:
-            check_blocks(made, templates, check_folder(templates, dialect))
+            overridden = own_templates.check_folder(templates, dialect)
+            own_templates.check_blocks(made, templates, overridden)
         yield made.get_template(name)
     except ReportError:
         raise
     # A template can fail in as many ways as a program.
     except Exception as error:
-        raise ReportError(located(error, templates)) from error
+        raise ReportError(own_templates.located(error, templates)) from error
 
 
 class Written(str):
@@ -211,10 +183,11 @@ def environment(
 
         return lambda *told: Written(write(*map(inside, told)))
 
-    ours = FileSystemLoader(templates_folder())
+    ours = FileSystemLoader(own_templates.templates_folder())
     users = [] if folder is None else [FileSystemLoader(folder)]
+    under_prefix = PrefixLoader({own_templates.PREFIX.rstrip("/"): ours})
     made = ImmutableSandboxedEnvironment(
-        loader=ChoiceLoader([PrefixLoader({PREFIX.rstrip("/"): ours}), *users, ours]),
+        loader=ChoiceLoader([under_prefix, *users, ours]),
         undefined=StrictUndefined,
         autoescape=True,
         # Without the context Jinja would write constants as it compiles, and escape them for HTML.
@@ -235,10 +208,6 @@ def environment(
     # Jinja's own would escape HTML only.
     made.filters |= dict.fromkeys(("e", "escape", "forceescape"), of_text(dialect.plain))
     made.filters["each"] = lambda values, macro: [macro(value).strip() for value in values]
-    made.globals.update(
-        outcomes=OUTCOMES,
-        standings=STANDINGS,
-        share=notation.share,
-        suffix=dialect.suffix,
-    )
+    made.globals |= {"outcomes": OUTCOMES, "standings": STANDINGS, "share": notation.share}
+    made.globals["suffix"] = dialect.suffix
     return made
