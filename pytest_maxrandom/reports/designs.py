@@ -131,10 +131,8 @@ def demanded(record: ReplicatesRecord) -> str:
 
 _LEVEL = 0.05
 _NEW = {
-    "examples": "new examples",
-    "clusters": "new clusters of examples",
-    "prompts": "new prompts",
-    "replicates": "new replicates",
+    unit: f"new {unit}{' of examples' * (unit == 'clusters')}"
+    for unit in ("examples", "clusters", "prompts", "replicates")
 }
 
 
