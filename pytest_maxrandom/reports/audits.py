@@ -207,7 +207,8 @@ def _columns(
             if name == "E[max]" and t == 1 and len(audit.prompts) > 1:
                 continue  # it is chance
             heading, brief = f"{name}\n*t* = {t:,}", f"{name}\nt={t:,}"
-            column = Column(heading, _of_baseline(write, place), "right", brief=brief)
+            written = _of_baseline(write, place)
+            column: Column[AuditedTask] = Column(heading, written, "right", brief=brief)
             columns.append((column, 0 if t == most else 1 if t == 1 else drop))
 
     def named(task: AuditedTask) -> Name:
