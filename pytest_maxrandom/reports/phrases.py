@@ -6,16 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
-from pytest_maxrandom.notation import (
-    BASELINES,
-    P_VALUES,
-    accuracy,
-    count,
-    equals,
-    level,
-    p_value,
-)
-from pytest_maxrandom.reports.flag_sentences import MEASURES
+from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
+from pytest_maxrandom.reports.red_flags import MEASURES
 from pytest_maxrandom.reports.searches import rule
 from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.reports.wording import examples, levels_of, metric_name, p_is, shown_p

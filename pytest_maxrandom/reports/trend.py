@@ -22,7 +22,7 @@ from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.stats.winner import interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from pytest_maxrandom.ledger.summary import Look
     from pytest_maxrandom.record import ClaimRecord, RunRecord
@@ -149,6 +149,8 @@ def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
     if best is None or not n or claim.t is None:
         return None
     low, high = best_interval(claim) or (None, None)
+    # As the ledger tells a validation set from others, or by what results tell of it.
+    known = None if claim.validation is None else claim.validation.digest
     return Point(
         label=label,
         when=created,
@@ -161,14 +163,8 @@ def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
         standard=claim.standard_baseline,
         maximum=claim.max_random_baseline,
         passed=claim.passed if claim.asserted else None,
-        examples=_examples(claim),
+        examples=known or digest(claim.task_digest or "", *claim.validation_ids),
     )
-
-
-def _examples(claim: ClaimRecord) -> str:
-    """Tell a validation set from others: as the ledger does, or by what results tell of it."""
-    known = None if claim.validation is None else claim.validation.digest
-    return known or digest(claim.task_digest or "", *claim.validation_ids)
 
 
 def _of_look(look: Look, level: float) -> Point:
@@ -198,14 +194,14 @@ def _of_look(look: Look, level: float) -> Point:
 
 def _owner(look: Look, claims: Iterable[ClaimRecord]) -> str:
     """Return the id of the one claim that a look is of; empty where none is, or several may be."""
+    about = (look.task, look.model, look.quantization, look.shots, look.scoring)
     alike = [
-        claim
-        for claim in claims
-        if (claim.task, claim.counted_as or claim.model, claim.quantization)
-        == (look.task, look.model, look.quantization)
-        and (claim.shots, claim.scoring) == (look.shots, look.scoring)
+        one
+        for one in claims
+        if (one.task, one.counted_as or one.model, one.quantization, one.shots, one.scoring)
+        == about
     ]
-    near: Sequence[ClaimRecord] = [claim for claim in alike if _stands_in(look.beside, claim.suite)]
+    near = [claim for claim in alike if _stands_in(look.beside, claim.suite)]
     owners = Counter(claim.id for claim in (near or alike))
     return next(iter(owners)) if len(owners) == 1 else ""
 

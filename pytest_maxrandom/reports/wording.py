@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
     BASELINES,
@@ -25,17 +24,16 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
+    DecidedEarly,
     LabelBiasRecord,
+    Record,
     ReplicatesRecord,
     Searched,
 )
-from pytest_maxrandom.reports import comparisons, flag_sentences, label_bias
+from pytest_maxrandom.reports import designs, label_bias, red_flags
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_passes
 from pytest_maxrandom.stats.multiplicity import above, decisive
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import DecidedEarly, Record
 
 _OF_COUNTS = ("p_max", "union_p")
 """P-values that the number of right answers alone decides."""
@@ -58,7 +56,7 @@ def word_remarks(record: Record) -> None:
         if record.published:
             record.published.changes = list(map(worded, record.published.changes))
         for flag in record.red_flags:
-            flag.text = flag_sentences.sentence(flag)
+            flag.text = red_flags.sentence(flag)
 
 
 def failure(record: Record) -> str | None:
@@ -150,13 +148,16 @@ def _of_claim(claim: ClaimRecord) -> str | None:
         return said or claim.message
     if not said:  # its numbers pass
         bounded = [p_is(claim, key) for key in levels_of(claim)]
-        said = f"{_reached(claim)} {_context(claim, ', '.join(bounded))}"
+        said = f"{_reached_and_needed(claim)[0]} {_context(claim, ', '.join(bounded))}"
     return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
 
 
 def _after_search(claim: ClaimRecord, searched: Searched) -> str:
     """Say why a claim fails that no result on the validation set can pass after a search."""
-    found, why = _reached(claim), why_nothing_passes(searched.why or "answers", claim.n)
+    found, why = (
+        _reached_and_needed(claim)[0],
+        why_nothing_passes(searched.why or "answers", claim.n),
+    )
     if searched.decided_by == "nothing":
         return f"{found}; {why}; no test set that nobody has seen decides {_context(claim)}"
     test = claim.test
@@ -203,10 +204,6 @@ def _context(claim: ClaimRecord, reason: str = "") -> str:
     if claim.guessers is not None and claim.guessers != claim.t:
         tried += f"; a search could have tried {prompts_in_words(claim.guessers)}"
     return f"({reason}; {tried})" if reason else f"({tried})"
-
-
-def _reached(claim: ClaimRecord) -> str:
-    return _reached_and_needed(claim)[0]
 
 
 def _reached_and_needed(claim: ClaimRecord) -> tuple[str, str | None]:
@@ -293,7 +290,7 @@ def _of_contamination(record: ContaminationRecord) -> str | None:
     known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"
     beyond = f"{record.test} is {signed(record.bias)} above {record.extra} (p {of_bias})"
     if record.finding == "inconclusive":
-        way = comparisons.way_to_boost(record)
+        way = designs.way_to_boost(record)
         return (
             f"inconclusive: {known}, so tuning on text of this kind shows no effect {at}, and "
             f"there is no conclusion about {record.test!r}; use {way}, or write "

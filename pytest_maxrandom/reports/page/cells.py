@@ -96,14 +96,13 @@ def may_show(claim: ClaimRecord, texts: Texts) -> bool:
 
 def shareable(run: RunRecord, texts: Texts) -> RunRecord:
     """Return a run without the best prompts of claims whose texts may not be shown."""
-    return replace(run, claims=[_shareable(claim, texts) for claim in run.claims])
-
-
-def _shareable(claim: ClaimRecord, texts: Texts) -> ClaimRecord:
-    best = claim.best_prompt
-    if best is None or may_show(claim, texts):
-        return claim
-    return replace(claim, best_prompt=replace(best, text=None, question=None, answers=None))
+    claims = [
+        claim
+        if (best := claim.best_prompt) is None or may_show(claim, texts)
+        else replace(claim, best_prompt=replace(best, text=None, question=None, answers=None))
+        for claim in run.claims
+    ]
+    return replace(run, claims=claims)
 
 
 def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | None:
@@ -133,14 +132,16 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
         rows.append(row)
     if found is None:
         return None
+    per_token = found.scoring in _PER_TOKEN
+    unit = "log-likelihood per token" if per_token else "log-likelihood"
     return Cells(
         prompts=prompts,
         examples=[*columns],
         demonstrations=demonstrations,
         rows=["".join(row.get(column, "-") for column in range(len(columns))) for row in rows],
         best=place,
-        answers=[_answer(each, columns[each.id], found.scoring) for each in found.examples],
-        unit=_unit(found.scoring),
+        answers=[_answer(each, columns[each.id], per_token) for each in found.examples],
+        unit="" if found.scoring == "generate" else unit,
         labels=[],
     )
 
@@ -187,17 +188,10 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
     return made
 
 
-def with_texts(cells: Cells, best: PromptPredictions) -> Cells:
-    """Return cells with the texts of what their best prompt was asked, and of what it shows."""
-    return Cells(
-        **cells,
-        texts=[ShownText(input=each.input, choices=list(each.choices)) for each in best.examples],
-        solved=[best.prompt.format.demonstration(each) for each in best.prompt.demonstrations],
-    )
-
-
 def without_texts(cells: Cells) -> Cells:
-    """Return cells without what a model wrote, which may repeat what it was asked."""
+    """Take out of cells what was asked, and what a model wrote, which may repeat it."""
+    cells.pop("texts", None)
+    cells.pop("solved", None)
     for answer in cells["answers"]:
         answer.pop("said", None)
     return cells
@@ -209,11 +203,16 @@ def of_sweep(
     """Return the answers of a sweep; None if it has none."""
     from pytest_maxrandom.reports.predictions import prompt_lines
 
-    best = record.best_prompt.digest if record.best_prompt else None
-    cells = of_lines(prompt_lines(record, predictions), best)
-    if cells is None:
-        return None
-    return with_texts(cells, predictions[cells["best"]]) if texts else without_texts(cells)
+    digest = record.best_prompt.digest if record.best_prompt else None
+    cells = of_lines(prompt_lines(record, predictions), digest)
+    if cells is None or not texts:
+        return cells and without_texts(cells)
+    best = predictions[cells["best"]]
+    return Cells(
+        **cells,
+        texts=[ShownText(input=each.input, choices=list(each.choices)) for each in best.examples],
+        solved=[best.prompt.format.demonstration(each) for each in best.prompt.demonstrations],
+    )
 
 
 def pack(content: object) -> str:
@@ -229,8 +228,7 @@ def unpack(packed: str) -> Any:
     return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
-def _answer(line: AnswerLine, column: int, scoring: str) -> BestAnswer:
-    per_token = scoring in _PER_TOKEN
+def _answer(line: AnswerLine, column: int, per_token: bool) -> BestAnswer:
     answer = BestAnswer(
         column=column,
         chosen=line.chosen,
@@ -244,12 +242,6 @@ def _answer(line: AnswerLine, column: int, scoring: str) -> BestAnswer:
     if line.text is not None:
         answer["said"], answer["finish"] = line.text, line.finish or "stop"
     return answer
-
-
-def _unit(scoring: str) -> str:
-    if scoring == "generate":
-        return ""
-    return "log-likelihood per token" if scoring in _PER_TOKEN else "log-likelihood"
 
 
 def _rounded(value: float) -> float | None:

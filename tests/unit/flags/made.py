@@ -11,7 +11,7 @@ import numpy as np
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.flags import JudgedAnswers, JudgedResult
 from pytest_maxrandom.record import RedFlag
-from pytest_maxrandom.reports.flag_sentences import sentence
+from pytest_maxrandom.reports.red_flags import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

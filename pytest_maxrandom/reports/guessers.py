@@ -1,4 +1,7 @@
-"""How often a gate errs: what passes by luck, and what fails though it is good."""
+"""A claim's guessers, made again from its record: their baseline at other t, and how a gate errs.
+
+A gate errs where what passes does so by luck, and where what fails is good.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,113 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.origins import chances
 from pytest_maxrandom.reports.summary import names
+from pytest_maxrandom.reports.wording import metric_name
 from pytest_maxrandom.stats.best_of import first_count
-from pytest_maxrandom.stats.sizes import baseline_for, true_accuracy_for_power
+from pytest_maxrandom.stats.chances import chance_groups
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.selection import expected_maximum
+from pytest_maxrandom.stats.sizes import baseline_for, mix_for, true_accuracy_for_power
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord
-    from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+    from pytest_maxrandom.stats.chances import Groups
     from pytest_maxrandom.stats.sizes import Mix
 
+_CLOSE = 0.002
+"""Difference of two baselines that nobody sees."""
+_POINTS = 60
+"""Of a curve, at most."""
 POWER = 0.8
 """Probability of passing that a true accuracy is sought for."""
 _LEGEND = (
     "Of t independent guessers on n new questions, by p_max and union p alone: `permutation_p`, "
     "red flags and a test set let less pass."
 )
+
+
+def guessers(
+    claim: ClaimRecord, n: int, t: int, standard: float, maximum: float
+) -> tuple[MaxRandomBaseline | None, str]:
+    """Return the guessers of a claim, if theirs is its baseline; else why they are unknown.
+
+    Parameters
+    ----------
+    n, t : int
+        As the claim has them.
+    standard, maximum : float
+        The claim's standard and maximum random baseline.
+    """
+    if claim.metric != "accuracy":
+        return None, f"whose metric is {metric_name(claim)}"
+    groups = _groups(claim, n, standard)
+    found = None if groups is None else MaxRandomBaseline.of_groups(groups, t)
+    if found is not None and abs(found.expected_accuracy - maximum) <= _CLOSE:
+        return found, ""
+    if found is not None and chances(claim):
+        return None, "whose prompts were scored on different numbers of examples"
+    return None, "without every example's chance"
+
+
+def curve(claim: ClaimRecord) -> dict[str, Any] | None:
+    """Return the best of 1 ... t prompts, and of as many guessers; None where that is unknown.
+
+    Returns
+    -------
+    dict
+        `t`: numbers of prompts. `maximum`: the maximum random baseline of each. `expected`: the
+        expected best accuracy of so many of this run's prompts (U-statistic, Dodge et al. 2021),
+        None beyond these. `first`: the best of the first so many, in the order of the sweep.
+        `standard`, `best`: of the claim.
+    """
+    n, t, standard, maximum = claim.n, claim.t, claim.standard_baseline, claim.max_random_baseline
+    if claim.metric != "accuracy" or n is None or t is None or standard is None or maximum is None:
+        return None
+    baseline, _ = guessers(claim, n, t, standard, maximum)
+    counts = claim.correct_counts
+    if baseline is None or not counts or max(counts) > n:
+        return None
+    points = _spread(max(t, len(counts)))
+    return {
+        "t": points,
+        "maximum": [round(baseline.with_t(each).expected_accuracy, 5) for each in points],
+        "expected": [
+            round(expected_maximum(counts, each) / n, 5) if each <= len(counts) else None
+            for each in points
+        ],
+        "first": [round(max(counts[:each]) / n, 5) for each in points],
+        "of": len(counts),
+        "standard": standard,
+        "best": claim.best_accuracy,
+        "at": t,
+    }
+
+
+def _spread(most: int) -> list[int]:
+    """Return whole numbers from 1 to `most`, each about as many times the one before."""
+    steps = max(1, min(most, _POINTS) - 1)
+    return sorted({round(math.exp(math.log(most) * step / steps)) for step in range(steps + 1)})
+
+
+def _groups(claim: ClaimRecord, n: int, standard: float) -> Groups | None:
+    sizes = _sizes(claim)
+    if not sizes:
+        return chance_groups(standard, n)
+    if len(sizes) == 1:
+        return chance_groups(next(iter(sizes)), n)
+    if sum(sizes.values()) == n:
+        return chance_groups([chance for chance, size in sizes.items() for _ in range(size)])
+    # Prompts that leave out their own demonstrations have nearly the mix of the whole set.
+    if any(chance.numerator != 1 for chance in sizes):
+        return None
+    return mix_for({chance.denominator: size for chance, size in sizes.items()}, n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +203,16 @@ def _passes(baseline: MaxRandomBaseline, levels: Mapping[str, float], correct: i
 
 def _mix(claim: ClaimRecord) -> Mix:
     """Return the chances of a claim's examples; their mean where they mix and are no 1/m."""
-    made = claim.validation or claim.recorded
-    chances = {Fraction(text): size for text, size in (made.chances if made else {}).items()}
-    if len(chances) == 1:
-        return next(iter(chances))
-    if chances and all(chance.numerator == 1 for chance in chances):
-        return {chance.denominator: size for chance, size in chances.items()}
+    sizes = _sizes(claim)
+    if len(sizes) == 1:
+        return next(iter(sizes))
+    if sizes and all(chance.numerator == 1 for chance in sizes):
+        return {chance.denominator: size for chance, size in sizes.items()}
     return claim.standard_baseline or 0.0
+
+
+def _sizes(claim: ClaimRecord) -> dict[Fraction, int]:
+    return {Fraction(text): size for text, size in chances(claim).items()}
 
 
 def _rate(value: float) -> str:
