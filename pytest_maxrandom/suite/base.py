@@ -141,29 +141,20 @@ Shots = Annotated[int, Field(ge=0, le=1000)]
 
 @dataclass(frozen=True, slots=True)
 class QuantizationDefinition:
-    """All that is known of one way to quantize weights.
-
-    Attributes
-    ----------
-    description
-        What it is, for the schema of suites.
-    words, source
-        To what bitsandbytes quantizes as weights are loaded, and the key of the paper about it;
-        empty where it does not.
-    bits
-        Of a weight, likewise.
-    dtype
-        What `dtype: auto` means with it.
-    also
-        What people write for its name in a suite.
-    """
+    """All that is known of one way to quantize weights."""
 
     description: str
+    """What it is, for the schema of suites."""
     words: str = ""
+    """To what bitsandbytes quantizes as weights are loaded; empty where it does not."""
     source: str = ""
+    """The key of the paper about that."""
     bits: Literal[4, 8] | None = None
+    """Of a weight as it is then."""
     dtype: str = "auto"
+    """What `dtype: auto` means with it."""
     also: tuple[str, ...] = ()
+    """What people write for its name in a suite."""
 
 
 QUANTIZATIONS: Mapping[str, QuantizationDefinition] = {

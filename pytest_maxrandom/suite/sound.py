@@ -36,21 +36,14 @@ _NONE = {"name": "none"}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A model or a task of a wrong suite.
-
-    Attributes
-    ----------
-    place : tuple of (str, int)
-        Where it stands: ``("tasks", 0)``.
-    spec : ModelSpec or TaskSpec
-    whole : bool
-        Whether all its keys are right. Else the wrong ones are left out, and what only the data can
-        tell, such as its columns, is not known.
-    """
+    """A model or a task of a wrong suite."""
 
     place: tuple[str, int]
+    """Where it stands: ``("tasks", 0)``."""
     spec: ModelSpec | TaskSpec
     whole: bool
+    """Whether all its keys are right. Else the wrong ones are left out, and what only the data can
+    tell, such as its columns, is not known."""
 
 
 def sound_parts(path: Path) -> tuple[list[Part], Callable[..., int]]:

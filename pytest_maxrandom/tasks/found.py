@@ -35,26 +35,18 @@ _OF_SUITE = (re.compile(r"^models\s*:", re.MULTILINE), re.compile(r"^tasks\s*:",
 
 @dataclass(frozen=True)
 class FoundTask:
-    """A task that can be loaded.
-
-    Attributes
-    ----------
-    name : str
-        As its suite calls it, or after its file.
-    path : Path
-        The suite, file or folder that it was found in.
-    spec : TaskSpec
-        How it is read; `load_task` takes it with `base` and `where`.
-    line : int, optional
-        Its line in a suite; None where it stands in none.
-    """
+    """A task that can be loaded."""
 
     name: str
+    """As its suite calls it, or after its file."""
     path: Path
+    """The suite, file or folder that it was found in."""
     spec: TaskSpec
+    """How it is read; `load_task` takes it with `base` and `where`."""
     base: Path
     where: Where
     line: int | None = None
+    """Its line in a suite; None where it stands in none."""
 
 
 @dataclass(frozen=True)

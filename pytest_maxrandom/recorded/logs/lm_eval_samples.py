@@ -30,37 +30,27 @@ _PLACES = re.compile(r"\[\s*\d+\s*(,\s*\d+\s*)*\]")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One document, as one filter left it.
-
-    Attributes
-    ----------
-    where : str
-        File and line.
-    content, prompt : str
-        Digests of the document and of the text before the answer.
-    target : str
-        The right answer: a place, several, or a text.
-    texts : tuple of str or None
-        The choices as the task has them; None where there are none, or they are parts of the
-        contexts.
-    log_likelihoods : tuple of float
-        Of each choice, summed over its tokens, in nats; empty where the model wrote its answer.
-    metrics : dict
-        Value of each metric.
-    cluster : str or None
-        What the document shares with others; None where that was not asked for.
-    """
+    """One document, as one filter left it."""
 
     where: str
+    """File and line."""
     id: str
     filter: str
     content: str
+    """Digest of the document."""
     prompt: str
+    """Digest of the text before the answer."""
     target: str
+    """The right answer: a place, several, or a text."""
     texts: tuple[str, ...] | None
+    """The choices as the task has them; None where there are none, or they are parts of the
+    contexts."""
     log_likelihoods: tuple[float, ...]
+    """Of each choice, summed over its tokens, in nats; empty where the model wrote its answer."""
     metrics: Object
+    """Value of each metric."""
     cluster: str | None = None
+    """What the document shares with others; None where that was not asked for."""
 
     def right(self, metric: str) -> bool:
         """Tell whether the metric counts the answer as right.

@@ -76,19 +76,13 @@ def wanted_columns(columns: Spec, always: Collection[str]) -> Wanted:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Values(Generic[T]):
-    """What a column means.
-
-    Attributes
-    ----------
-    distinct : list
-        Its different values.
-    codes : ndarray of int
-        Per row the place of its value there.
-    """
+    """What a column means."""
 
     role: str
     distinct: list[T]
+    """Its different values."""
     codes: NDArray[np.int32]
+    """Per row the place of its value there."""
 
     def of_rows(self) -> list[T]:
         """Return the value of each row."""

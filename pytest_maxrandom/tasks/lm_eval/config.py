@@ -18,35 +18,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of Python that a task names by ``!function module.name``, not imported.
-
-    Attributes
-    ----------
-    name : str
-    folder : Path
-        Where its module is looked for: that of the YAML file that names it.
-    """
+    """A function of Python that a task names by ``!function module.name``, not imported."""
 
     name: str
     folder: Path
+    """Where its module is looked for: that of the YAML file that names it."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """What a YAML file says, with all that it includes.
-
-    Attributes
-    ----------
-    path : Path
-    values : dict
-        By key; ``include`` is resolved.
-    places : dict
-        File and line, from 1, of each key.
-    """
+    """What a YAML file says, with all that it includes."""
 
     path: Path
     values: Mapping[str, Any]
+    """By key; ``include`` is resolved."""
     places: Mapping[str, tuple[Path, int]] = field(default_factory=dict)
+    """File and line, from 1, of each key."""
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return a value; for a key without one, the default."""

@@ -25,17 +25,11 @@ _OWN_KEYS = {"data_files", "field", "trust_remote_code"}
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one split.
-
-    Attributes
-    ----------
-    columns : list of str
-    rows : list of dict
-        Each with all columns; None where a row of the file has no such key.
-    """
+    """The rows of one split."""
 
     columns: list[str]
     rows: list[dict[str, Any]]
+    """Each with all columns; None where a row of the file has no such key."""
 
 
 def read_rows(config: Config, split: str, folders: Sequence[Path]) -> Rows:

@@ -18,21 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts between the parts of a prompt.
-
-    Attributes
-    ----------
-    target_delimiter : str
-        Between a question and its answer.
-    shown_delimiter : str
-        The same in demonstrations.
-    fewshot_delimiter : str
-        After each demonstration.
-    """
+    """The texts between the parts of a prompt."""
 
     target_delimiter: str = " "
+    """Between a question and its answer."""
     shown_delimiter: str = " "
+    """The same in demonstrations."""
     fewshot_delimiter: str = "\n\n"
+    """After each demonstration."""
 
     def layout(self, description: str) -> Layout:
         """Return the layout that writes these texts."""

@@ -26,19 +26,13 @@ _OTHER_FOLDERS = {"__pycache__", ".ipynb_checkpoints"}
 
 @dataclass(frozen=True)
 class Index:
-    """Names of a folder's tasks, as lm-evaluation-harness finds them.
-
-    Attributes
-    ----------
-    tasks, groups : dict
-        The file of each name; of several files with one name the first in alphabetical order.
-    tags : dict
-        The tasks that bear each tag, in alphabetical order.
-    """
+    """Names of a folder's tasks, as lm-evaluation-harness finds them."""
 
     tasks: Mapping[str, Path] = field(default_factory=dict)
     groups: Mapping[str, Path] = field(default_factory=dict)
+    """The file of each name; of several files with one name the first in alphabetical order."""
     tags: Mapping[str, list[str]] = field(default_factory=dict)
+    """The tasks that bear each tag, in alphabetical order."""
 
     @cached_property
     def names(self) -> dict[str, None]:

@@ -23,18 +23,12 @@ _OF_GROUPS = {"group", "group_alias", "task", "aggregate_metric_list", "metadata
 
 @dataclass(frozen=True)
 class Members:
-    """The tasks that a path stands for.
-
-    Attributes
-    ----------
-    tasks : dict
-        What the YAML says of each, by name.
-    several : bool
-        Whether it stands for a number of tasks, which may be 1.
-    """
+    """The tasks that a path stands for."""
 
     tasks: Mapping[str, Config]
+    """What the YAML says of each, by name."""
     several: bool
+    """Whether it stands for a number of tasks, which may be 1."""
 
 
 def members(spec: LmEvalSpec, base: Path, where: Where) -> Members:

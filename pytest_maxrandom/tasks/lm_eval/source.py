@@ -43,21 +43,14 @@ _NOT_CODE = ("process_results", "metric_list")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The documents of a task.
-
-    Attributes
-    ----------
-    scored : list of Document
-        Those that are asked.
-    shown : list of Document or None
-        The same in the templates of demonstrations; None where these are the same.
-    pool : list of Document or None
-        Those that demonstrations are drawn from; None where they are drawn from what is asked.
-    """
+    """The documents of a task."""
 
     scored: list[Document]
+    """Those that are asked."""
     shown: list[Document] | None
+    """The same in the templates of demonstrations; None where these are the same."""
     pool: list[Document] | None
+    """Those that demonstrations are drawn from; None where they are drawn from what is asked."""
 
 
 class LmEval:

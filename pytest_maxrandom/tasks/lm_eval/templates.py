@@ -38,28 +38,19 @@ _KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The fields of one document, as lm-evaluation-harness gets them from a row.
-
-    Attributes
-    ----------
-    text : str or int
-        `doc_to_text`; a number where the choices are texts of their own (`multiple_input`), and
-        this is the right one.
-    choices : list or None
-        `doc_to_choice`.
-    target : str, int, list
-        `doc_to_target`.
-    prefix : str or None
-        `gen_prefix`.
-    description : str
-        What stands on top of a prompt.
-    """
+    """The fields of one document, as lm-evaluation-harness gets them from a row."""
 
     text: Any
+    """`doc_to_text`; a number where the choices are texts of their own (`multiple_input`), and this
+    is the right one."""
     choices: Any
+    """`doc_to_choice`."""
     target: Any
+    """`doc_to_target`."""
     prefix: Any = None
+    """`gen_prefix`."""
     description: Any = ""
+    """What stands on top of a prompt."""
 
 
 class _Process:
