@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.errors import MaxRandomError, RecordedError
 from pytest_maxrandom.notation import accuracy, count
-from pytest_maxrandom.recorded.choices import read_choices, with_choices
-from pytest_maxrandom.recorded.sources import read
+from pytest_maxrandom.recorded.sources import read, read_choices, with_choices
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.holdout import Study, predictive_values, split_trials
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.recorded.choices import ChoiceTable
+    from pytest_maxrandom.recorded.sources import ChoiceTable
     from pytest_maxrandom.studies.holdout import Trials
 
 _COLUMNS = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.logs.json_files import read_json
+from pytest_maxrandom.recorded.files import read_json
 from pytest_maxrandom.recorded.logs.lm_eval_samples import COMPARED, read_samples
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.recorded.logs.json_files import Object
+    from pytest_maxrandom.recorded.files import Object
     from pytest_maxrandom.recorded.logs.lm_eval_samples import Sample
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import LmEvalResults

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.logs.json_files import read_lines
+from pytest_maxrandom.recorded.files import read_lines
 from pytest_maxrandom.recorded.logs.runs import cluster_of, digest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.logs.json_files import Fields, Object
+    from pytest_maxrandom.recorded.files import Fields, Object
 
 COMPARED = frozenset({"acc", "acc_norm"})
 """Metrics that compare the choices with one another."""

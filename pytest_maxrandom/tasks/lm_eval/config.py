@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_maxrandom.errors import Problem, described, did_you_mean, quoted
-from pytest_maxrandom.tasks.lm_eval.index import SAFE, nested_too_deeply
 from pytest_maxrandom.tasks.reading import Mistake, file_findings, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MOST_LEVELS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,19 @@ class Config:
         if "class" in self.values and "class" not in found:
             found["class"] = str(self.values["class"])
         return found
+
+
+def nested_too_deeply(data: bytes) -> bool:
+    """Tell whether a YAML text has so many levels that libyaml's composer would crash."""
+    if sum(map(data.count, (b"[", b"{", b"- ", b"? "))) < _MOST_LEVELS:
+        return False
+    level = 0
+    for event in yaml.parse(data, SAFE):
+        level += isinstance(event, yaml.CollectionStartEvent)
+        level -= isinstance(event, yaml.CollectionEndEvent)
+        if level > _MOST_LEVELS:
+            return True
+    return False
 
 
 def functions_of(value: Any, seen: set[int] | None = None) -> Iterator[Function]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from pytest_maxrandom.tasks.task import Example, Layout
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.tasks.lm_eval.templates import Document
+    from pytest_maxrandom.tasks.lm_eval.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +115,6 @@ def with_solution(drawn: Example, solved: str | None, texts: Texts) -> Example:
     if len(drawn.right) == 1 and solved == before + texts.target_delimiter + last:
         return drawn
     return replace(drawn, solved=solved)
-
-
-def reasons(found: Sequence[str]) -> dict[str, int]:
-    """Return how many documents are unanswerable for each reason."""
-    return dict(Counter(found))
 
 
 def _choices(document: Document) -> list[str]:

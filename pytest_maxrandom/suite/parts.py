@@ -1,6 +1,7 @@
-"""What is right in a wrong suite, so that one message has its mistakes and those of what it names.
+"""Parts of a suite read alone: those that stand in no file, and what is right in a wrong suite.
 
-A model or a task with wrong keys is taken without them, where what is left is one.
+One message then has the mistakes of a wrong suite and those of what it names. A model or a task
+with wrong keys is taken without them, where what is left is one.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.suite.checks import is_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite
+from pytest_maxrandom.suite.mistakes import mistakes_of
 from pytest_maxrandom.suite.models import MODELS, kind_of
 from pytest_maxrandom.suite.positions import Document, read
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-    from pytest_maxrandom.suite.base import Location
+    from pytest_maxrandom.suite.base import FormatSpec, Location
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
 
@@ -137,13 +139,7 @@ _RESULTS = {"name": "none", "backend": "recorded", "results": {"path": "none", "
 
 
 def _fits(said: dict[str, Any]) -> dict[str, Any]:
-    """Return what a suite of recorded results may say.
-
-    Raises
-    ------
-    ValidationError
-        If it may not.
-    """
+    """Return what a suite of recorded results may say; pydantic raises where it may not."""
     whole = {"models": [_RESULTS], "tasks": [_NONE], **said}
     RecordedSuiteSpec.model_validate(whole, context=whole)
     return said
@@ -195,3 +191,50 @@ def _within(keys: Any, location: Sequence[str | int]) -> Location:
     """Return where an error is in some keys, which may have been validated as a part of a suite."""
     below = location[2:] if tuple(location[:2]) == ("tasks", 0) else location
     return Document(keys, None, []).path(below[1:] if location[:1] == ("prompts",) else below)
+
+
+def task_of_keys(keys: dict[str, Any], path: Path) -> TaskSpec:
+    """Return the typed form of one task, whose keys stand in no suite.
+
+    Parameters
+    ----------
+    keys : dict
+        As they would stand in a suite below `tasks`.
+    path : Path
+        The file that mistakes are reported for.
+
+    Raises
+    ------
+    SuiteError
+        With all that is wrong with the keys.
+    """
+    data = {"models": [{"name": "none"}], "tasks": [keys]}
+    try:
+        return _spec_of(data, "tasks[0].").tasks[0]
+    except ValueError as error:
+        raise SuiteError([Problem(path, None, each) for each in error.args]) from None
+
+
+def format_of_keys(keys: dict[str, Any]) -> FormatSpec:
+    """Return the typed form of one format, whose keys stand in no suite.
+
+    Raises
+    ------
+    ValueError
+        With all that is wrong with the keys.
+    """
+    task = {"name": "none", "format": "jsonl", "path": "none"}
+    data = {"models": [{"name": "none"}], "tasks": [task], "prompts": {"formats": [keys]}}
+    formats = _spec_of(data, "prompts.formats[0].").prompts.formats
+    assert formats is not None
+    return formats[0]
+
+
+def _spec_of(data: dict[str, Any], place: str) -> SuiteSpec:
+    """Return the typed form of a suite that stands in no file; mistakes leave out a place."""
+    try:
+        return SuiteSpec.model_validate(data, context=data)
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+        found = mistakes_of(errors, Document(data, None, []), SuiteSpec, ())
+        raise ValueError(*(each.replace(place, "") for each in found.values())) from None
