@@ -103,7 +103,7 @@ def _read(path: Path) -> tuple[Document, dict[str, Any]]:
     try:
         document = read(path)
     except SuiteError:
-        document = Document(None, None, [])
+        document = Document(None)
     return document, document.data if isinstance(document.data, dict) else {}
 
 
@@ -190,7 +190,7 @@ def _without(keys: Any, errors: Sequence[ErrorDetails]) -> Any:
 def _within(keys: Any, location: Sequence[str | int]) -> Location:
     """Return where an error is in some keys, which may have been validated as a part of a suite."""
     below = location[2:] if tuple(location[:2]) == ("tasks", 0) else location
-    return Document(keys, None, []).path(below[1:] if location[:1] == ("prompts",) else below)
+    return Document(keys).path(below[1:] if location[:1] == ("prompts",) else below)
 
 
 def task_of_keys(keys: dict[str, Any], path: Path) -> TaskSpec:
@@ -236,5 +236,5 @@ def _spec_of(data: dict[str, Any], place: str) -> SuiteSpec:
         return SuiteSpec.model_validate(data, context=data)
     except ValidationError as error:
         errors = error.errors(include_url=False)
-        found = mistakes_of(errors, Document(data, None, []), SuiteSpec, ())
+        found = mistakes_of(errors, Document(data), SuiteSpec, ())
         raise ValueError(*(each.replace(place, "") for each in found.values())) from None

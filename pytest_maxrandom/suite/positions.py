@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -53,26 +54,21 @@ _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _LONGEST_KEY = 100
 
 
+@dataclass(frozen=True, eq=False)
 class Document:
-    """A parsed document that knows where its parts are.
+    """A parsed document that knows where its parts are."""
 
-    Attributes
-    ----------
-    data : object
-        What the YAML says, in builtin types; the keys of its mappings are words or numbers.
-    mistakes : list of (line, message)
-        Keys that stand twice in one mapping, or are neither words nor numbers. `data` has the last
-        of the first kind and none of the second.
-    """
-
-    def __init__(self, data: Any, node: Any, mistakes: list[tuple[int, str]]) -> None:
-        self.data = data
-        self.mistakes = mistakes
-        self._node = node
+    data: Any
+    """What the YAML says, in builtin types; the keys of its mappings are words or numbers."""
+    node: Any = None
+    """The same as PyYAML's nodes; None where it stands in no file."""
+    mistakes: Sequence[tuple[int, str]] = ()
+    """Lines and messages of keys that stand twice in one mapping, or are neither words nor numbers.
+    `data` has the last of the first kind and none of the second."""
 
     def line(self, location: Sequence[str | int]) -> int:
         """Line of the deepest part of `location` that the document has, from 1."""
-        marked = node = self._node
+        marked = node = self.node
         for part in self.path(location):
             if isinstance(node, yaml.MappingNode):
                 marked, node = next(pair for pair in node.value if pair[0].value == str(part))

@@ -284,19 +284,22 @@ def as_object(value: object, what: str, line: int | None = None) -> JsonObject:
     return value
 
 
-def parse_json(text: str, objects: type[dict[str, Any]] = JsonObject) -> Any:
+def parse_json(
+    text: str, objects: type[dict[str, Any]] = JsonObject, line: int | None = None
+) -> Any:
     """Return the value of a JSON text, its objects as :class:`JsonObject` or plain ones.
 
     Raises
     ------
     Mistake
-        With line and column, if the text is not JSON.
+        With line and column, if the text is not JSON; at that line of a file, if it is given.
     """
     try:
         return json.loads(text, object_pairs_hook=objects)
     except json.JSONDecodeError as error:
-        raise Mistake(json_in_words(error), error.lineno) from None
+        raise Mistake(json_in_words(error), line or error.lineno) from None
     except RecursionError:
-        raise Mistake("cannot be read as JSON, because it is nested too deeply") from None
+        raise Mistake("cannot be read as JSON, because it is nested too deeply", line) from None
     except ValueError:  # Python refuses to convert integers of more than 4300 digits
-        raise Mistake("cannot be read as JSON, because a number has too many digits") from None
+        told = "cannot be read as JSON, because a number has too many digits"
+        raise Mistake(told, line) from None

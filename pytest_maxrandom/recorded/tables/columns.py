@@ -7,7 +7,7 @@ import math
 from array import array
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -202,19 +202,12 @@ class Rows:
             What may stand there. Where nothing of one of them does, all rows are kept, so that a
             message can tell what there is.
         """
-        texts = list(self._codes[role])
-        wanted = {text for each in alternatives for text in each}
-        if not all(any(text in self._codes[role] for text in each) for each in alternatives):
-            return
-        columns = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
-        asked = [code for code, text in enumerate(texts) if text in wanted]
-        self._kept = np.flatnonzero(np.isin(columns[role], asked))
-        self.count = len(self._kept)
-        for name, column in columns.items():
-            codes, of_row = np.unique(column[self._kept], return_inverse=True)
-            known = list(self._codes[name])
-            self._codes[name] = defaultdict(None, {known[at]: new for new, at in enumerate(codes)})
-            self._pieces[name] = [of_row.astype(np.int32)]
+        codes = self._codes[role]
+        asked = [[codes[text] for text in each if text in codes] for each in alternatives]
+        if all(asked):
+            wanted = np.isin(np.concatenate(self._pieces[role]), [*chain(*asked)])
+            self._kept = np.flatnonzero(wanted)
+            self.count = len(self._kept)
 
     def read(self, role: str, parse: Callable[[str], T]) -> Values[T]:
         """Return what the texts of a column mean.
@@ -225,17 +218,18 @@ class Rows:
             At the first row for whose text `parse` raises a ValueError.
         """
         column = np.concatenate(self._pieces[role])
+        if self._kept is not None:
+            column = column[self._kept]
+        texts = list(self._codes[role])
         known: dict[T, int] = {}
-        codes = []
-        for code, text in enumerate(self._codes[role]):
+        codes = np.zeros(len(texts), dtype=np.int32)
+        for code in np.flatnonzero(np.bincount(column, minlength=len(texts))):
             try:
-                codes.append(known.setdefault(parse(_encodable(text)), len(known)))
+                codes[code] = known.setdefault(parse(_encodable(texts[code])), len(known))
             except ValueError as error:
                 row = int(np.argmax(column == code))
                 raise self.error(row, f"{role} {error}") from None
-        if len(known) < len(codes):
-            column = np.array(codes, dtype=np.int32)[column]
-        return Values(role, list(known), column)
+        return Values(role, list(known), codes[column])
 
 
 def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str, str]:

@@ -209,15 +209,8 @@ def _rows_of(file: Path, field: str | None) -> list[dict[str, Any]]:
         numbered: list[tuple[int | None, Any]] = [(None, row) for row in rows]
     else:
         lines = enumerate(text.split("\n"), 1)
-        numbered = [(number, _line(line, number)) for number, line in lines if line.strip()]
+        numbered = [(at, parse_json(line, dict, at)) for at, line in lines if line.strip()]
     for number, row in numbered:
         if not isinstance(row, dict):
             raise Mistake(f"a row must be a JSON object, found {described(row)}", number)
     return [row for _, row in numbered]
-
-
-def _line(line: str, number: int) -> Any:
-    try:
-        return parse_json(line, dict)
-    except Mistake as mistake:
-        raise Mistake(str(mistake), number) from None

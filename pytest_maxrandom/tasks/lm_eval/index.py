@@ -62,12 +62,13 @@ def installed() -> Path | None:
 
 def index(folder: Path) -> Index:
     """Return the names of all tasks in a folder and the folders below."""
-    return _of_installed(folder) if folder == installed() else _read(folder)
+    return _of_installed() if folder == installed() else _read(folder)
 
 
 @functools.cache
-def _of_installed(folder: Path) -> Index:
-    return _read(folder)
+def _of_installed() -> Index:
+    folder = installed()
+    return Index() if folder is None else _read(folder)
 
 
 def _read(folder: Path) -> Index:
@@ -253,7 +254,7 @@ class _Names:
             elif "dataset_path" in own:
                 yield name, Config(config.path, {**said, **own, "task": name}, config.places)
             else:
-                names = self.index.names | _installed_index().names
+                names = self.index.names | _of_installed().names
                 raise Mistake(
                     f"the group {quoted(group)} names {quoted(name)}, which is not a task, a group "
                     f"or a tag{did_you_mean(name, names)}"
@@ -263,11 +264,6 @@ class _Names:
         if name in self.index.names:
             return self
         folder = installed()
-        if folder is not None and name in _installed_index().names:
-            return _Names(_installed_index(), folder)
+        if folder is not None and name in _of_installed().names:
+            return _Names(_of_installed(), folder)
         return None
-
-
-def _installed_index() -> Index:
-    folder = installed()
-    return Index() if folder is None else index(folder)
