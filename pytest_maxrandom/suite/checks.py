@@ -54,7 +54,7 @@ def mixed(data: Any) -> Contradiction | None:
 
 def _backends(data: Any) -> list[bool]:
     """Tell of each model whether its results are recorded."""
-    models = _entries(data, "models")
+    models = entries(data, "models")
     return [isinstance(each, dict) and each.get("backend") == "recorded" for each in models]
 
 
@@ -70,12 +70,12 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         Whether its results are recorded.
     """
     suite = data if isinstance(data, dict) else {}
-    tasks = [task if isinstance(task, dict) else {} for task in _entries(suite, "tasks")]
+    tasks = [task if isinstance(task, dict) else {} for task in entries(suite, "tasks")]
     models = [
         _sound(RecordedModelSpec if recorded else kind_of(model), model)
-        for model in _entries(suite, "models")
+        for model in entries(suite, "models")
     ]
-    ids = map(_test_id, _entries(suite, "models"), models)
+    ids = map(_test_id, entries(suite, "models"), models)
     for index, first in repeats(ids):
         yield (
             ("models", index),
@@ -254,7 +254,7 @@ def _of_label_bias(
 
 def _of_arms(suite: dict[str, Any], arms: dict[str, ArmSpec | None]) -> Iterator[Contradiction]:
     """Yield arms that do not change exactly one thing of the suite, or cannot."""
-    if (models := len(_entries(suite, "models"))) > 1:
+    if (models := len(entries(suite, "models"))) > 1:
         yield (
             ("models", 1),
             f"found {models} models, expected one, because `arms` are changes of one model; give "
@@ -291,7 +291,7 @@ def _of_comparisons(suite: dict[str, Any], names: dict[str, int]) -> Iterator[Co
     if not names:
         return
     first: dict[str, int] = {}
-    for index, each in enumerate(_entries(suite, "compare")):
+    for index, each in enumerate(entries(suite, "compare")):
         spec = _sound(CompareSpec, {"arms": each} if isinstance(each, str) else each)
         if spec is None:
             continue
@@ -321,7 +321,8 @@ def _of_comparisons(suite: dict[str, Any], names: dict[str, int]) -> Iterator[Co
         yield ("contamination",), "base, extra and test must be three different arms"
 
 
-def _entries(data: Any, key: str) -> list[Any]:
+def entries(data: Any, key: str) -> list[Any]:
+    """Return what stands in a list below a key, as a suite has it; nothing where there is none."""
     found = data.get(key) if isinstance(data, dict) else None
     return found if isinstance(found, list) else []
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.suite.checks import is_recorded
+from pytest_maxrandom.suite.checks import entries, is_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite
 from pytest_maxrandom.suite.mistakes import mistakes_of
 from pytest_maxrandom.suite.models import MODELS, kind_of
@@ -56,7 +56,7 @@ def sound_parts(path: Path) -> tuple[list[Part], Callable[..., int]]:
     document, data = _read(path)
     found = []
     for part, typed in (("models", _model), ("tasks", _task)):
-        for index, keys in enumerate([] if is_recorded(data) else _entries(data, part)):
+        for index, keys in enumerate([] if is_recorded(data) else entries(data, part)):
             spec, whole = _without_mistakes(_with_format(part, keys), typed)
             if spec is not None:
                 found.append(Part((part, index), spec, whole))
@@ -85,9 +85,9 @@ def sound_results(path: Path) -> tuple[RecordedSuite | None, list[int]]:
     document, data = _read(path)
     if not is_recorded(data):
         return None, []
-    models = enumerate(_entries(data, "models"))
+    models = enumerate(entries(data, "models"))
     right = [(place, keys) for place, keys in models if _is_right({"models": [keys]})]
-    tasks = [keys for keys in _entries(data, "tasks") if _is_right({"tasks": [keys]})]
+    tasks = [keys for keys in entries(data, "tasks") if _is_right({"tasks": [keys]})]
     prompts = _without_mistakes(data.get("prompts", {}), lambda keys: _fits({"prompts": keys}))[0]
     if not right or prompts is None:
         return None, []
@@ -105,11 +105,6 @@ def _read(path: Path) -> tuple[Document, dict[str, Any]]:
     except SuiteError:
         document = Document(None)
     return document, document.data if isinstance(document.data, dict) else {}
-
-
-def _entries(data: dict[str, Any], part: str) -> list[Any]:
-    entries = data.get(part)
-    return entries if isinstance(entries, list) else []
 
 
 def _with_format(part: str, keys: Any) -> Any:

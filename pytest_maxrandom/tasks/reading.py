@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -44,27 +44,19 @@ class Mistake(Exception):
         self.line = line
 
 
+@dataclass(eq=False)
 class Findings:
-    """The problems found so far in one source of examples.
+    """The problems found so far in one source of examples."""
 
-    Parameters
-    ----------
-    locate : callable
-        Makes the problem from a place (None: the source as a whole) and a message.
-    name : callable
-        What a message calls a place, for example "line 3".
-    """
-
-    def __init__(
-        self, locate: Callable[[int | None, str], Problem], name: Callable[[int], str]
-    ) -> None:
-        self._locate = locate
-        self._problems: list[Problem] = []
-        self.name = name
+    locate: Callable[[int | None, str], Problem]
+    """Makes the problem from a place (None: the source as a whole) and a message."""
+    name: Callable[[int], str]
+    """What a message calls a place, for example "line 3"."""
+    _problems: list[Problem] = field(default_factory=list, init=False)
 
     def add(self, place: int | None, message: str) -> None:
         """Note a problem."""
-        self._problems.append(self._locate(place, message))
+        self._problems.append(self.locate(place, message))
 
     def attempt(
         self, place: int | None, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
@@ -103,7 +95,7 @@ class Findings:
         in_order = _joined(sorted(self._problems, key=lambda problem: problem.line or 0))
         shown, hidden = in_order[:MOST_SHOWN], len(in_order) - MOST_SHOWN
         if hidden > 0:
-            shown.append(self._locate(None, f"problems not shown: {hidden}"))
+            shown.append(self.locate(None, f"problems not shown: {hidden}"))
         return SuiteError(shown)
 
 
