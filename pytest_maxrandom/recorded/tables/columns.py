@@ -125,12 +125,12 @@ class Rows:
         self._pieces: dict[str, list[NDArray[np.int32]]] = {role: [] for role in self.names}
         self._kept: NDArray[np.int64] | None = None
 
-    def place(self, row: int) -> int:
+    def place(self, row: int | np.integer[Any]) -> int:
         """Return the line of a row, or its number, both from 1."""
-        whole = row if self._kept is None else int(self._kept[row])
+        whole = int(row if self._kept is None else self._kept[row])
         return whole + 1 if self._lines is None else self._lines[whole]
 
-    def called(self, row: int) -> str:
+    def called(self, row: int | np.integer[Any]) -> str:
         """Return what a message calls a row."""
         return f"{'row' if self._lines is None else 'line'} {self.place(row)}"
 

@@ -161,8 +161,8 @@ class Grid:
             raise self.error(
                 again,
                 f"prompt {quoted(self.prompts[self._prompt[first]])} already has an answer to "
-                f"example {quoted(self.examples[self.example[first]])} in {self._called(first)}; "
-                "keep one row for each prompt and example",
+                f"example {quoted(self.examples[self.example[first]])} in "
+                f"{rows.called(members[first])}; keep one row for each prompt and example",
             )
 
     def error(self, member: int | np.integer[Any], message: str) -> RecordedError:
@@ -173,9 +173,6 @@ class Grid:
         """Return an error at the first row of an example."""
         about = f"example {quoted(self.examples[example])} {message}"
         return self.error(self._example_firsts[example], about)
-
-    def _called(self, member: int | np.integer[Any]) -> str:
-        return self._rows.called(int(self._members[member]))
 
     def sizes(self, *, ragged: bool) -> tuple[int, int]:
         """Return the least and the greatest number of examples of a prompt.
@@ -232,7 +229,8 @@ class Grid:
                 at,
                 f"{values.role} of example {quoted(self.examples[example])} is "
                 f"{shown(values.distinct[codes[at]])}, but {shown(values.distinct[codes[first]])} "
-                f"in {self._called(first)}; give all rows of an example the same value",
+                f"in {self._rows.called(self._members[first])}; give all rows of an example the "
+                "same value",
             )
         return [values.distinct[code] for code in expected]
 
