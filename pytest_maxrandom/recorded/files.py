@@ -38,10 +38,7 @@ _NO_UTF8 = re.compile("[\udc80-\udcff]")
 def opened(path: Path, newline: str) -> Iterator[IO[str]]:
     """Open a file in UTF-8, with or without a byte order mark, also with gzip (``.gz``).
 
-    Parameters
-    ----------
-    newline : str
-        Which line ends are distinguished, as for :func:`open`; "" leaves each as it is.
+    `newline` says which line ends are distinguished, as for :func:`open`.
 
     Raises
     ------
@@ -84,15 +81,10 @@ def json_object(
 ) -> dict[str, Any]:
     """Return the object that a text in JSON, or its bytes, stands for.
 
-    Parameters
-    ----------
-    way : str
-        What to do where it stands for none: the end of a message.
-
     Raises
     ------
     RecordedError
-        If it stands for none.
+        If it stands for none; it ends with what to do then (`way`).
     """
     try:
         value = decode(text)

@@ -199,11 +199,8 @@ class ModelResults:
 def read(path: Path) -> list[Answers]:
     """Read all sweeps of a file that needs no suite; its name's ending tells the kind.
 
-    Parameters
-    ----------
-    path : Path
-        An ``.npz`` archive (see `pytest_maxrandom.recorded.npz`), or a ``.jsonl`` file that
-        ``pytest --maxrandom-predictions`` wrote.
+    It is an ``.npz`` archive (see `pytest_maxrandom.recorded.npz`), or a ``.jsonl`` file that
+    ``pytest --maxrandom-predictions`` wrote.
 
     Raises
     ------
@@ -223,13 +220,9 @@ def read(path: Path) -> list[Answers]:
 
 
 def read_choices(source: str) -> int | ChoiceTable:
-    """Read a number of choices, or a table of them.
+    """Read a whole number of choices, or a table of them, such as a CSV file.
 
-    Parameters
-    ----------
-    source : str
-        A whole number, or the path of a table (such as a CSV file) with the columns model, task
-        (or dataset), shots and choices (or num_choices).
+    A table has the columns model, task (or dataset), shots and choices (or num_choices).
 
     Raises
     ------

@@ -116,14 +116,8 @@ def placed(
 ) -> ValidationError:
     """Return the error, whose mistakes say in their contexts below what they are, and where.
 
-    What a deeper part has said of that already stays.
-
-    Parameters
-    ----------
-    name, thing
-        What they are below.
-    among : sequence of ValidationError
-        Mistakes that are not in each of these are left out.
+    What a deeper part has said of that already stays. Mistakes that are not in each of the errors
+    in `among` are left out.
     """
     shared = [{(one["loc"], one["type"]) for one in each.errors()} for each in among]
     found = []

@@ -61,13 +61,8 @@ def _backends(data: Any) -> list[bool]:
 def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
     """Yield where parts of a suite contradict each other, and the way out in one sentence.
 
-    Parameters
-    ----------
-    data : object
-        What the file says. Parts that are mistakes by themselves are passed over, so that a suite
-        may be asked for both kinds of mistake at once.
-    recorded : bool
-        Whether its results are recorded.
+    Parts of the file's data that are mistakes by themselves are passed over, so that a suite may be
+    asked for both kinds of mistake at once.
     """
     suite = data if isinstance(data, dict) else {}
     tasks = [task if isinstance(task, dict) else {} for task in entries(suite, "tasks")]

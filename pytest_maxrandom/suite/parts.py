@@ -75,13 +75,7 @@ def sound_texts(path: Path) -> dict[str, str]:
 
 
 def sound_results(path: Path) -> tuple[RecordedSuite | None, list[int]]:
-    """Return a wrong suite of recorded results with what is right of it, if a model is.
-
-    Returns
-    -------
-    RecordedSuite or None, list of int
-        Also the place of each of its models in the file.
-    """
+    """Return what is right of a wrong suite of recorded results, and where its models stand."""
     document, data = _read(path)
     if not is_recorded(data):
         return None, []
@@ -191,17 +185,10 @@ def _within(keys: Any, location: Sequence[str | int]) -> Location:
 def task_of_keys(keys: dict[str, Any], path: Path) -> TaskSpec:
     """Return the typed form of one task, whose keys stand in no suite.
 
-    Parameters
-    ----------
-    keys : dict
-        As they would stand in a suite below `tasks`.
-    path : Path
-        The file that mistakes are reported for.
-
     Raises
     ------
     SuiteError
-        With all that is wrong with the keys.
+        With all that is wrong with the keys, as mistakes in the file `path`.
     """
     data = {"models": [{"name": "none"}], "tasks": [keys]}
     try:

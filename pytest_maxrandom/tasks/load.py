@@ -62,15 +62,8 @@ def members(spec: TaskSpec, base: Path, where: Where) -> list[TaskSpec]:
 def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
     """Load the task that `spec` names, with all its examples, and the pool that it gives.
 
-    Parameters
-    ----------
-    spec : TaskSpec
-        A validated task of a suite.
-    base : Path
-        The folder that paths are relative to: that of the suite file.
-    where : callable, optional
-        Where the keys of the task stand in the suite, see
-        :data:`pytest_maxrandom.tasks.task.Where`.
+    Paths are relative to the folder `base`, that of the suite file; `where` tells where the keys of
+    the task stand in it.
 
     Raises
     ------
@@ -117,10 +110,7 @@ def absent_file(spec: TaskSpec, base: Path) -> str | None:
 def absent_data(spec: TaskSpec, base: Path, where: Where) -> str | None:
     """Say which data that have a name, not a path, are on this machine in no way; None if all are.
 
-    Parameters
-    ----------
-    spec : TaskSpec
-        Of one task: a group of lm-eval has `members`.
+    It is asked of one task; a group of lm-eval has `members`.
 
     Raises
     ------

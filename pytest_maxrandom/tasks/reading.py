@@ -144,13 +144,7 @@ def as_id(value: object) -> str:
 
 
 def as_cluster(value: object, column: str) -> str:
-    """Return the name of an example's cluster: a text that is not empty, or a whole number.
-
-    Parameters
-    ----------
-    column : str
-        What the data calls it.
-    """
+    """Return the name of an example's cluster: a text that is not empty, or a whole number."""
     if value in (None, ""):
         raise Mistake(
             f"there is no cluster in {quoted(column)}, but with `columns: cluster:` every example "
@@ -172,12 +166,8 @@ def shown(path: Path) -> Path:
 def read_file(path: str, base: Path, where: Where, holds: str = "examples") -> tuple[Path, str]:
     """Return the file that `path` names, relative to the folder `base`, and its text.
 
-    It is UTF-8, with its own line ends and without a byte order mark.
-
-    Parameters
-    ----------
-    holds : str
-        What it should have, as messages call it.
+    It is UTF-8, with its own line ends and without a byte order mark. `holds` is what it should
+    have, as messages call it.
 
     Raises
     ------
@@ -198,12 +188,7 @@ def read_file(path: str, base: Path, where: Where, holds: str = "examples") -> t
 def named_in(key: str, columns: Collection[str], where: Where | None) -> str:
     """Say which line of a suite names a column, to close a sentence; nothing where none does.
 
-    Parameters
-    ----------
-    key : str
-        What names it: ``input``, or ``columns: input``.
-    columns : collection of str
-        The keys below `columns` that the suite has.
+    The key is one such as ``input`` or ``columns: input``; `columns` are those that the suite has.
     """
     role = key.removeprefix("columns: ")
     if where is None or (key != role and role not in columns):

@@ -103,16 +103,10 @@ class Sample:
 
 
 def read_samples(path: Path, delimiter: str, cluster: str | None = None) -> list[Sample]:
-    """Read all lines of a samples file, in its order.
+    """Read all lines of a file ``samples_TASK_TIME.jsonl``, in its order.
 
-    Parameters
-    ----------
-    path : Path
-        A file ``samples_TASK_TIME.jsonl``.
-    delimiter : str
-        What the task puts between a context and a choice.
-    cluster : str, optional
-        The field of the documents that holds their cluster.
+    Between a context and a choice stands the task's `delimiter`; `cluster` is the field of the
+    documents that holds their cluster, if any does.
 
     Raises
     ------

@@ -84,15 +84,10 @@ def digest(*parts: object) -> str:
 def cluster_of(data: object, key: str | None, where: str) -> str | None:
     """Return the cluster in what a log tells of an example; None where none is asked for.
 
-    Parameters
-    ----------
-    data : object
-        An object of JSON in which it stands under `key`.
-
     Raises
     ------
     RecordedError
-        If it does not stand there.
+        If it does not stand under `key` in an object of JSON.
     """
     if key is None:
         return None
@@ -110,12 +105,7 @@ def cluster_of(data: object, key: str | None, where: str) -> str | None:
 def gather(path: Path, runs: Sequence[LoggedRun]) -> list[Answers]:
     """Make a sweep of all runs with the same model, task and shots, in the order of their firsts.
 
-    Parameters
-    ----------
-    path : Path
-        Where the runs were read from.
-    runs : sequence of LoggedRun
-        In the order in which repeated runs give way to earlier ones.
+    Repeated runs give way to those that are given earlier.
 
     Raises
     ------

@@ -92,12 +92,7 @@ class Values(Generic[T]):
 class Rows:
     """The columns of a file that are wanted and there, by role.
 
-    Parameters
-    ----------
-    line : int or None
-        On which the header stands; None where the file has no lines.
-    header : sequence of str
-        The names of all its columns.
+    The header, with the names of all columns, stands on a `line`; None where a file has no lines.
 
     Attributes
     ----------
@@ -142,10 +137,7 @@ class Rows:
     def extend(self, records: Iterator[tuple[int, Any]], keys: Sequence[Any]) -> None:
         """Append rows, given the line on which each starts, and its cells by key.
 
-        Parameters
-        ----------
-        keys : sequence
-            The keys of the columns in a row, in the order of `names`.
+        The keys are those of the columns in a row, in the order of `names`.
 
         Raises
         ------
@@ -167,10 +159,7 @@ class Rows:
     ) -> None:
         """Append to a column texts, or other values as JSON has them, behind `count` rows.
 
-        Parameters
-        ----------
-        of_row : ndarray of int, optional
-            Per row the place of its value; if not given, each row has one.
+        Each row has one, unless `of_row` has per row the place of its value.
         """
         kinds = set(map(type, values))
         texts: Iterable[str] = (
@@ -196,11 +185,8 @@ class Rows:
     def keep(self, role: str, alternatives: Iterable[Sequence[str]]) -> None:
         """Forget the rows in whose column something else stands, with whatever is wrong with them.
 
-        Parameters
-        ----------
-        alternatives : iterable of sequence of str
-            What may stand there. Where nothing of one of them does, all rows are kept, so that a
-            message can tell what there is.
+        Where nothing of one of the alternatives does, all rows are kept, so that a message can tell
+        what there is.
         """
         codes = self._codes[role]
         asked = [[codes[text] for text in each if text in codes] for each in alternatives]

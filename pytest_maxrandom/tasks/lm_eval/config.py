@@ -89,10 +89,7 @@ def functions_of(value: Any, seen: set[int] | None = None) -> Iterator[Function]
 def read_config(path: Path, root: Path) -> Config:
     """Read a YAML file and what it includes; later files win, and the file itself over all.
 
-    Parameters
-    ----------
-    root : Path
-        The folder that no included file may be outside of.
+    No included file may be outside of the folder `root`.
 
     Raises
     ------

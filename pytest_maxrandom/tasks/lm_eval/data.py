@@ -33,12 +33,7 @@ class Rows:
 
 
 def read_rows(config: Config, split: str, folders: Sequence[Path]) -> Rows:
-    """Read one split of the task's data.
-
-    Parameters
-    ----------
-    folders : sequence of Path
-        Where files are looked for that the task names without a folder of their own.
+    """Read one split of the task's data; files without a folder are looked for in these folders.
 
     Raises
     ------

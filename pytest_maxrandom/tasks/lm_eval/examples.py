@@ -45,11 +45,8 @@ class Unanswerable(Exception):
 def example(document: Document, name: str, texts: Texts, *, multiple: bool) -> Example:
     """Return the example of a document.
 
-    Parameters
-    ----------
-    multiple : bool
-        Whether `doc_to_text` is the number of the right choice, and the choices are texts that the
-        target follows (`multiple_input`).
+    With `multiple` (lm-eval's `multiple_input`), `doc_to_text` is the number of the right choice,
+    and the choices are texts that the target follows.
 
     Raises
     ------
