@@ -76,50 +76,50 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
             ("models", index),
             f"this has the same test ids as models[{first}]; give one of them a `label`",
         )
-    if not recorded:
-        yield from undecidable(suite)
     yield from _of_tasks(suite, tasks)
     yield from _of_replicates(suite, tasks, recorded=recorded)
     yield from _of_label_bias(suite, tasks, recorded=recorded)
-    if recorded and suite.get("judge") == "published":
-        for index, task in enumerate(tasks):
+    arms = suite.get("arms")
+    if recorded:
+        for index, task in enumerate(tasks if suite.get("judge") == "published" else ()):
             if task and "published" not in task:
                 yield (
                     ("tasks", index),
                     "`judge: published` needs the key `published` in every task; give n, t and "
                     "chance as they were published",
                 )
-    if "counterfactual" in suite and not recorded:
-        bias = suite.get("label_bias")
-        asked = as_list(bias.get("interactions")) if isinstance(bias, dict) else []
-        if "counterfactual" not in (*_scorings(suite), *asked):
-            yield (
-                ("counterfactual",),
-                "this says how choices are stated, but nothing uses it; remove it, or use "
-                "`scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
-            )
-    if "generation" in suite and not recorded and "generate" not in _scorings(suite):
+    else:
+        yield from undecidable(suite)
+        yield from _of_scoring(suite)
+        yield from _of_chats(suite, models)
+        kind, given = arm_of(suite.get("models")), arms if isinstance(arms, dict) else {}
+        sound = {name: _sound(kind, arm) for name, arm in given.items() if isinstance(name, str)}
+        run = [model if isinstance(model, ModelSpec) else None for model in models]
+        contamination = _sound(ContaminationSpec, suite.get("contamination"))
+        yield from trained.contradictions(suite, run, sound, contamination)
+        if isinstance(arms, dict):
+            yield from _of_arms(suite, sound)
+            yield from _of_comparisons(suite, {name: place for place, name in enumerate(sound)})
+    if (recorded or not isinstance(arms, dict)) and None not in models:
+        yield from _of_comparisons(suite, model_names([each for each in models if each]))
+
+
+def _of_scoring(suite: dict[str, Any]) -> Iterator[Contradiction]:
+    """Yield what is said of a way to ask that nothing asks."""
+    bias = suite.get("label_bias")
+    asked = as_list(bias.get("interactions")) if isinstance(bias, dict) else []
+    if "counterfactual" in suite and "counterfactual" not in (*_scorings(suite), *asked):
+        yield (
+            ("counterfactual",),
+            "this says how choices are stated, but nothing uses it; remove it, or use "
+            "`scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
+        )
+    if "generation" in suite and "generate" not in _scorings(suite):
         yield (
             ("generation",),
             "this says how answers are generated, but none are; remove it, or use `scoring: "
             "generate`",
         )
-    if not recorded:
-        yield from _of_chats(suite, models)
-    arms = suite.get("arms")
-    sound: dict[str, ArmSpec | None] = {}
-    if isinstance(arms, dict) and not recorded:
-        kind = arm_of(suite.get("models"))
-        sound = {name: _sound(kind, arm) for name, arm in arms.items() if isinstance(name, str)}
-    if not recorded:
-        run = [model if isinstance(model, ModelSpec) else None for model in models]
-        contamination = _sound(ContaminationSpec, suite.get("contamination"))
-        yield from trained.contradictions(suite, run, sound, contamination)
-    if isinstance(arms, dict) and not recorded:
-        yield from _of_arms(suite, sound)
-        yield from _of_comparisons(suite, {name: place for place, name in enumerate(sound)})
-    elif None not in models:
-        yield from _of_comparisons(suite, model_names([each for each in models if each]))
 
 
 def _test_id(said: Any, model: NamedModel | None) -> str | None:
