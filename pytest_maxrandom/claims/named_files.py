@@ -18,8 +18,8 @@ from pytest_maxrandom.errors import (
     SuiteError,
     dotted,
 )
-from pytest_maxrandom.recorded.model_results import ModelResults
-from pytest_maxrandom.suite.sound import sound_parts, sound_results, sound_texts
+from pytest_maxrandom.recorded.sources import ModelResults
+from pytest_maxrandom.suite.parts import sound_parts, sound_results, sound_texts
 from pytest_maxrandom.suite.tasks import TaskSpec
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.registry import Backends
-    from pytest_maxrandom.suite.sound import Part
+    from pytest_maxrandom.suite.parts import Part
 
 
 def in_named_files(path: Path, backends: Backends) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
-from pytest_maxrandom.recorded.model_results import ModelResults
+from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import claimed
 
 if TYPE_CHECKING:
