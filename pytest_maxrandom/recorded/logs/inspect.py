@@ -236,7 +236,7 @@ def _open_archive(path: Path) -> tuple[Fields, Iterable[Fields]]:
     return header, _members(path, wanted, zstandard=zstandard)
 
 
-def _members(path: Path, names: list[str], *, zstandard: bool) -> Iterator[Fields]:
+def _members(path: Path, names: Sequence[str], *, zstandard: bool) -> Iterator[Fields]:
     library: Any = zipfile
     damage: tuple[type[Exception], ...] = (zlib.error, EOFError, ValueError, NotImplementedError)
     if zstandard and sys.version_info < (3, 14):
