@@ -7,7 +7,7 @@ results that exist (`pytest_maxrandom.recorded`). What follows need not know whi
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -173,12 +173,6 @@ class Answers:
             chances=None if chance is None else (chance,) * maximum.n,
             maximum=maximum,
         )
-
-    @classmethod
-    def of(cls, known: Answers, /, **more: Any) -> Self:
-        """Return answers with what else this kind of them has, and what is otherwise in it."""
-        own = {each.name: getattr(known, each.name) for each in fields(Answers)}
-        return cls(**(own | more))
 
     def __post_init__(self) -> None:
         if self.maximum is not None:

@@ -11,11 +11,11 @@ import numpy as np
 from pytest_maxrandom.claims.new_questions import new_questions
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import permuted_p
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, judge
-from pytest_maxrandom.flags import JudgedResult, find, preferences
-from pytest_maxrandom.flags.kind import JudgedScore
+from pytest_maxrandom.claims.verdict import judge
+from pytest_maxrandom.flags import find, preferences
 from pytest_maxrandom.flags.labels import majority
 from pytest_maxrandom.record import RedFlag, Remark
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import METRICS
 
@@ -42,13 +42,10 @@ class View(NamedTuple):
     shuffles : sequence of Shuffle
         How the right answers of the distinct prompts can be exchanged; of several the largest
         p-value counts, and without any there is no permutation test.
-    constants : tuple of float
-        Where the metric is not accuracy: per label the score of giving it to all examples.
     """
 
     seen: JudgedAnswers
     shuffles: Sequence[Shuffle]
-    constants: tuple[float, ...] = ()
 
 
 def assess(
@@ -98,7 +95,7 @@ def assess(
     if answers.prompts:
         found = new_questions(answers, best, null.t, metric, searched=searched)
         result = replace(result, new_questions=found)
-    return _flagged(result, claim, null, guessers, views, metric)
+    return _flagged(result, claim, null, guessers, views)
 
 
 def ranking(views: Sequence[View], metric: Metric) -> list[float]:
@@ -155,30 +152,12 @@ def _permutation_p(
     return permutation_p, notes
 
 
-def beside_verdict(
-    view: View, result: Result, claim: Claim, null: Null, metric: Metric
-) -> JudgedAnswers:
+def beside_verdict(view: View, result: Result, claim: Claim, null: Null) -> JudgedAnswers:
     """Return what red flags are found in, with the verdict on the best of the distinct prompts."""
-    seen, ways = view.seen, None
+    ways = None
     if claim.permutation_p is not None and view.shuffles:
         ways = min(shuffle.arrangements for shuffle in view.shuffles)
-    score = None
-    if view.constants:
-        assert result.best_score is not None
-        score = JudgedScore(METRICS[metric].words, result.best_score, view.constants)
-    assert result.best_correct is not None
-    judged = JudgedResult(
-        best=result.best,
-        correct=result.best_correct,
-        n=null.n,
-        passed=result.passed,
-        p_max=result.p_max,
-        permutation_p=result.permutation_p,
-        level=result.levels.get("p_max", DEFAULT_LEVEL),
-        impossible=tuple(claim.impossible(null, ways)),
-        score=score,
-    )
-    return replace(seen, result=judged)
+    return replace(view.seen, result=result, impossible=tuple(claim.impossible(null, ways)))
 
 
 def _flagged(
@@ -187,14 +166,13 @@ def _flagged(
     null: Null,
     guessers: BestOfPrompts,
     views: Sequence[View],
-    metric: Metric,
 ) -> Result:
     """Add red flags, some of which fail the claim, and what the commonest label reaches."""
     flags: dict[Flag, None] = {}
     rate: float | None = None
     p: float | None = None
     for view in views:
-        seen = beside_verdict(view, result, claim, null, metric)
+        seen = beside_verdict(view, result, claim, null)
         constant = majority(seen)
         if constant is not None and constant.rate > (rate or 0):
             rate, p = constant.rate, constant.p_value(guessers)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.searched import told_of
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.ledger.history import ClaimedSet
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, Tries
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.looks import spent
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.held_out import confirmed, held_out
 from pytest_maxrandom.claims.searched import unjudged
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.sweeps.executor import jobs_of
 

@@ -88,9 +88,10 @@ def view_of(
         full_texts=sweep.full_texts,
         asked=_asked(planned),
         others=tuple(others),
+        metric=planned.suite.metric,
+        constants=_constants(planned.suite.metric, labels),
     )
-    constants = _constants(planned.suite.metric, labels)
-    return View(seen, [Shuffle.of(sweep.predictions, labels)], constants)
+    return View(seen, [Shuffle.of(sweep.predictions, labels)])
 
 
 def result_of_sweep(

@@ -23,7 +23,6 @@ from pytest_maxrandom.flags.kind import (
     TOPICS,
     Flag,
     JudgedAnswers,
-    JudgedResult,
     RedFlagKind,
     RedFlagKinds,
 )
@@ -36,7 +35,6 @@ __all__ = [
     "TOPICS",
     "Flag",
     "JudgedAnswers",
-    "JudgedResult",
     "RedFlagKind",
     "find",
     "preferences",

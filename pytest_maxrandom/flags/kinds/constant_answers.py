@@ -46,7 +46,8 @@ def _check(judged: JudgedAnswers) -> Found:
     misleads = judged.passing is not None
     if result is not None and result.permutation_p is not None:
         constant = best_constant(judged, tried.gold)
-        misleads &= result.correct * constant.n <= constant.correct * result.n
+        assert result.best_correct is not None
+        misleads &= result.best_correct * constant.n <= constant.correct * result.n
     parameters = {
         "told": len(found),
         "prompts": len(tried.prompts),

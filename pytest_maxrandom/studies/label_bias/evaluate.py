@@ -11,7 +11,7 @@ from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.stats.labels.priors import NoPrior, base_rates
-from pytest_maxrandom.studies.label_bias.answers import label_answers
+from pytest_maxrandom.studies.label_bias.answers import label_answers, moved_answers
 from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, holds, reduce
 from pytest_maxrandom.sweeps.executor import total
@@ -112,8 +112,11 @@ def _of_interaction(
         All prompts that count.
     """
     labels, names, named = plan.labels, plan.names, {"interaction": plan.interaction}
-    shown = label_answers(labels, names, natural, ask(plan.moved) if plan.moved else ())
-    bias = reduce(shown, plan.interaction, plan.spec, t, claim_holds=bool(record.claim_holds))
+    moved, held = None, bool(record.claim_holds)
+    if plan.moved:
+        moved = moved_answers(labels, len(names), natural, ask(plan.moved))
+    shown = label_answers(labels, names, natural)
+    bias = reduce(shown, plan.interaction, plan.spec, t, moved=moved, claim_holds=held)
     free = ask(plan.content_free) if plan.content_free else ()
     if plan.spec.base_rate != "off":
         best = plan.asked.digests.index(bias.best_prompt)

@@ -91,4 +91,4 @@ def flags(
         claim.claim, given.null, results.best_correct, results.best, permutation_p=permutation_p
     )
     (view,) = views_of_recorded(claim, claim.other_models(others))
-    return find(beside_verdict(view, verdict, claim.claim, given.null, "accuracy"))
+    return find(beside_verdict(view, verdict, claim.claim, given.null))
