@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.chat import ChatTemplate
     from pytest_maxrandom.models.questions import Question
+    from pytest_maxrandom.tasks.task import Example
 
 _AT_ONCE = 1000
 """Examples whose texts are put through a model together, so that memory does not grow with n."""
@@ -247,6 +248,6 @@ def in_parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
         yield part
 
 
-def subject(question: Question) -> int:
+def subject(question: Question) -> Example | Question:
     """Return what the questions about one example have in common."""
-    return id(question.example or question)
+    return question.example or question

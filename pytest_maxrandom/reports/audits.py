@@ -33,6 +33,9 @@ if TYPE_CHECKING:
         TaskAudit,
     )
 
+    _Place = tuple[str, int | None, str]
+    """Path, line and name of a task."""
+
 WIDE = 120
 """Columns of a terminal from which on all is in the table."""
 _SHORTEST = 16
@@ -141,7 +144,7 @@ def as_markdown(audit: TaskAudit) -> str:
     parts = [MARKDOWN.table(tabulate("tasks", shown, audit.tasks, legend=_legend(audit)))]
     for task in audit.tasks:
         if told := [*_told(task)]:
-            parts.append(MARKDOWN.paragraph(f"{MARKDOWN.code(names[id(task)])}{_unread(task)}"))
+            parts.append(MARKDOWN.paragraph(f"{MARKDOWN.code(names[_place(task)])}{_unread(task)}"))
             parts.append(MARKDOWN.items(map(MARKDOWN.statistics, told)))
     parts += [MARKDOWN.paragraph(MARKDOWN.plain(line)) for line in _closing(audit)]
     return "".join(parts).rstrip("\n")
@@ -164,7 +167,7 @@ def as_text(audit: TaskAudit, width: int) -> str:
     lines += ["", *_wrapped(_legend(audit).replace("*", ""), width)]
     for task in audit.tasks:
         if told := [*_told(task)]:
-            lines += ["", *_wrapped(f"{visible(names[id(task)])}{_unread(task)}", width)]
+            lines += ["", *_wrapped(f"{visible(names[_place(task)])}{_unread(task)}", width)]
             for sentence in told:
                 lines += _wrapped(f"- {visible(sentence)}", width, "  ")
     lines += ["", *(line for told in _closing(audit) for line in _wrapped(told, width))]
@@ -185,7 +188,7 @@ _MOST_DROPPED = 4
 """The highest number in `_columns`."""
 
 
-def _lines(audit: TaskAudit, names: Mapping[int, str], dropped: int, limit: int) -> list[str]:
+def _lines(audit: TaskAudit, names: Mapping[_Place, str], dropped: int, limit: int) -> list[str]:
     columns = [column for column, drop in _columns(audit, names, limit) if not 0 < drop <= dropped]
     if not limit:  # how wide is all but the names?
         columns = columns[:-1]
@@ -193,7 +196,7 @@ def _lines(audit: TaskAudit, names: Mapping[int, str], dropped: int, limit: int)
 
 
 def _columns(
-    audit: TaskAudit, names: Mapping[int, str], limit: int
+    audit: TaskAudit, names: Mapping[_Place, str], limit: int
 ) -> list[tuple[Column[AuditedTask], int]]:
     """Return columns with the step at which a narrow terminal leaves them out; 0 for never."""
     most = max(audit.prompts)
@@ -221,7 +224,12 @@ def _columns(
         )
         columns.append((column, drop))
     columns.append(
-        (Column("task", lambda task: _name(names[id(task)], limit), brief="task", header=True), 0)
+        (
+            Column(
+                "task", lambda task: _name(names[_place(task)], limit), brief="task", header=True
+            ),
+            0,
+        )
     )
     return columns
 
@@ -257,7 +265,11 @@ def _mix(choices: Mapping[str, int]) -> str:
     return ",".join(f"{size}:{many}" for size, many in choices.items())
 
 
-def _names(tasks: Sequence[AuditedTask]) -> dict[int, str]:
+def _place(task: AuditedTask) -> _Place:
+    return task.path, task.line, task.name
+
+
+def _names(tasks: Sequence[AuditedTask]) -> dict[_Place, str]:
     """Return what tells each task from the others: its name, with its file where names repeat."""
     written = [
         (
@@ -269,7 +281,7 @@ def _names(tasks: Sequence[AuditedTask]) -> dict[int, str]:
     ]
     times = Counter(name for names in written for name in set(names))
     return {
-        id(task): next((name for name in names if times[name] == 1), names[-1])
+        _place(task): next((name for name in names if times[name] == 1), names[-1])
         for task, names in zip(tasks, written, strict=True)
     }
 
