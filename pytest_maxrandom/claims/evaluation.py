@@ -20,7 +20,7 @@ from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.searched import compared_after, told
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts
-from pytest_maxrandom.claims.trained import trained_record
+from pytest_maxrandom.claims.training import trained_record
 from pytest_maxrandom.claims.tries import ClaimTries
 from pytest_maxrandom.claims.views import (
     blank_control,

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.claims.trained import training_record
-from pytest_maxrandom.claims.training import training_of
+from pytest_maxrandom.claims.training import training_of, training_record
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, examples_digest
 from pytest_maxrandom.record import (
     ClaimRecord,

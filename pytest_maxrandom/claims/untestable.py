@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.drawn import NoTexts
-from pytest_maxrandom.claims.held_out import out_of_reach
+from pytest_maxrandom.claims.opening import out_of_reach
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError, dotted
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.sweeps.labels import shuffled

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
     from pytest_maxrandom.flags.kind import Compared
     from pytest_maxrandom.record import Generated
     from pytest_maxrandom.record.result import Result

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.notation import Unmet
     from pytest_maxrandom.record import HeuristicName
+    from pytest_maxrandom.record.base import Severity
     from pytest_maxrandom.record.claim import Measure
-    from pytest_maxrandom.record.red_flags import Severity
     from pytest_maxrandom.record.result import Result
 
 Parameters: TypeAlias = Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.dry_run import costs
-from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.hooks.items.base import SuiteItem
 from pytest_maxrandom.hooks.session_state import drop_model, session_state
