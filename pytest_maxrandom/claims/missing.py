@@ -52,16 +52,8 @@ class MissingClaim(ClaimOfSuite):
 
     def record(self, node_id: str, suite: str) -> ClaimRecord:
         """Return what can be said of the claim; its message will say why it is skipped."""
-        record = ClaimRecord(
-            **self.heading(node_id, suite),
-            asserted=self.claim.asserted(),
-            severities=self.claim.deviations(),
-            revision=getattr(self.model, "revision", None),
-            backend=self.model.backend,
-            scoring=self.suite.scoring,
-            xfail=self.xfail,
-            share=self.share,
-        )
+        revision = getattr(self.model, "revision", None)
+        record = self.begun(node_id, suite, revision=revision, scoring=self.suite.scoring)
         return note(record, *self.arm.notes)
 
 
@@ -125,16 +117,11 @@ def _claims(
     spec = arm.of(suite.spec)
     for shots in spec.prompts.shots:
         yield MissingClaim(
-            name=f"{task.name}[{arm.name}-{shots}shot]",
+            **MissingClaim.stated(spec, task, arm.name, shots),
             line=line,
-            xfail=task.xfail or spec.xfail,
-            marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
             missing=reason,
             model=arm.model,
-            task=task.name,
-            shots=shots,
             claim=Claim.of(claimed(task.assertion, spec.assertion)),
-            share=spec.share,
             arm=arm,
             suite=spec,
         )

@@ -296,19 +296,14 @@ def _claim(
     assertion = claimed(task.assertion, spec.assertion)
     judge = METRICS[spec.metric].guessers_judge
     return PlannedClaim(
-        name=f"{task.name}[{arm.name}-{condition.shots}shot]",
+        **PlannedClaim.stated(spec, task, arm.name, condition.shots),
         line=suite.line("tasks", index),
         base=suite.path.parent,
         backends=backends,
         model=arm.model,
-        task=task.name,
-        shots=condition.shots,
         condition=condition,
         claim=Claim.of(assertion, ("p_max", "permutation_p") if judge else ("permutation_p",)),
-        xfail=task.xfail or spec.xfail,
-        marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
-        share=spec.share,
         suite=spec,
         arm=arm,
         model_line=suite.line(*arm.says("name")),

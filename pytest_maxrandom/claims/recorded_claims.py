@@ -76,30 +76,28 @@ class RecordedClaim(ClaimOfSuite):
     def record(self, node_id: str, suite: str) -> ClaimRecord:
         """Return what can be said of the claim before it is judged."""
         model, evidence = self.model, self.evidence
-        stated = list(evidence.stated) if evidence else []
-        record = ClaimRecord(
-            **self.heading(node_id, suite),
-            asserted=self.claim.asserted(),
-            levels=self.claim.levels(self.evidence.null.t) if self.evidence else {},
-            severities=self.claim.deviations(),
-            backend=model.backend,
+        recorded = Recorded(model.results.path, model.results.format)
+        if evidence is None:
+            record = self.begun(node_id, suite, scoring="", recorded=recorded)
+            return note(record, *self.claim.notes)
+        null, (clusters, effective_n) = evidence.null, evidence.clusters
+        recorded.stated, recorded.chances = list(evidence.stated), evidence.mix
+        record = self.begun(
+            node_id,
+            suite,
             scoring="",
-            xfail=self.xfail,
-            share=self.share,
-            recorded=Recorded(model.results.path, model.results.format, stated),
+            recorded=recorded,
+            levels=self.claim.levels(null.t),
+            n=evidence.n,
+            t=null.t,
+            clusters=clusters,
+            effective_n=effective_n,
+            standard_baseline=null.standard_baseline,
+            max_random_baseline=null.max_random_baseline,
+            published=evidence.published,
+            validation_ids=list(evidence.results.examples),
         )
-        note(record, *self.claim.notes)
-        if evidence:
-            record.n, record.t = evidence.n, evidence.null.t
-            record.clusters, record.effective_n = evidence.clusters
-            record.standard_baseline = evidence.null.standard_baseline
-            record.max_random_baseline = evidence.null.max_random_baseline
-            record.published = evidence.published
-            note(record, *evidence.notes)
-            record.validation_ids = list(evidence.results.examples)
-            assert record.recorded is not None
-            record.recorded.chances = evidence.mix
-        return record
+        return note(record, *self.claim.notes, *evidence.notes)
 
 
 _Found = dict[int, "Answers"]
@@ -227,15 +225,10 @@ class _Planner:
     ) -> RecordedClaim:
         spec, task = self._suite.spec, self._suite.spec.tasks[place]
         return RecordedClaim(
-            name=f"{task.name}[{model.test_id}{'' if shots is None else f'-{shots}shot'}]",
+            **RecordedClaim.stated(spec, task, model.test_id, shots),
             line=self._suite.line("tasks", place),
             model=model,
-            task=task.name,
-            shots=shots,
             claim=self._asserted(task, shuffled=judged is not None and judged.untestable is None),
-            xfail=task.xfail or spec.xfail,
-            marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
-            share=spec.share,
             evidence=judged,
             missing=model.if_missing if judged is None else None,
         )
