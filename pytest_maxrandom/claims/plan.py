@@ -7,16 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
-from pytest_maxrandom.claims.condition import Condition
 from pytest_maxrandom.claims.drawn import NoTexts, set_apart, trains, without, without_copies
 from pytest_maxrandom.claims.missing import (
+    in_named_files,
     missing_claims,
     missing_data,
     missing_models,
     missing_named,
 )
-from pytest_maxrandom.claims.named_files import in_named_files
-from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
+from pytest_maxrandom.claims.nulls import Condition, NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.training import wrong_files
 from pytest_maxrandom.claims.untestable import (
