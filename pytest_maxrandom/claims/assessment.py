@@ -12,7 +12,7 @@ from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import permuted_p
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.flags import find, preferences
-from pytest_maxrandom.flags.labels import majority
+from pytest_maxrandom.flags.counting import majority
 from pytest_maxrandom.record import NewQuestions, RedFlag, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clusters import summary

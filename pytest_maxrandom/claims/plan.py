@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.drawn import NoTexts, set_apart, trains, without, without_copies
-from pytest_maxrandom.claims.missing import (
-    in_named_files,
-    missing_claims,
-    missing_data,
-    missing_models,
-    missing_named,
-)
 from pytest_maxrandom.claims.nulls import Condition, NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.training import wrong_files
 from pytest_maxrandom.claims.untestable import (
     contradicting,
+    in_named_files,
+    missing_claims,
+    missing_data,
+    missing_models,
+    missing_named,
     no_texts,
     unpassable,
     untestable,

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from pytest_maxrandom.flags.counting import UNLIKELY, of_several
+from pytest_maxrandom.flags.counting import UNLIKELY, best_constant, name_of, of_several
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
-from pytest_maxrandom.flags.labels import best_constant, name_of
 from pytest_maxrandom.notation import percent
 
 _NEARLY = 0.95

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pytest_maxrandom.flags.counting import majority, name_of
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
-from pytest_maxrandom.flags.labels import majority, name_of
 from pytest_maxrandom.stats.metrics import METRICS
 
 _ROUNDING = 1e-12

@@ -24,8 +24,8 @@ from pytest_maxrandom.studies.replicates import conclude, replicate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.claims.missing import MissingClaim
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.untestable import MissingClaim
     from pytest_maxrandom.record import ClaimRecord, Replicate, ReplicatesRecord
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.reports.page.cells import Cells

@@ -21,7 +21,7 @@ from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.claims.views import answers_of, view_of
 from pytest_maxrandom.flags import JudgedAnswers, find
-from pytest_maxrandom.flags.labels import majority
+from pytest_maxrandom.flags.counting import majority
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.record import SweepCost

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.flags import Flag, find
-from pytest_maxrandom.flags.labels import majority
+from pytest_maxrandom.flags.counting import majority
 from tests.unit.flags.made import answered, result, seen
 
 T, N, M = 10, 100, 4
