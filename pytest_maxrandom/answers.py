@@ -7,7 +7,7 @@ results that exist (`pytest_maxrandom.recorded`). What follows need not know whi
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,6 +78,10 @@ class Answers:
         Per prompt, in the order of its text.
     correct, evaluated : ndarray of bool
         Shape (t, n): whether the answer is right; whether there is one.
+    scores : ndarray of float or None
+        Shape (t, n), or (t, n, samples) where each example was asked several times: how good the
+        answers are, in [0, 1], NaN where there is none. An answer is right where all its scores
+        are 1. None where an answer is right or wrong and nothing between.
     answers : ndarray of int or None
         Shape (t, n): the label of each answer, NOT_EVALUATED (-1) where there is none; None where
         it is not known what was answered. What a model said and nobody could read as a choice is
@@ -91,7 +95,8 @@ class Answers:
     choices_counted : bool
         Whether those come from numbers of choices that somebody wrote, without the choices.
     choices : tuple of int or None
-        Per example how many choices it has; None where they are not known, or `chances` tell.
+        Per example how many choices it has; None where they are not known, or `chances` tell. A
+        task without choices has neither of them, and no `gold` and `answers`.
     log_likelihoods : ndarray of float or None
         Shape (t, n, most choices), in nats; NaN where an example has fewer choices, or one that
         repeats the text of another.
@@ -126,7 +131,7 @@ class Answers:
     ------
     RecordedError
         If ids repeat where they must not, the shapes disagree, a prompt was evaluated on no
-        example, or an answer is right that does not exist.
+        example, an answer is right that does not exist, or scores are none.
     """
 
     model: str
@@ -136,6 +141,7 @@ class Answers:
     identities: tuple[str, ...]
     correct: NDArray[np.bool_]
     evaluated: NDArray[np.bool_]
+    scores: NDArray[np.float64] | None = None
     task: str = ""
     path: Path | None = None
     claim: str = ""
@@ -174,12 +180,6 @@ class Answers:
             maximum=maximum,
         )
 
-    @classmethod
-    def of(cls, known: Answers, /, **more: Any) -> Self:
-        """Return answers with what else this kind of them has, and what is otherwise in it."""
-        own = {each.name: getattr(known, each.name) for each in fields(Answers)}
-        return cls(**(own | more))
-
     def __post_init__(self) -> None:
         if self.maximum is not None:
             return
@@ -192,35 +192,49 @@ class Answers:
                     f"'{name}' has the shape {cells.shape}, but there are {shape[0]} prompt ids "
                     f"and {shape[1]} example ids; write the three from the same run"
                 )
-        if self.demonstration_ids and len(self.demonstration_ids) != shape[0]:
-            raise self._error(
-                f"demonstrations of {len(self.demonstration_ids)} prompts, but there are "
-                f"{shape[0]} prompt ids; write both from the same run"
-            )
-        if self.clusters is not None and len(self.clusters) != shape[1]:
-            raise self._error(
-                f"clusters of {len(self.clusters)} examples, but there are {shape[1]} example "
-                "ids; write both from the same run"
-            )
+        for name, of, given, ids in (
+            ("demonstrations", "prompt", self.demonstration_ids or self.prompts, self.prompts),
+            ("clusters", "example", self.clusters, self.examples),
+        ):
+            if given is not None and len(given) != len(ids):
+                raise self._error(
+                    f"{name} of {len(given)} {of}s, but there are {len(ids)} {of} ids; write both "
+                    "from the same run"
+                )
         if len(set(self.examples)) < shape[1]:
             twice = next(each for each, size in Counter(self.examples).items() if size > 1)
             raise self._error(
                 f"the example id {twice!r} stands for more than one column; give every example "
                 "an id of its own"
             )
-        empty = np.flatnonzero(~self.evaluated.any(axis=1))
-        if len(empty):
+        for prompt in np.flatnonzero(~self.evaluated.any(axis=1))[:1]:
             raise self._error(
-                f"prompt {self.prompts[empty[0]]!r} was evaluated on no example; leave it out, "
+                f"prompt {self.prompts[prompt]!r} was evaluated on no example; leave it out, "
                 "or finish the run"
             )
-        ghosts = np.argwhere(self.correct & ~self.evaluated)
-        if len(ghosts):
-            prompt, example = ghosts[0]
+        for prompt, example in np.argwhere(self.correct & ~self.evaluated)[:1]:
             raise self._error(
                 f"prompt {self.prompts[prompt]!r} is right on example "
                 f"{self.examples[example]!r}, on which it was not evaluated; 'correct' must "
                 "be False wherever 'evaluated' is"
+            )
+        if (scores := self.scores) is None:
+            return
+        if scores.shape[:2] != shape or scores.ndim > 3 or 0 in scores.shape:
+            raise self._error(
+                f"'scores' has the shape {scores.shape}, but there are {shape[0]} prompt ids and "
+                f"{shape[1]} example ids; give one score for each, or a third axis for samples"
+            )
+        samples = scores.reshape(*shape, -1)
+        there = self.evaluated[..., np.newaxis]
+        fits = np.where(there, (samples >= 0) & (samples <= 1), np.isnan(samples)).all(axis=2)
+        fits &= self.correct == (samples == 1).all(axis=2)
+        for prompt, example in np.argwhere(~fits)[:1]:
+            raise self._error(
+                f"the scores of prompt {self.prompts[prompt]!r} on example "
+                f"{self.examples[example]!r} are {samples[prompt, example].tolist()}; expected "
+                "numbers from 0 to 1, NaN where 'evaluated' is False, and 'correct' True exactly "
+                "where all of them are 1"
             )
 
     def _error(self, message: str) -> RecordedError:
@@ -266,15 +280,27 @@ class Answers:
         sizes: NDArray[np.int64] = self.evaluated.sum(axis=1)
         return sizes
 
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """What each answer counts, shape (t, n): its score, the mean of several; else 1 if right.
+
+        NaN where there is no answer.
+        """
+        if self.scores is None:
+            return np.where(self.evaluated, self.correct, np.nan)
+        return self.scores if self.scores.ndim == 2 else self.scores.mean(axis=2)
+
     @property
     def accuracies(self) -> NDArray[np.float64]:
-        """Accuracy of each prompt, shape as `correct_counts`."""
+        """Mean score of each prompt, shape as `correct_counts`: its accuracy without `scores`."""
+        if self.scores is not None:
+            return np.asarray(np.nansum(self.values, axis=1) / self.sizes)
         # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
         return self.correct_counts / self.sizes
 
     @cached_property
     def best(self) -> int:
-        """Row of the first prompt with the highest accuracy."""
+        """Row of the first prompt with the highest accuracy, or mean score."""
         return int(np.argmax(self.accuracies))
 
     @property
@@ -311,11 +337,11 @@ class Answers:
             self,
             prompts=tuple(self.prompts[row] for row in rows),
             identities=tuple(self.identities[row] for row in rows),
-            demonstration_ids=tuple(self.demonstration_ids[row] for row in rows)
-            if self.demonstration_ids
-            else (),
+            demonstration_ids=self.demonstration_ids
+            and tuple(self.demonstration_ids[row] for row in rows),
             correct=self.correct[rows],
             evaluated=self.evaluated[rows],
+            scores=None if self.scores is None else self.scores[rows],
             answers=None if self.answers is None else self.answers[rows],
             log_likelihoods=(None if self.log_likelihoods is None else self.log_likelihoods[rows]),
             labelled=None if self.labelled is None else self.labelled[rows],

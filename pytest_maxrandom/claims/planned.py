@@ -7,10 +7,9 @@ from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.claims.trained import training_record
-from pytest_maxrandom.claims.training import training_of
+from pytest_maxrandom.claims.training import training_of, training_record
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, examples_digest
 from pytest_maxrandom.record import (
     ClaimRecord,
@@ -26,16 +25,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
-    from pytest_maxrandom.claims.condition import Condition
-    from pytest_maxrandom.claims.nulls import Null
+    from pytest_maxrandom.claims.nulls import Condition, Null
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.models.base import Located
     from pytest_maxrandom.models.registry import Backends
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import ClaimHeading, Record
     from pytest_maxrandom.suite.models import ModelSpec
-    from pytest_maxrandom.suite.recorded import RecordedModelSpec
+    from pytest_maxrandom.suite.recorded import (
+        RecordedModelSpec,
+        RecordedSuiteSpec,
+        RecordedTaskSpec,
+    )
     from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,6 +106,35 @@ class ClaimOfSuite(Planned):
             "quantization": self.model.variant,
             "shots": self.shots or 0,
             "simulated": self.simulated,
+        }
+
+    def begun(self, node_id: str, suite: str, **known: Any) -> ClaimRecord:
+        """Return the claim's record as it begins, with what else is known of it."""
+        return ClaimRecord(
+            **self.heading(node_id, suite),
+            asserted=self.claim.asserted(),
+            severities=self.claim.deviations(),
+            backend=self.model.backend,
+            xfail=self.xfail,
+            share=self.share,
+            **known,
+        )
+
+    @staticmethod
+    def stated(
+        spec: SuiteSpec | RecordedSuiteSpec,
+        task: TaskSpec | RecordedTaskSpec,
+        model: str,
+        shots: int | None,
+    ) -> dict[str, Any]:
+        """Return what a suite says of a claim on one of its tasks, about a model of this name."""
+        return {
+            "name": f"{task.name}[{model}{'' if shots is None else f'-{shots}shot'}]",
+            "task": task.name,
+            "shots": shots,
+            "xfail": task.xfail or spec.xfail,
+            "marks": tuple(dict.fromkeys([*spec.marks, *task.marks])),
+            "share": spec.share,
         }
 
 
@@ -193,13 +225,11 @@ class PlannedClaim(ClaimOfSuite):
         chances = Counter(str(example.chance) for example in found.validation)
         scored = found.scored(found.prompts[0])
         clusters, effective_n = summary(example.cluster for example in scored)
-        record = ClaimRecord(
-            **self.heading(node_id, suite),
-            asserted=self.claim.asserted(),
+        record = self.begun(
+            node_id,
+            suite,
             levels=self.claim.levels(self.null.t),
-            severities=self.claim.deviations(),
             revision=getattr(self.model, "revision", None),
-            backend=self.model.backend,
             scoring=self.suite.scoring,
             generated=generated_by(self.suite),
             n=found.n,
@@ -209,8 +239,6 @@ class PlannedClaim(ClaimOfSuite):
             metric=self.suite.metric,
             standard_baseline=self.null.standard_baseline,
             max_random_baseline=self.null.max_random_baseline,
-            xfail=self.xfail,
-            share=self.share,
             prompts=PromptCount(
                 asked=prompts.count,
                 possible=found.possible,

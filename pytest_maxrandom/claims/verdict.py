@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
-from pytest_maxrandom.record.result import Result
+from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.suite.claims import severities
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.record import Remark, Severity, Standing
     from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
-
-DEFAULT_LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.guessers import guessers as guessers_of
 from pytest_maxrandom.reports.phrases import best_interval, best_value
 from pytest_maxrandom.reports.summary import by_suite, label, model_name, shots

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.notation import Unmet
     from pytest_maxrandom.record import HeuristicName
+    from pytest_maxrandom.record.base import Severity
     from pytest_maxrandom.record.claim import Measure
-    from pytest_maxrandom.record.red_flags import Severity
+    from pytest_maxrandom.record.result import Result
 
 Parameters: TypeAlias = Mapping[str, Any]
 Parts: TypeAlias = Mapping[str, Callable[[Parameters], Any]]
@@ -28,58 +29,6 @@ TOPICS: Mapping[Topic, str] = {
     "prompts": "t, or what was compared, is wrong",
 }
 """What red flags show, as a reader looks for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedScore:
-    """What prompts and constant answers reach in another score than accuracy.
-
-    Attributes
-    ----------
-    name : str
-        What the score is called: "balanced accuracy".
-    best : float
-        Score of the best prompt.
-    constants : tuple of float
-        Per label the score of giving it to all examples.
-    """
-
-    name: str
-    best: float
-    constants: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedResult:
-    """What the verdict says, before red flags are looked at.
-
-    Attributes
-    ----------
-    best : int
-        Row of the best prompt among the distinct ones.
-    correct, n : int
-        Its right answers, and the number of examples that it was scored on.
-    passed : bool
-        Whether all that is claimed holds.
-    p_max, permutation_p : float or None
-        None where they were not computed.
-    level : float
-        What the claim compares p_max with; .05 where it does not.
-    impossible : tuple of Unmet
-        Parts of the claim that no result could meet; empty where one could.
-    score : JudgedScore or None
-        The same in the score that the claim is about; None where that is accuracy.
-    """
-
-    best: int
-    correct: int
-    n: int
-    passed: bool
-    p_max: float | None
-    permutation_p: float | None
-    level: float
-    impossible: tuple[Unmet, ...] = ()
-    score: JudgedScore | None = None
 
 
 @dataclass(frozen=True)
@@ -152,8 +101,14 @@ class JudgedAnswers:
         (prompt, example) pairs of which a text is exactly as long as the model's context.
     asked : int or None
         Number of prompts that were asked for; None where fewer were to be expected.
-    result : JudgedResult or None
-        None where nothing was judged.
+    metric : str
+        What the claim is about.
+    constants : tuple of float
+        Where that is not accuracy, per label the score of giving it to all examples.
+    result : Result or None
+        The verdict, before red flags are looked at; None where nothing was judged.
+    impossible : tuple of Unmet
+        Parts of the claim that no result could meet; empty where one could.
     compared : Compared or None
         The best prompt compared with heuristics; None without texts.
     others : tuple of Answers
@@ -168,7 +123,10 @@ class JudgedAnswers:
     comparable: bool = False
     full_texts: int = 0
     asked: int | None = None
-    result: JudgedResult | None = None
+    metric: str = "accuracy"
+    constants: tuple[float, ...] = ()
+    result: Result | None = None
+    impossible: tuple[Unmet, ...] = ()
     compared: Compared | None = None
     others: tuple[Answers, ...] = ()
 
@@ -178,7 +136,7 @@ class JudgedAnswers:
         return self.read.distinct()
 
     @property
-    def passing(self) -> JudgedResult | None:
+    def passing(self) -> Result | None:
         """The result of a claim that passes by its numbers; None of any other."""
         return self.result if self.result is not None and self.result.passed else None
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.questions import Question
+    from pytest_maxrandom.tasks.task import Example
 
 _AT_ONCE = 1000
 """Examples whose texts are put through a model together, so that memory does not grow with n."""
@@ -245,6 +246,6 @@ def in_parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
         yield part
 
 
-def subject(question: Question) -> int:
+def subject(question: Question) -> Example | Question:
     """Return what the questions about one example have in common."""
-    return id(question.example or question)
+    return question.example or question

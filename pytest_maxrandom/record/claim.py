@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Remark, Share
-from pytest_maxrandom.record.cost import SweepCost
+from pytest_maxrandom.record.base import (
+    Count,
+    Difference,
+    ItemRecord,
+    RedFlag,
+    Remark,
+    Severity,
+    Share,
+)
+from pytest_maxrandom.record.cost import SweepCost, TrainingRecord
 from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
-from pytest_maxrandom.record.red_flags import RedFlag, Severity
-from pytest_maxrandom.record.training import TrainingRecord
 from pytest_maxrandom.record.words import Standing
 
 HeuristicName = Literal[

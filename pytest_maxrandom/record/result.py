@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     )
 
 
+DEFAULT_LEVEL = 0.05
+"""What a p-value is compared with where a claim says nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What is found of a claim; what has the name of a field of the record is that field.
@@ -81,6 +85,11 @@ class Result:
     decided: DecidedEarly | None = None
     test: HeldOut | None = None
     notes: tuple[Remark, ...] = ()
+
+    @property
+    def level(self) -> float:
+        """What p_max is compared with."""
+        return self.levels.get("p_max", DEFAULT_LEVEL)
 
     @property
     def has_learned(self) -> bool:

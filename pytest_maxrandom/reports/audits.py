@@ -34,6 +34,9 @@ from pytest_maxrandom.reports.text import listed, shorten, visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    _Place = tuple[str, int | None, str]
+    """Path, line and name of a task."""
+
 WIDE = 120
 """Columns of a terminal from which on all is in the table."""
 _SHORTEST = 16
@@ -140,7 +143,7 @@ def as_markdown(audit: TaskAudit) -> str:
     shown = [column for column, _ in _columns(audit, names, 80)]
     parts = [MARKDOWN.table(tabulate("tasks", shown, audit.tasks, legend=_legend(audit)))]
     for task, unread, told in _told(audit.tasks):
-        parts.append(MARKDOWN.paragraph(f"{MARKDOWN.code(names[id(task)])}{unread}"))
+        parts.append(MARKDOWN.paragraph(f"{MARKDOWN.code(names[_place(task)])}{unread}"))
         parts.append(MARKDOWN.items(map(MARKDOWN.statistics, told)))
     parts += [MARKDOWN.paragraph(MARKDOWN.plain(line)) for line in _closing(audit)]
     return "".join(parts).rstrip("\n")
@@ -160,7 +163,7 @@ def as_text(audit: TaskAudit, width: int) -> str:
     lines = _lines(audit, names, dropped, limit=max(room, _SHORTEST))
     lines += ["", *_wrapped(_legend(audit).replace("*", ""), width)]
     for task, unread, told in _told(audit.tasks):
-        lines += ["", *_wrapped(f"{visible(names[id(task)])}{unread}", width)]
+        lines += ["", *_wrapped(f"{visible(names[_place(task)])}{unread}", width)]
         for sentence in told:
             lines += _wrapped(f"- {visible(sentence)}", width, "  ")
     lines += ["", *(line for said in _closing(audit) for line in _wrapped(said, width))]
@@ -177,7 +180,7 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     )
 
 
-def _lines(audit: TaskAudit, names: Mapping[int, str], dropped: int, limit: int) -> list[str]:
+def _lines(audit: TaskAudit, names: Mapping[_Place, str], dropped: int, limit: int) -> list[str]:
     columns = [column for column, drop in _columns(audit, names, limit) if not 0 < drop <= dropped]
     if not limit:  # how wide is all but the names?
         columns = columns[:-1]
@@ -185,7 +188,7 @@ def _lines(audit: TaskAudit, names: Mapping[int, str], dropped: int, limit: int)
 
 
 def _columns(
-    audit: TaskAudit, names: Mapping[int, str], limit: int
+    audit: TaskAudit, names: Mapping[_Place, str], limit: int
 ) -> list[tuple[Column[AuditedTask], int]]:
     """Return columns with the step at which a narrow terminal leaves them out; 0 for never."""
     most = max(audit.prompts)
@@ -212,7 +215,7 @@ def _columns(
             columns.append((column, 0 if t == most else 1 if t == 1 else drop))
 
     def named(task: AuditedTask) -> Name:
-        name = names[id(task)]
+        name = names[_place(task)]
         return Name(shorten(visible(name), limit) if limit else name, limit or 60)
 
     return [*columns, (Column("task", named, brief="task", header=True), 0)]
@@ -234,7 +237,11 @@ def _needed(baseline: BestGuess) -> str:
     return "never" if baseline.critical_count is None else count(baseline.critical_count)
 
 
-def _names(tasks: Sequence[AuditedTask]) -> dict[int, str]:
+def _place(task: AuditedTask) -> _Place:
+    return task.path, task.line, task.name
+
+
+def _names(tasks: Sequence[AuditedTask]) -> dict[_Place, str]:
     """Return what tells each task from the others: its name, with its file where names repeat."""
     written = [
         (name, f"{PurePath(task.path).name}::{name}" if task.line else task.path, whole)
@@ -243,7 +250,7 @@ def _names(tasks: Sequence[AuditedTask]) -> dict[int, str]:
     ]
     times = Counter(name for names in written for name in set(names))
     return {
-        id(task): next((name for name in names if times[name] == 1), names[-1])
+        _place(task): next((name for name in names if times[name] == 1), names[-1])
         for task, names in zip(tasks, written, strict=True)
     }
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.phrases import best_interval, best_value, needed_score
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.reports.wording import examples, levels_of, metric_name

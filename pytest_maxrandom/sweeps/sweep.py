@@ -126,8 +126,8 @@ class Cache:
         That is all the examples together: where prompts leave out their own demonstrations, the
         examples differ from prompt to prompt, and together they are the validation set.
         """
-        together = {id(example): example for job in jobs for example in job.examples}
-        contents = sorted(repr(example.content) for example in together.values())
+        together = {example for job in jobs for example in job.examples}
+        contents = sorted(repr(example.content) for example in together)
         return digest(self.model_digest, *{job.scoring for job in jobs}, *contents)
 
 

@@ -22,7 +22,7 @@ from pytest_maxrandom.recorded.files import Fields, parse, read_json
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, cluster_of, digest, gather
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.answers import Answers

@@ -55,7 +55,7 @@ class ShownText(TypedDict):
 
 
 class Cells(TypedDict):
-    """The answers of t prompts to n examples."""
+    """How the page writes `Answers` as JSON."""
 
     prompts: list[str]
     """Names, or the beginnings of digests."""
@@ -114,36 +114,43 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
         Digest of the claim's best prompt; if not given, that with the highest accuracy, the first
         of several.
     """
+    import numpy as np  # pytest reads this module's options without it
+
+    from pytest_maxrandom.answers import Answers
+
     columns: dict[str, int] = {}
-    prompts, demonstrations, rows = [], [], list[dict[int, str]]()
+    prompts, demonstrations, rows = [], [], list[dict[int, bool]]()
     found: PromptLine | None = None
     highest, place = -1.0, 0
     for line in lines:
         row = {
-            columns.setdefault(each.id, len(columns)): "01"[each.chosen in each.right]
+            columns.setdefault(each.id, len(columns)): each.chosen in each.right
             for each in line.examples
         }
-        accuracy = list(row.values()).count("1") / len(row)
+        accuracy = sum(row.values()) / len(row)
         wanted = line.prompt == best if best else accuracy > highest
         if found is None or wanted:
             found, highest, place = line, accuracy, len(rows)
         prompts.append(line.prompt[:12])
-        demonstrations.append(line.demonstration_ids)
+        demonstrations.append(tuple(line.demonstration_ids))
         rows.append(row)
     if found is None:
         return None
+    every = range(len(columns))
+    results = Answers(
+        model=found.model,
+        shots=found.shots,
+        prompts=tuple(prompts),
+        identities=tuple(prompts),
+        examples=tuple(columns),
+        demonstration_ids=tuple(demonstrations),
+        correct=np.array([[row.get(column, False) for column in every] for row in rows]),
+        evaluated=np.array([[column in row for column in every] for row in rows]),
+    )
     per_token = found.scoring in _PER_TOKEN
     unit = "log-likelihood per token" if per_token else "log-likelihood"
-    return Cells(
-        prompts=prompts,
-        examples=[*columns],
-        demonstrations=demonstrations,
-        rows=["".join(row.get(column, "-") for column in range(len(columns))) for row in rows],
-        best=place,
-        answers=[_answer(each, columns[each.id], per_token) for each in found.examples],
-        unit="" if found.scoring == "generate" else unit,
-        labels=[],
-    )
+    shown = [_answer(each, columns[each.id], per_token) for each in found.examples]
+    return _cells(results, place, shown, "" if found.scoring == "generate" else unit)
 
 
 def of_answers(results: Answers, *, texts: bool) -> Cells | None:
@@ -151,8 +158,6 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
     if not results.prompts:
         return None
     best, asked = results.best, results.evaluated[results.best].nonzero()[0].tolist()
-    cells = zip(results.correct.tolist(), results.evaluated.tolist(), strict=True)
-    demonstrations = results.demonstration_ids or ((),) * len(results.prompts)
     # Labels are numbered as they are named; scores stand in the order of the choices.
     scored = results.log_likelihoods is not None and not results.labels
     answers = []
@@ -170,7 +175,17 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
                 scores=[_rounded(value) for value in known],
             )
         )
-    made = Cells(
+    made = _cells(results, best, answers, "log-likelihood")
+    if texts and results.inputs is not None:
+        made["texts"] = [ShownText(input=results.inputs[each], choices=[]) for each in asked]
+    return made
+
+
+def _cells(results: Answers, best: int, answers: list[BestAnswer], unit: str) -> Cells:
+    """Return what the page shows of answers, with those of the best prompt in full."""
+    demonstrations = results.demonstration_ids or ((),) * len(results.prompts)
+    cells = zip(results.correct.tolist(), results.evaluated.tolist(), strict=True)
+    return Cells(
         prompts=list(results.prompts),
         examples=list(results.examples),
         demonstrations=[list(shown) for shown in demonstrations],
@@ -180,12 +195,9 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
         ],
         best=best,
         answers=answers,
-        unit="log-likelihood",
+        unit=unit,
         labels=list(results.labels),
     )
-    if texts and results.inputs is not None:
-        made["texts"] = [ShownText(input=results.inputs[each], choices=[]) for each in asked]
-    return made
 
 
 def without_texts(cells: Cells) -> Cells:

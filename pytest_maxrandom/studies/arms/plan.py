@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
-from pytest_maxrandom.claims.missing import MissingClaim
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
-from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.claims.training import unfair
+from pytest_maxrandom.claims.untestable import MissingClaim
 from pytest_maxrandom.errors import Problem, SuiteError, dotted
 from pytest_maxrandom.notation import level as level_text, p_value
 from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Remark, note

@@ -75,13 +75,13 @@ def nested_too_deeply(data: bytes) -> bool:
     return False
 
 
-def functions_of(value: Any, seen: set[int] | None = None) -> Iterator[Function]:
+def functions_of(value: Any, seen: list[Any] | None = None) -> Iterator[Function]:
     """Yield the functions of Python in a value, however deep."""
-    seen = set() if seen is None else seen
+    seen = [] if seen is None else seen
     if isinstance(value, Function):
         yield value
-    elif isinstance(value, dict | list) and id(value) not in seen:  # aliases may be shared
-        seen.add(id(value))
+    elif isinstance(value, dict | list) and not any(value is each for each in seen):
+        seen.append(value)  # aliases may be shared
         for each in value.values() if isinstance(value, dict) else value:
             yield from functions_of(each, seen)
 
