@@ -56,77 +56,6 @@ class Answers:
 
     Of a published maximum there is no prompt and no example, and so no cell.
 
-    Attributes
-    ----------
-    model : str
-        Name of the model, with its quantization if the results tell one.
-    task : str
-        Name of the task; like that of the model empty where what is made of the answers does not
-        need it.
-    shots : int
-        Demonstrations per prompt.
-    path : Path or None
-        The file or folder that they were read from; None where a model was asked.
-    claim : str
-        What tells them from others of the same file: the claim's id, or task, model and shots.
-    prompts, examples : tuple of str
-        Names of the prompts, length t, and ids of the examples, length n.
-    identities : tuple of str
-        Per prompt what makes it the prompt that it is: its digest or its demonstrations. Prompts
-        may repeat; see `distinct`.
-    demonstration_ids : tuple of tuple of str
-        Per prompt, in the order of its text.
-    correct, evaluated : ndarray of bool
-        Shape (t, n): whether the answer is right; whether there is one.
-    scores : ndarray of float or None
-        Shape (t, n), or (t, n, samples) where each example was asked several times: how good the
-        answers are, in [0, 1], NaN where there is none. An answer is right where all its scores
-        are 1. None where an answer is right or wrong and nothing between.
-    answers : ndarray of int or None
-        Shape (t, n): the label of each answer, NOT_EVALUATED (-1) where there is none; None where
-        it is not known what was answered. What a model said and nobody could read as a choice is
-        an answer, which is wrong, and has a label of its own: the last one, NO_CHOICE if named.
-    gold : tuple of frozenset of int or None
-        Per example the labels of its right choices; None where they are not known.
-    labels : tuple of str
-        What labels are called where they are texts; empty where they are places of choices.
-    chances : tuple of Fraction or None
-        Per example the chance of one guess; None where it is not known.
-    choices_counted : bool
-        Whether those come from numbers of choices that somebody wrote, without the choices.
-    choices : tuple of int or None
-        Per example how many choices it has; None where they are not known, or `chances` tell. A
-        task without choices has neither of them, and no `gold` and `answers`.
-    log_likelihoods : ndarray of float or None
-        Shape (t, n, most choices), in nats; NaN where an example has fewer choices, or one that
-        repeats the text of another.
-    labelled : ndarray of bool or None
-        Per prompt whether its log-likelihoods are those of whole labels: letters, numbers, or
-        short texts that all examples share. None where that is not known.
-    unread : ndarray of int or None
-        Shape (t, n): why no choice could be read in a generated answer, by the numbers of `Unread`;
-        None where choices were scored, or that is not known.
-    ties : tuple of int or None
-        Per prompt how many answers were decided by lot between equal scores.
-    inputs : tuple of str or None
-        The texts of the examples.
-    copies : tuple of int or None
-        Per example the place of the first one with the same text and choices.
-    alphabetical : tuple of frozenset of int or None
-        Per example the places of its right choices among all its choices in alphabetical order:
-        the same for the same answer wherever choices are the same, and by chance elsewhere.
-    offered : tuple of tuple of str or None
-        Per example its choices in alphabetical order.
-    clusters : tuple of str or None
-        Per example what it shares with others, such as its passage, None for one that stands alone;
-        None where none is stated of any.
-    notes : tuple of Remark
-        What a reader must know.
-    simulated : bool
-        Whether a rule made them up, so that they say nothing of any model.
-    maximum : Maximum or None
-        What was published, where that is the best prompt's accuracy alone.
-
     Raises
     ------
     RecordedError
@@ -135,35 +64,75 @@ class Answers:
     """
 
     model: str
+    """Name of the model, with its quantization if the results tell one."""
     shots: int
+    """Demonstrations per prompt."""
     prompts: tuple[str, ...]
     examples: tuple[str, ...]
+    """Names of the prompts, length t, and ids of the examples, length n."""
     identities: tuple[str, ...]
+    """Per prompt what makes it the prompt that it is: its digest or its demonstrations. Prompts may
+    repeat; see `distinct`."""
     correct: NDArray[np.bool_]
     evaluated: NDArray[np.bool_]
+    """Shape (t, n): whether the answer is right; whether there is one."""
     scores: NDArray[np.float64] | None = None
+    """Shape (t, n), or (t, n, samples) where each example was asked several times: how good the
+    answers are, in [0, 1], NaN where there is none. An answer is right where all its scores are 1.
+    None where an answer is right or wrong and nothing between."""
     task: str = ""
+    """Name of the task; like that of the model empty where what is made of the answers does not
+    need it."""
     path: Path | None = None
+    """The file or folder that they were read from; None where a model was asked."""
     claim: str = ""
+    """What tells them from others of the same file: the claim's id, or task, model and shots."""
     demonstration_ids: tuple[tuple[str, ...], ...] = ()
+    """Per prompt, in the order of its text."""
     answers: NDArray[np.int64] | None = None
+    """Shape (t, n): the label of each answer, NOT_EVALUATED (-1) where there is none; None where it
+    is not known what was answered. What a model said and nobody could read as a choice is an
+    answer, which is wrong, and has a label of its own: the last one, NO_CHOICE if named."""
     gold: tuple[frozenset[int], ...] | None = None
+    """Per example the labels of its right choices; None where they are not known."""
     labels: tuple[str, ...] = ()
+    """What labels are called where they are texts; empty where they are places of choices."""
     chances: tuple[Fraction, ...] | None = None
+    """Per example the chance of one guess; None where it is not known."""
     choices_counted: bool = False
+    """Whether those come from numbers of choices that somebody wrote, without the choices."""
     choices: tuple[int, ...] | None = None
+    """Per example how many choices it has; None where they are not known, or `chances` tell. A task
+    without choices has neither of them, and no `gold` and `answers`."""
     log_likelihoods: NDArray[np.float64] | None = None
+    """Shape (t, n, most choices), in nats; NaN where an example has fewer choices, or one that
+    repeats the text of another."""
     labelled: NDArray[np.bool_] | None = None
+    """Per prompt whether its log-likelihoods are those of whole labels: letters, numbers, or short
+    texts that all examples share. None where that is not known."""
     unread: NDArray[np.int64] | None = None
+    """Shape (t, n): why no choice could be read in a generated answer, by the numbers of `Unread`;
+    None where choices were scored, or that is not known."""
     ties: tuple[int, ...] | None = None
+    """Per prompt how many answers were decided by lot between equal scores."""
     inputs: tuple[str, ...] | None = None
+    """The texts of the examples."""
     copies: tuple[int, ...] | None = None
+    """Per example the place of the first one with the same text and choices."""
     alphabetical: tuple[frozenset[int], ...] | None = None
+    """Per example the places of its right choices among all its choices in alphabetical order: the
+    same for the same answer wherever choices are the same, and by chance elsewhere."""
     offered: tuple[tuple[str, ...], ...] | None = None
+    """Per example its choices in alphabetical order."""
     clusters: tuple[str | None, ...] | None = None
+    """Per example what it shares with others, such as its passage, None for one that stands alone;
+    None where none is stated of any."""
     notes: tuple[Remark, ...] = ()
+    """What a reader must know."""
     simulated: bool = False
+    """Whether a rule made them up, so that they say nothing of any model."""
     maximum: Maximum | None = None
+    """What was published, where that is the best prompt's accuracy alone."""
 
     @classmethod
     def published(cls, maximum: Maximum, chance: Fraction | None, **named: Any) -> Answers:

@@ -98,19 +98,13 @@ def _by_class(metric: Metric, said: NDArray[np.int64], classes: NDArray[np.int64
 
 
 class View(NamedTuple):
-    """Answers by one way of reading labels.
-
-    Attributes
-    ----------
-    seen : JudgedAnswers
-        What red flags are found in, without a result.
-    shuffles : sequence of Shuffle
-        How the right answers of the distinct prompts can be exchanged; of several the largest
-        p-value counts, and without any there is no permutation test.
-    """
+    """Answers by one way of reading labels."""
 
     seen: JudgedAnswers
+    """What red flags are found in, without a result."""
     shuffles: Sequence[Shuffle]
+    """How the right answers of the distinct prompts can be exchanged; of several the largest
+    p-value counts, and without any there is no permutation test."""
 
 
 def assess(

@@ -32,25 +32,17 @@ _ROUNDING = Fraction(1, 10**12)
 
 @dataclass(frozen=True)
 class Guessers:
-    """Guessers whose score is the number of right answers.
-
-    Attributes
-    ----------
-    best : BestOfPrompts
-        The distribution of the best of them.
-    kinds : tuple of int
-        For each prompt, the place of its guesser's distribution in `best`.
-    n : int
-        Examples per prompt; of the best prompt, where prompts were scored on different numbers of
-        examples. Counts are of n, and compared with those of other n as accuracies.
-    chance : Fraction
-        Expected accuracy of one guesser, exact, mean over the prompts.
-    """
+    """Guessers whose score is the number of right answers."""
 
     best: BestOfPrompts
+    """The distribution of the best of them."""
     kinds: tuple[int, ...]
+    """For each prompt, the place of its guesser's distribution in `best`."""
     n: int
+    """Examples per prompt; of the best prompt, where prompts were scored on different numbers of
+    examples. Counts are of n, and compared with those of other n as accuracies."""
     chance: Fraction
+    """Expected accuracy of one guesser, exact, mean over the prompts."""
 
     only_permuted: ClassVar = False
     """As of `ScoreGuessers`: a preferred label is found by other means."""
@@ -113,19 +105,13 @@ class Guessers:
 
 @dataclass(frozen=True)
 class ScoreGuessers(ScoreBaseline):
-    """Guessers of the same examples whose score is no count of right answers.
-
-    Attributes
-    ----------
-    n : int
-        Examples per prompt.
-    only_permuted : bool
-        Whether only shuffled right answers can judge this score, because who prefers a label, and
-        knows nothing, scores higher in it than who guesses all choices alike.
-    """
+    """Guessers of the same examples whose score is no count of right answers."""
 
     n: int
+    """Examples per prompt."""
     only_permuted: bool
+    """Whether only shuffled right answers can judge this score, because who prefers a label, and
+    knows nothing, scores higher in it than who guesses all choices alike."""
 
     p_max = ScoreBaseline.p_value
 
@@ -221,32 +207,19 @@ def score_guessers(
 
 @dataclass(frozen=True)
 class Apart:
-    """The examples of a task that are set apart for training, for all arms of a suite.
-
-    Attributes
-    ----------
-    extra : tuple of Example
-        In the order in which they were drawn: an arm takes as many as it asks for.
-    labelled : mapping
-        By how the head is trained.
-    copies : int
-        Examples that were passed over because their text stands on another side.
-    """
+    """The examples of a task that are set apart for training, for all arms of a suite."""
 
     extra: tuple[Example, ...] = ()
+    """In the order in which they were drawn: an arm takes as many as it asks for."""
     labelled: Mapping[ClassifySpec, tuple[Example, ...]] = field(default_factory=dict)
+    """By how the head is trained."""
     copies: int = 0
+    """Examples that were passed over because their text stands on another side."""
 
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """One task with one number of shots; shared by all models of a suite.
-
-    Attributes
-    ----------
-    apart : Apart or None
-        The examples that arms are trained on.
-    """
+    """One task with one number of shots; shared by all models of a suite."""
 
     task: Task
     shots: int
@@ -255,6 +228,7 @@ class Condition:
     score_null: ScoreGuessers | None
     test: tuple[Example, ...]
     apart: Apart | None = None
+    """The examples that arms are trained on."""
 
     @cached_property
     def example_digests(self) -> tuple[str, ...]:

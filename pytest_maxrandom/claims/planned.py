@@ -43,27 +43,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Planned:
-    """What a suite asks to be tested, known when it has been read.
-
-    Attributes
-    ----------
-    name : str
-        In test ids.
-    line : int
-        Its line in the suite file, from 1; that of its task where it is about one.
-    xfail : str or None
-        Why it is expected to fail.
-    marks : tuple of str
-        Its pytest marks.
-    missing : str or None
-        What to do where results are missing; None where they are not, or models are run.
-    """
+    """What a suite asks to be tested, known when it has been read."""
 
     name: str
+    """In test ids."""
     line: int
+    """Its line in the suite file, from 1; that of its task where it is about one."""
     xfail: str | None
+    """Why it is expected to fail."""
     marks: tuple[str, ...]
+    """Its pytest marks."""
     missing: str | None = None
+    """What to do where results are missing; None where they are not, or models are run."""
 
     @abstractmethod
     def record(self, node_id: str, suite: str) -> Record:
@@ -75,20 +66,15 @@ class ClaimOfSuite(Planned):
     """A claim of a suite, whether its model is run or its results exist already.
 
     Its name is ``task[model-kshot]``, or ``task[model-quantization-kshot]`` where that is known.
-
-    Attributes
-    ----------
-    shots : int or None
-        None where only results would tell, and they are missing.
-    share : str
-        Whether what is made in CI may hold its texts.
     """
 
     model: ModelSpec | RecordedModelSpec
     task: str
     shots: int | None
+    """None where only results would tell, and they are missing."""
     claim: Claim
     share: Literal["nothing", "texts"] = "nothing"
+    """Whether what is made in CI may hold its texts."""
 
     @property
     def simulated(self) -> bool:
@@ -140,36 +126,25 @@ class ClaimOfSuite(Planned):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlannedClaim(ClaimOfSuite):
-    """A claim about a model that is run, ready to be tested.
-
-    Attributes
-    ----------
-    base : Path
-        Folder that the suite's paths are relative to.
-    backends : Backends
-        Those of the session, which know its model.
-    suite : SuiteSpec
-        The suite with what its arm changes.
-    arm : Arm
-        The arm, or else the model, that the claim is about.
-    replicate : int
-        Which replicate of the claim this is; 0 is the claim itself.
-    design : Design or None
-        All replicates of the suite's claims; None where it has none.
-    model_line : int or None
-        Where in the suite file the model stands, from 1.
-    """
+    """A claim about a model that is run, ready to be tested."""
 
     base: Path
+    """Folder that the suite's paths are relative to."""
     backends: Backends = field(repr=False, compare=False)
+    """Those of the session, which know its model."""
     model: ModelSpec
     condition: Condition
     counted: Literal["claim", "task"]
     suite: SuiteSpec
+    """The suite with what its arm changes."""
     arm: Arm
+    """The arm, or else the model, that the claim is about."""
     replicate: int = 0
+    """Which replicate of the claim this is; 0 is the claim itself."""
     design: Design | None = field(default=None, repr=False, compare=False)
+    """All replicates of the suite's claims; None where it has none."""
     model_line: int | None = None
+    """Where in the suite file the model stands, from 1."""
 
     def with_t(self, t: int) -> PlannedClaim:
         """Return the claim with t prompts in all, of which the sweep's are a part."""

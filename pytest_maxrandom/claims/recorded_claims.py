@@ -26,16 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RecordedClaim(ClaimOfSuite):
-    """A claim about results that exist already, ready to be judged.
-
-    Attributes
-    ----------
-    evidence : Evidence or None
-        None where the results are missing.
-    """
+    """A claim about results that exist already, ready to be judged."""
 
     model: RecordedModelSpec
     evidence: Evidence | None
+    """None where the results are missing."""
 
     @property
     def name_of_model(self) -> str:

@@ -110,21 +110,14 @@ class ClaimTries:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The t of a claim before anything is loaded.
-
-    Attributes
-    ----------
-    t : int
-        What the run will count.
-    why : str
-        Why this is not the number of prompts that are asked for; empty if it is.
-    least : bool
-        Whether it may be more, because the model's files are not looked into.
-    """
+    """The t of a claim before anything is loaded."""
 
     t: int
+    """What the run will count."""
     why: str = ""
+    """Why this is not the number of prompts that are asked for; empty if it is."""
     least: bool = False
+    """Whether it may be more, because the model's files are not looked into."""
 
 
 def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:

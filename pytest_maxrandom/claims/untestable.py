@@ -52,19 +52,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MissingClaim(ClaimOfSuite):
-    """A claim that is skipped, because its data or its model are not here.
-
-    Attributes
-    ----------
-    arm : Arm
-        The arm, or else the model, that the claim is about.
-    suite : SuiteSpec
-        The suite with what its arm changes.
-    """
+    """A claim that is skipped, because its data or its model are not here."""
 
     model: ModelSpec
     arm: Arm
+    """The arm, or else the model, that the claim is about."""
     suite: SuiteSpec
+    """The suite with what its arm changes."""
 
     @property
     def simulated(self) -> bool:

@@ -25,20 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What must hold of the best of t prompts; all parts that are given.
-
-    Attributes
-    ----------
-    red_flags : dict or str or None
-        What red flags do to it, as the suite says; None for the defaults.
-    family : int or None
-        How many claims share its levels, itself included; None where each has its own.
-    spend : bool
-        Whether its levels are spent over the doublings of t, so that it may be looked at any
-        number of times.
-    notes : tuple of Remark
-        What a reader must know of it.
-    """
+    """What must hold of the best of t prompts; all parts that are given."""
 
     p_max: float | None = None
     beats: str | None = None
@@ -46,9 +33,14 @@ class Claim:
     permutation_p: float | None = None
     test_p: float | None = None
     red_flags: RedFlags | None = None
+    """What red flags do to it, as the suite says; None for the defaults."""
     family: int | None = None
+    """How many claims share its levels, itself included; None where each has its own."""
     spend: bool = False
+    """Whether its levels are spent over the doublings of t, so that it may be looked at any number
+    of times."""
     notes: tuple[Remark, ...] = field(default=(), compare=False)
+    """What a reader must know of it."""
 
     @classmethod
     def of(

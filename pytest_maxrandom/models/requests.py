@@ -24,38 +24,25 @@ _SLICE = 256
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question with one of its continuations, in tokens.
-
-    Attributes
-    ----------
-    ids : tuple of int
-        The whole text.
-    start : int
-        Index of the first token that is scored, at least 1: ``ids[start:]`` is the answer's span.
-    """
+    """One question with one of its continuations, in tokens."""
 
     ids: tuple[int, ...]
+    """The whole text."""
     start: int
+    """Index of the first token that is scored, at least 1: ``ids[start:]`` is the answer's span."""
 
 
 @dataclass(slots=True)
 class Picks:
-    """The scored positions of one forward pass.
-
-    Attributes
-    ----------
-    rows, columns : lists of int
-        Where the prediction stands.
-    targets : list of int
-        The token that should follow.
-    owners : list of int
-        Index of the request of which that token is a part.
-    """
+    """The scored positions of one forward pass."""
 
     rows: list[int] = field(default_factory=list)
     columns: list[int] = field(default_factory=list)
+    """Where the prediction stands."""
     targets: list[int] = field(default_factory=list)
+    """The token that should follow."""
     owners: list[int] = field(default_factory=list)
+    """Index of the request of which that token is a part."""
 
     def add(self, row: int, columns: Sequence[int], owner: int, targets: Sequence[int]) -> None:
         """Score consecutive tokens of one request, each predicted at a column."""
@@ -67,20 +54,14 @@ class Picks:
 
 @dataclass(slots=True)
 class Likelihoods:
-    """What a model says of requests, in their order, and what it cost.
-
-    Attributes
-    ----------
-    log_likelihoods : list of float
-        Of each request: the sum over the tokens of its span, in nats.
-    tokens_forwarded, trie_nodes : int
-        As in :class:`pytest_maxrandom.models.questions.Reply`; forward passes that failed are not
-        counted.
-    """
+    """What a model says of requests, in their order, and what it cost."""
 
     log_likelihoods: list[float]
+    """Of each request: the sum over the tokens of its span, in nats."""
     tokens_forwarded: int = 0
     trie_nodes: int = 0
+    """As in :class:`pytest_maxrandom.models.questions.Reply`; forward passes that failed are not
+    counted."""
 
     def add(self, picks: Picks, values: Sequence[float], forwarded: int) -> None:
         """Add what one pass tells of the tokens that it picked."""

@@ -24,19 +24,13 @@ _MARK = "@message@"
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplate:
-    """What a model's chat template puts around one message of the user's, before it answers.
-
-    Attributes
-    ----------
-    before, after : str
-        What it puts around the message, with all special tokens.
-    strips : bool
-        Whether it takes the spaces from the ends of a message.
-    """
+    """What a model's chat template puts around one message of the user's, before it answers."""
 
     before: str
     after: str
+    """What it puts around the message, with all special tokens."""
     strips: bool
+    """Whether it takes the spaces from the ends of a message."""
 
     @classmethod
     def of(cls, tokenizer: Any, name: str) -> ChatTemplate:

@@ -33,13 +33,6 @@ class Result:
     """What is found of a claim; what has the name of a field of the record is that field.
 
     None is what was not computed.
-
-    Attributes
-    ----------
-    best : int
-        Row of the best prompt among those that are distinct.
-    notes : tuple of Remark
-        What a reader must know, besides what was known before the claim was tested.
     """
 
     n: int
@@ -52,6 +45,7 @@ class Result:
     max_random_baseline_error: float = 0.0
     verdict: Standing | None = None
     best: int = 0
+    """Row of the best prompt among those that are distinct."""
     best_correct: int | None = None
     best_accuracy: float | None = None
     best_score: float | None = None
@@ -85,6 +79,7 @@ class Result:
     decided: DecidedEarly | None = None
     test: HeldOut | None = None
     notes: tuple[Remark, ...] = ()
+    """What a reader must know, besides what was known before the claim was tested."""
 
     @property
     def level(self) -> float:

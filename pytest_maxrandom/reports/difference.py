@@ -34,23 +34,16 @@ _LEGEND = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed between two runs.
-
-    Attributes
-    ----------
-    since, until : str
-        How a person calls the earlier run and the later one.
-    base, head : RunRecord
-        The earlier and the later run.
-    changes : tuple of Change
-        What is not as it was, the most important first.
-    """
+    """What changed between two runs."""
 
     since: str
     base: RunRecord
     until: str
+    """How a person calls the earlier run and the later one."""
     head: RunRecord
+    """The earlier and the later run."""
     changes: tuple[Change, ...]
+    """What is not as it was, the most important first."""
 
     @property
     def fell(self) -> bool:

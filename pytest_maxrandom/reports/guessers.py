@@ -120,22 +120,15 @@ def _groups(claim: ClaimRecord, n: int, standard: float) -> Groups | None:
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """What a claim errs with, as far as its p_max and its union p tell.
-
-    Attributes
-    ----------
-    needed : int or None
-        Right answers of n from which on it passes; None where none suffice.
-    by_luck : float
-        Probability that the best of t independent guessers has so many.
-    true_accuracy : float or None
-        What one prompt must really have to get there with probability `POWER`.
-    """
+    """What a claim errs with, as far as its p_max and its union p tell."""
 
     claim: ClaimRecord
     needed: int | None
+    """Right answers of n from which on it passes; None where none suffice."""
     by_luck: float
+    """Probability that the best of t independent guessers has so many."""
     true_accuracy: float | None
+    """What one prompt must really have to get there with probability `POWER`."""
 
 
 def odds(run: RunRecord) -> Iterator[Odds]:

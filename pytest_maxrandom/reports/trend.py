@@ -30,59 +30,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a claim was in one run.
-
-    Attributes
-    ----------
-    label : str
-        Of the run: a commit, a file; ``look`` for a line of the ledger.
-    when : str
-        UTC, ISO 8601; as the report has it where that is no time.
-    n, t : int
-        Examples of the best prompt, and prompts tried.
-    best : float
-        Its value of the metric.
-    low, high : float or None
-        `pytest_maxrandom.stats.winner.interval` of it: each end at 95 %, selection of the best of t
-        included. None where the metric is no accuracy.
-    needed : float or None
-        The least value that would have passed; None where none could, or another test decides.
-    standard, maximum : float or None
-        The standard and the maximum random baseline.
-    passed : bool or None
-        None of a look, which has no verdict, and where nothing was asserted.
-    examples : str
-        What tells the validation set from others; points with others cannot be compared.
-    """
+    """What a claim was in one run."""
 
     label: str
+    """Of the run: a commit, a file; ``look`` for a line of the ledger."""
     when: str
+    """UTC, ISO 8601; as the report has it where that is no time."""
     n: int
     t: int
+    """Examples of the best prompt, and prompts tried."""
     best: float
+    """Its value of the metric."""
     low: float | None
     high: float | None
+    """`pytest_maxrandom.stats.winner.interval` of it: each end at 95 %, selection of the best of t
+    included. None where the metric is no accuracy."""
     needed: float | None
+    """The least value that would have passed; None where none could, or another test decides."""
     standard: float | None
     maximum: float | None
+    """The standard and the maximum random baseline."""
     passed: bool | None
+    """None of a look, which has no verdict, and where nothing was asserted."""
     examples: str
+    """What tells the validation set from others; points with others cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The points of one claim, the oldest first.
-
-    Attributes
-    ----------
-    claim : str
-        Its id; of looks without a report ``task[model-quantization-kshot]``, as ids end.
-    metric : str
-        What the values are values of.
-    """
+    """The points of one claim, the oldest first."""
 
     claim: str
+    """Its id; of looks without a report ``task[model-quantization-kshot]``, as ids end."""
     metric: str
+    """What the values are values of."""
     points: tuple[Point, ...]
 
 

@@ -39,18 +39,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedReplicates(Planned):
-    """A claim that is repeated, ready to be tested.
-
-    Attributes
-    ----------
-    claims : list of PlannedClaim
-        The replicates; the first is the claim itself.
-    in_replicates : Fraction or None
-        Share of them of which the claim must hold.
-    """
+    """A claim that is repeated, ready to be tested."""
 
     claims: list[PlannedClaim]
+    """The replicates; the first is the claim itself."""
     in_replicates: Fraction | None
+    """Share of them of which the claim must hold."""
     seed: int
 
     @classmethod

@@ -40,25 +40,18 @@ class Goal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DecidedSweep:
-    """A sweep whose verdict is known before all of its answers are.
-
-    Attributes
-    ----------
-    sweep : Sweep
-        What was predicted: the prompts that were begun, each on the examples that it was scored on.
-    passes : bool
-        Whether a prompt reaches the critical count; else none can.
-    at_least, at_most : int
-        Right answers of the prompt that has most, as far as they are known.
-    whole : int
-        Prompts that were scored on all of their examples.
-    """
+    """A sweep whose verdict is known before all of its answers are."""
 
     sweep: Sweep
+    """What was predicted: the prompts that were begun, each on the examples that it was scored
+    on."""
     passes: bool
+    """Whether a prompt reaches the critical count; else none can."""
     at_least: int
     at_most: int
+    """Right answers of the prompt that has most, as far as they are known."""
     whole: int
+    """Prompts that were scored on all of their examples."""
 
     @property
     def scored(self) -> int:

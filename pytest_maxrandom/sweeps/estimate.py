@@ -25,16 +25,11 @@ _PATIENCE = 30.0
 
 
 class Probe(NamedTuple):
-    """What trying some prompts took.
-
-    Attributes
-    ----------
-    prompts, examples : int
-        How many were tried, and on how many examples together.
-    """
+    """What trying some prompts took."""
 
     prompts: int
     examples: int
+    """How many were tried, and on how many examples together."""
     estimate: Estimate
     seconds: float
 

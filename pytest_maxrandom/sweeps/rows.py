@@ -158,23 +158,16 @@ def write_proposal(connection: sqlite3.Connection, search: str, prompt: str, pro
 
 
 class ModelAnswers(NamedTuple):
-    """What a model answered, compactly: enough to tell that two models are not one.
-
-    Attributes
-    ----------
-    questions : str
-        Digest of the prompts with their examples.
-    name, model, arithmetic : str
-        Its name, its digest, and that of what computed them.
-    codes : bytes
-        A byte for each prompt and example.
-    """
+    """What a model answered, compactly: enough to tell that two models are not one."""
 
     questions: str
+    """Digest of the prompts with their examples."""
     name: str
     model: str
     arithmetic: str
+    """Its name, its digest, and that of what computed them."""
     codes: bytes
+    """A byte for each prompt and example."""
 
 
 def read_answers(connection: sqlite3.Connection, questions: str) -> list[ModelAnswers]:

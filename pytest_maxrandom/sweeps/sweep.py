@@ -32,23 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A finished sweep: what was predicted, and what it cost.
-
-    Attributes
-    ----------
-    revision : str or None
-        The commit of the model, where it is known.
-    tokens : int
-        Tokens put through a model for it, those of stored results included.
-    full_texts : int
-        (prompt, example) pairs of which a text is exactly as long as the model's context.
-    """
+    """A finished sweep: what was predicted, and what it cost."""
 
     predictions: tuple[PromptPredictions, ...]
     engine: SweepCost
     revision: str | None = None
+    """The commit of the model, where it is known."""
     tokens: int = 0
+    """Tokens put through a model for it, those of stored results included."""
     full_texts: int = 0
+    """(prompt, example) pairs of which a text is exactly as long as the model's context."""
 
     @classmethod
     def of(
@@ -66,28 +59,19 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A store, and what the results of a job depend on besides the job.
-
-    Attributes
-    ----------
-    model_digest : str
-        What determines the model's numbers.
-    arithmetic : Arithmetic
-        What will compute them, as far as that is known before a model is loaded.
-    forced_engine : str
-        The engine that the user forced, or "auto".
-    own : bool
-        Whether what it has was computed for this run, by the shards of it.
-    ahead : set of Key
-        Of the store: what this run has computed before its turn came.
-    """
+    """A store, and what the results of a job depend on besides the job."""
 
     store: Store
     model_digest: str
+    """What determines the model's numbers."""
     arithmetic: Arithmetic
+    """What will compute them, as far as that is known before a model is loaded."""
     forced_engine: str = "auto"
+    """The engine that the user forced, or "auto"."""
     own: bool = False
+    """Whether what it has was computed for this run, by the shards of it."""
     ahead: set[Key] = field(default_factory=set)
+    """Of the store: what this run has computed before its turn came."""
 
     def read(self, jobs: Iterable[Job], *, fresh: bool = False) -> dict[int, Scored]:
         """Return what is stored of some jobs, by their numbers.

@@ -33,20 +33,14 @@ _PROBE = (9, 4)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a model wrote after a prompt.
-
-    Attributes
-    ----------
-    ids : tuple of int
-        Its tokens, with the one that ends it.
-    tokens_forwarded : int
-        This text's part of what went through the model, with padding.
-    """
+    """What a model wrote after a prompt."""
 
     text: str
     finish: Finish
     ids: tuple[int, ...]
+    """Its tokens, with the one that ends it."""
     tokens_forwarded: int
+    """This text's part of what went through the model, with padding."""
 
 
 @dataclass(frozen=True, slots=True)

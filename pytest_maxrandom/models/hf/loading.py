@@ -47,29 +47,20 @@ _NOISE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A network and its tokenizer, of transformers.
-
-    Attributes
-    ----------
-    device : str
-        Where its inputs go.
-    device_map : str or dict
-        Where it was put, in the form that transformers takes.
-    places : tuple of str
-        The devices that hold parts of it, in the order of its layers.
-    stored : Stored or None
-        How its files are quantized, if they are.
-    revision : str or None
-        The commit that was loaded, of a model on the hub.
-    """
+    """A network and its tokenizer, of transformers."""
 
     model: Any
     tokenizer: Any
     device: str
+    """Where its inputs go."""
     device_map: str | dict[str, str]
+    """Where it was put, in the form that transformers takes."""
     places: tuple[str, ...]
+    """The devices that hold parts of it, in the order of its layers."""
     stored: Stored | None = None
+    """How its files are quantized, if they are."""
     revision: str | None = None
+    """The commit that was loaded, of a model on the hub."""
 
 
 def open_model(

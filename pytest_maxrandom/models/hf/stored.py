@@ -46,25 +46,17 @@ _KERNELS = {"gptq": "torch", "awq": "torch_awq"}
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """How a model's files are quantized.
-
-    Attributes
-    ----------
-    method : str
-        As config.json names it.
-    form : str or None
-        Which of the method's forms it is, such as "nf4" or "pack-quantized".
-    bits : int or None
-        Of a weight; None where that is not known, or layers differ.
-    verified : bool
-        Whether the numbers of such files were compared with those of the same weights in floating
-        point.
-    """
+    """How a model's files are quantized."""
 
     method: str
+    """As config.json names it."""
     form: str | None = None
+    """Which of the method's forms it is, such as "nf4" or "pack-quantized"."""
     bits: int | None = None
+    """Of a weight; None where that is not known, or layers differ."""
     verified: bool = False
+    """Whether the numbers of such files were compared with those of the same weights in floating
+    point."""
 
     @property
     def asked(self) -> str:

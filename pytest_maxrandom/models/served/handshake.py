@@ -41,26 +41,18 @@ _LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What a server says of itself and of the model.
-
-    Attributes
-    ----------
-    server, version : str
-        Its software.
-    model : str
-        The name under which it serves the model.
-    told : mapping of str to str
-        What it tells of the model besides: its file, its size, its parameters. Two servers that
-        tell the same of a name serve the same model, as far as they tell.
-    context_length : int or None
-        The longest text in tokens.
-    """
+    """What a server says of itself and of the model."""
 
     server: str
     version: str
+    """Its software."""
     model: str
+    """The name under which it serves the model."""
     told: Mapping[str, str] = field(default_factory=dict)
+    """What it tells of the model besides: its file, its size, its parameters. Two servers that tell
+    the same of a name serve the same model, as far as they tell."""
     context_length: int | None = None
+    """The longest text in tokens."""
 
 
 def identity_of(serving: Serving, *, chat: bool = False) -> Identity:
@@ -105,32 +97,22 @@ def _last(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was checked of a server, as its results' record has it.
-
-    Attributes
-    ----------
-    tokenized : int
-        Texts that the server and the tokenizer at hand turned into the same tokens; 0 where one of
-        the two does not tell its tokens.
-    repeated : float
-        The largest difference in nats between two askings, in two orders.
-    local : float or None
-        The largest difference in nats of a log-likelihood from a forward pass on this machine;
-        None where the weights are not at hand.
-    values : tuple of float
-        The log-likelihoods themselves, by which another model is noticed under the same name.
-    texts : tuple of str
-        Of a server that was asked for texts only: these, in place of log-likelihoods.
-    same_texts : int or None
-        How many of those were the same when they were asked for again, in another order.
-    """
+    """What was checked of a server, as its results' record has it."""
 
     tokenized: int
+    """Texts that the server and the tokenizer at hand turned into the same tokens; 0 where one of
+    the two does not tell its tokens."""
     repeated: float | None
+    """The largest difference in nats between two askings, in two orders."""
     local: float | None
+    """The largest difference in nats of a log-likelihood from a forward pass on this machine; None
+    where the weights are not at hand."""
     values: tuple[float, ...] = ()
+    """The log-likelihoods themselves, by which another model is noticed under the same name."""
     texts: tuple[str, ...] = ()
+    """Of a server that was asked for texts only: these, in place of log-likelihoods."""
     same_texts: int | None = None
+    """How many of those were the same when they were asked for again, in another order."""
 
 
 def shake_hands(

@@ -27,25 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedLabelBias(Planned):
-    """The check of one claim's labels, ready to be made.
-
-    Attributes
-    ----------
-    claim : PlannedClaim or RecordedClaim
-        The claim.
-    notes : tuple of Remark
-        What a reader must know.
-    interactions : tuple of InteractionPlan
-        How its labels are asked for; empty where results are recorded, and nobody can be asked.
-    answers : Answers or None
-        The answers of recorded results; None where they are missing, or a model is run.
-    """
+    """The check of one claim's labels, ready to be made."""
 
     claim: PlannedClaim | RecordedClaim
+    """The claim."""
     spec: LabelBiasSpec
     notes: tuple[Remark, ...]
+    """What a reader must know."""
     interactions: tuple[InteractionPlan, ...] = field(default=(), repr=False)
+    """How its labels are asked for; empty where results are recorded, and nobody can be asked."""
     answers: Answers | None = field(default=None, repr=False)
+    """The answers of recorded results; None where they are missing, or a model is run."""
 
     def record(self, node_id: str, suite: str) -> LabelBiasRecord:
         """Return what can be said of the check before it is made."""

@@ -110,25 +110,17 @@ class Connection:
 
 @dataclass(eq=False)
 class Node:
-    """A machine of the cluster.
-
-    Attributes
-    ----------
-    id, name : str
-        For Ray, and for a person: its address, and some digits of the id.
-    resources : dict of str to float
-        What Ray counts there: CPU, GPU, and what was said when it was started.
-    place : tuple of str and int
-        The address and the port at which it answers.
-    odd : str
-        Why no model is put there; empty where one may be.
-    """
+    """A machine of the cluster."""
 
     id: str
     name: str
+    """For Ray, and for a person: its address, and some digits of the id."""
     resources: dict[str, float]
+    """What Ray counts there: CPU, GPU, and what was said when it was started."""
     place: tuple[str, int]
+    """The address and the port at which it answers."""
     odd: str = ""
+    """Why no model is put there; empty where one may be."""
 
     def answers(self) -> bool:
         """Tell whether the machine is there now; of one that has gone Ray learns seconds later."""

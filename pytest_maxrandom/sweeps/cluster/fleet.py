@@ -32,24 +32,17 @@ that are sent theirs together, where none has nothing to do."""
 
 @dataclass(eq=False)
 class Actor:
-    """An actor, as the process that leads knows it.
-
-    Attributes
-    ----------
-    shape : dict of str to float
-        What it takes of its node's resources.
-    arithmetic : Arithmetic or None
-        What computes its model; None before that is loaded.
-    chunks : deque of Chunk
-        What was sent to it, the oldest first.
-    """
+    """An actor, as the process that leads knows it."""
 
     handle: Any
     node: Node
     wanted: Wanted
     shape: dict[str, float]
+    """What it takes of its node's resources."""
     arithmetic: Arithmetic | None = None
+    """What computes its model; None before that is loaded."""
     chunks: deque[Chunk] = field(default_factory=deque)
+    """What was sent to it, the oldest first."""
 
     @property
     def room(self) -> int:

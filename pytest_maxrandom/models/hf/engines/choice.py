@@ -70,28 +70,19 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What is known of a model before anything is tried.
-
-    Attributes
-    ----------
-    against_packed, against_rows : str or None
-        Why the engine would be wrong or cannot run; None where nothing speaks against it.
-    window : Window or None
-        What the packed engine must write into its masks.
-    limit : int or None
-        Texts of more tokens go the plain way, whatever a probe says of shorter ones.
-    known : bool
-        Whether the model type is tested at every length; else only as far as a probe reached.
-    alone_beyond : int or None
-        Longer texts must not stand in one batch with others, not even in the plain way.
-    """
+    """What is known of a model before anything is tried."""
 
     against_packed: str | None
     against_rows: str | None
+    """Why the engine would be wrong or cannot run; None where nothing speaks against it."""
     window: Window | None
+    """What the packed engine must write into its masks."""
     limit: int | None
+    """Texts of more tokens go the plain way, whatever a probe says of shorter ones."""
     known: bool
+    """Whether the model type is tested at every length; else only as far as a probe reached."""
     alone_beyond: int | None
+    """Longer texts must not stand in one batch with others, not even in the plain way."""
 
 
 def traits(model: Any) -> Traits:
@@ -121,21 +112,14 @@ def traits(model: Any) -> Traits:
 
 @dataclass(slots=True)
 class Choice:
-    """The engine of a model, and the plain way for what is too long for it.
-
-    Attributes
-    ----------
-    engine, plain : Engine
-    reason : str or None
-        Why the engine is not the packed one.
-    verified : int or None
-        Texts of at most so many tokens may take the engine; None where all may.
-    """
+    """The engine of a model, and the plain way for what is too long for it."""
 
     engine: Engine
     plain: Plain
     reason: str | None
+    """Why the engine is not the packed one."""
     verified: int | None
+    """Texts of at most so many tokens may take the engine; None where all may."""
     _tokens: int
     _network: Network
     _limit: int | None

@@ -35,18 +35,12 @@ _MORE = 1.05
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How far back a model's layers look.
-
-    Attributes
-    ----------
-    size : int
-        Tokens that a node of a sliding layer sees, itself included.
-    mixed : bool
-        Whether other layers see everything; such models take one mask for each kind of layer.
-    """
+    """How far back a model's layers look."""
 
     size: int
+    """Tokens that a node of a sliding layer sees, itself included."""
     mixed: bool
+    """Whether other layers see everything; such models take one mask for each kind of layer."""
 
     @classmethod
     def of(cls, config: Any) -> Window | None:

@@ -35,26 +35,19 @@ _LESS = "a smaller `batch_size` or `max_length`, or `method: qlora`"
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a network is trained.
-
-    Attributes
-    ----------
-    device : str
-        Where its inputs go.
-    bfloat16 : bool
-        Whether the forward pass is computed in bfloat16, as far as that is safe.
-    checkpointing : bool
-        Whether what the backward pass needs is computed again rather than held.
-    """
+    """How a network is trained."""
 
     name: str
     device: str
+    """Where its inputs go."""
     epochs: int
     rate: float
     batch_size: int
     seed: int
     bfloat16: bool = False
+    """Whether the forward pass is computed in bfloat16, as far as that is safe."""
     checkpointing: bool = False
+    """Whether what the backward pass needs is computed again rather than held."""
 
 
 @dataclass(frozen=True, slots=True)

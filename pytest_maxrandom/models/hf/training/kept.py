@@ -34,21 +34,14 @@ _SAID = ("No space left", "Disk quota", "os error 28", "os error 122")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A folder of trained weights.
-
-    Attributes
-    ----------
-    folder : Path
-    limit : int
-        Bytes that it holds at most; entries that are in use, or were just made, stay whatever they
-        take.
-    tell : callable
-        Tells the user a sentence at once.
-    """
+    """A folder of trained weights."""
 
     folder: Path
     limit: int
+    """Bytes that it holds at most; entries that are in use, or were just made, stay whatever they
+    take."""
     tell: Callable[[str], None] = lambda sentence: None
+    """Tells the user a sentence at once."""
 
     def read(self, key: str) -> Trained | None:
         """Return what the training found that is kept under a key; None if nothing is."""
