@@ -180,6 +180,8 @@ class ModelAnswers(NamedTuple):
         Its name, its digest, and that of what computed them.
     codes : bytes
         A byte for each prompt and example.
+    checksum : bytes
+        Of all that, where it was read.
     """
 
     questions: str
@@ -187,6 +189,12 @@ class ModelAnswers(NamedTuple):
     model: str
     arithmetic: str
     codes: bytes
+    checksum: bytes = b""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is what was written: it takes longer than to see that two models differ."""
+        return self.checksum == _checksum(self[:-1])
 
 
 def read_answers(connection: sqlite3.Connection, questions: str) -> list[ModelAnswers]:
@@ -195,11 +203,11 @@ def read_answers(connection: sqlite3.Connection, questions: str) -> list[ModelAn
         return []
     query = "SELECT * FROM answers WHERE questions = ?"
     rows = connection.execute(query, (questions,)).fetchall()
-    return [ModelAnswers(*row[:-1]) for row in rows if row[-1] == _checksum(row[:-1])]
+    return [*map(ModelAnswers._make, rows)]
 
 
 def write_answers(connection: sqlite3.Connection, answers: ModelAnswers) -> None:
     """Keep what a model answered."""
     connection.execute(_ANSWERS)
     statement = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)"
-    connection.execute(statement, (*answers, _checksum(answers)))
+    connection.execute(statement, (*answers[:-1], _checksum(answers[:-1])))
