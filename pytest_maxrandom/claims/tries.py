@@ -49,6 +49,8 @@ class ClaimTries:
 
     def besides_searches(self, t: int) -> int:
         """Return t without what searches learned of, which no budget of a suite counts."""
+        if not self._told:
+            return t
         _, counted = self._tries()
         return t - len(counted & self._told)
 
