@@ -22,6 +22,7 @@
     ├── RecordedError   recorded predictions cannot be read
     └── ForgeError      a forge (GitHub, GitLab) cannot be reached, or refuses
     ClaimFailed         (an AssertionError) a claim does not hold
+    CannotTell          (an AssertionError) the results cannot tell whether it holds
     RedFlagged          (an AssertionError) its result is not what it looks like
 """
 
@@ -46,7 +47,7 @@ KEYS = f"{DOCUMENTATION}reference/suite-keys.html"
 
 
 class MaxRandomError(Exception):
-    """Base of all errors of this package but :class:`ClaimFailed` and :class:`RedFlagged`."""
+    """Base of all errors of this package but those that are an :class:`AssertionError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,13 @@ class ForgeError(MaxRandomError):
 
 class ClaimFailed(AssertionError):
     """A claim does not hold; its text is one line with the numbers behind it."""
+
+
+class CannotTell(AssertionError):
+    """The results of a claim can neither show it nor refute it, which is no expected failure.
+
+    Its text says why, and how to find out.
+    """
 
 
 class RedFlagged(AssertionError):

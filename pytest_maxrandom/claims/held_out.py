@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.notation import count, level, p_value
 from pytest_maxrandom.record import HeldOut
 from pytest_maxrandom.stats.clusters import summary
@@ -63,7 +63,7 @@ def held_out(
     tests = max(openings, claims)
     least = (test_p or 1) / tests
     shuffles = (Shuffle.of([predictions], labels) for labels in _views(examples))
-    permuted = max(permuted_p(each, 1, level=least)[0] for each in shuffles)
+    shuffled_p = max(permuted(each, 1, level=least).p for each in shuffles)
     return HeldOut(
         n=len(examples),
         correct=correct,
@@ -73,8 +73,8 @@ def held_out(
         standard_baseline=null.standard_baseline,
         p_standard=p_standard,
         majority_rate=_majority(predictions),
-        permutation_p=permuted,
-        p=min(1.0, tests * max(p_standard, permuted)),
+        permutation_p=shuffled_p,
+        p=min(1.0, tests * max(p_standard, shuffled_p)),
         tests=tests,
         openings=openings,
         seen=seen,

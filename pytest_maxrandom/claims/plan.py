@@ -26,7 +26,7 @@ from pytest_maxrandom.claims.untestable import (
     untestable,
     untrainable,
 )
-from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.claims.verdict import APPROXIMATE, EXACT, PERMUTED, Claim
 from pytest_maxrandom.errors import (
     ModelError,
     ModelNotFound,
@@ -294,7 +294,11 @@ def _claim(
     spec: SuiteSpec = arm.of(suite.spec)
     task: TaskSpec = spec.tasks[index]
     assertion = claimed(task.assertion, spec.assertion)
-    judge = METRICS[spec.metric].guessers_judge
+    usual = EXACT
+    if not METRICS[spec.metric].guessers_judge:
+        usual = PERMUTED
+    elif condition.prompt_set.leaves_out:
+        usual = APPROXIMATE
     return PlannedClaim(
         name=f"{task.name}[{arm.name}-{condition.shots}shot]",
         line=suite.line("tasks", index),
@@ -304,7 +308,7 @@ def _claim(
         task=task.name,
         shots=condition.shots,
         condition=condition,
-        claim=Claim.of(assertion, ("p_max", "permutation_p") if judge else ("permutation_p",)),
+        claim=Claim.of(assertion, usual),
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",

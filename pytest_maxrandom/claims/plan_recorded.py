@@ -10,7 +10,7 @@ from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
 from pytest_maxrandom.recorded.model_results import ModelResults
-from pytest_maxrandom.suite.claims import claimed
+from pytest_maxrandom.suite.claims import BoundsSpec, claimed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,8 +122,9 @@ class _Planner:
             self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
             return None
         reason = judged.untestable or judged.unchanged
-        usual = self._asserted(task, shuffled=False)
-        if reason is not None and usual.permutation_p is not None:
+        asserted = claimed(task.assertion, self._suite.spec.assertion)
+        stated = isinstance(asserted, BoundsSpec) and asserted.permutation_p is not None
+        if reason is not None and stated:
             own = task.assertion or not spec.assertion
             self._problem(
                 ("tasks", place) if own else ("assert", "permutation_p"),
@@ -132,9 +133,9 @@ class _Planner:
             )
         return judged
 
-    def _asserted(self, task: RecordedTaskSpec, *, shuffled: bool) -> Claim:
+    def _asserted(self, task: RecordedTaskSpec, judged: Evidence | None) -> Claim:
         assertion = claimed(task.assertion, self._suite.spec.assertion)
-        return Claim.of(assertion, ("p_max", "permutation_p") if shuffled else ("p_max",))
+        return Claim.of(assertion) if judged is None else Claim.of(assertion, *judged.usual)
 
     def _claim(
         self,
@@ -150,7 +151,7 @@ class _Planner:
             model=model,
             task=task.name,
             shots=shots,
-            claim=self._asserted(task, shuffled=judged is not None and judged.untestable is None),
+            claim=self._asserted(task, judged),
             xfail=task.xfail or spec.xfail,
             marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
             share=spec.share,

@@ -63,10 +63,29 @@ class Shuffle(NamedTuple):
         return arrangements(self.gold, self.strata, self.groups)
 
 
-def permuted_p(
+class Permuted(NamedTuple):
+    """The max-T test of a claim.
+
+    Attributes
+    ----------
+    p : float
+        Of the best of all t prompts.
+    bound : float
+        What the best score must exceed, the other answers as they are, for a p-value of at most the
+        level; infinity where none can. None where the test compares something else than the score.
+    notes : list of Remark
+        What a reader must know of it.
+    """
+
+    p: float
+    bound: float | None
+    notes: list[Remark]
+
+
+def permuted(
     shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL, metric: Metric = "accuracy"
-) -> tuple[float, list[Remark]]:
-    """Return the max-T p-value of t prompts, and what a reader must know of it.
+) -> Permuted:
+    """Test the best of t prompts by shuffling the right answers.
 
     Parameters
     ----------
@@ -80,7 +99,7 @@ def permuted_p(
     """
     said = np.asarray(shuffle.answers)
     left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
-    p, test = max_t_of_all(
+    p, test, bound = max_t_of_all(
         said,
         shuffle.gold,
         shuffle.choices,
@@ -96,7 +115,7 @@ def permuted_p(
         notes.append(Remark(kind, {"examples": said.shape[1], "fixed": int(test.fixed)}))
     if others > 0:
         notes.append(Remark("tries_without_answers", {"prompts": others}))
-    return p, notes
+    return Permuted(p, None if left_out else bound, notes)
 
 
 class NoPermutations(ValueError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.publication import (
     PublishedGuessers,
@@ -17,13 +17,14 @@ from pytest_maxrandom.claims.publication import (
     published,
 )
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, strata
+from pytest_maxrandom.claims.verdict import APPROXIMATE, EXACT
 from pytest_maxrandom.notation import chances, span
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.suite.recorded import at_shots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.nulls import Guessers
@@ -102,6 +103,16 @@ class Evidence:
     def untestable(self) -> str | None:
         """Why there is no permutation p; None where there is one."""
         return str(self.shuffles) if isinstance(self.shuffles, NoPermutations) else None
+
+    @property
+    def usual(self) -> tuple[Mapping[str, Any], Remark | None]:
+        """What is claimed by default, and why that can neither pass nor fail."""
+        results = self.results
+        if results.answers is None or results.gold is None:
+            return EXACT, Remark("only_right_and_wrong")
+        if (why := self.untestable or self.unchanged) is not None:
+            return EXACT, Remark("not_permutable", {"why": why})
+        return (EXACT if results.evaluated.all() else APPROXIMATE), None
 
     @cached_property
     def arrangements(self) -> int | None:

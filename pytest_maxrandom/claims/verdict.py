@@ -15,7 +15,7 @@ from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.suite.claims import severities
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping
 
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags import Flag
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
 
 DEFAULT_LEVEL = 0.05
+EXACT: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL, "beats": "max_random"}
+"""The default claim: no luck, by a test that holds whatever the prompts share, and better than what
+the best of t guessers is expected to reach."""
+APPROXIMATE: Mapping[str, Any] = {"p_max": DEFAULT_LEVEL, "permutation_p": DEFAULT_LEVEL}
+"""The same where prompts leave out their own demonstrations: their guessers may count the labels
+that are shown, so shuffled right answers alone are not exact."""
+PERMUTED: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL}
+"""The same in a metric in which a constant answer scores more than random guesses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,8 @@ class Claim:
         number of times.
     notes : tuple of Remark
         What a reader must know of it.
+    cannot_tell : Remark or None
+        Why it can neither pass nor fail; None where it can.
     """
 
     p_max: float | None = None
@@ -51,27 +61,36 @@ class Claim:
     family: int | None = None
     spend: bool = False
     notes: tuple[Remark, ...] = field(default=(), compare=False)
+    cannot_tell: Remark | None = field(default=None, compare=False)
 
     @classmethod
     def of(
         cls,
         spec: BoundsSpec | Literal["report"] | None,
-        default: Collection[str] = ("p_max",),
+        default: Mapping[str, Any] = EXACT,
+        untold: Remark | None = None,
     ) -> Claim:
         """Return the claim of a suite or task.
 
         Parameters
         ----------
-        default : collection of str
-            What is at most .05 where the suite says nothing: the p-values that can be computed.
+        default : mapping
+            What is claimed where the suite says nothing.
+        untold : Remark, optional
+            Why that can neither pass nor fail.
         """
         if spec == "report":
             return cls()
-        usual: dict[str, Any] = dict.fromkeys(default, DEFAULT_LEVEL)
+        bounds = {} if spec is None else spec.bounds()
+        if not bounds:
+            bounds, cannot_tell = dict(default), untold
+        else:
+            cannot_tell = None
         if spec is None:
-            return cls(**usual)
+            return cls(**bounds, cannot_tell=cannot_tell)
         return cls(
-            **(spec.bounds() or usual),
+            **bounds,
+            cannot_tell=cannot_tell,
             test_p=getattr(spec, "test_p", None),
             red_flags=spec.red_flags,
             family=1 if spec.family == "suite" else None,
@@ -166,15 +185,31 @@ class Claim:
         found = self.severities()
         return {kind: found[kind] for kind in found if found[kind] != KINDS[kind].default}
 
-    def critical(self, null: Null) -> float | None:
-        """Return the least result that passes, permutation_p aside.
+    def critical(self, null: Null, bound: float | None = None) -> float | None:
+        """Return the least result that passes.
 
-        None where none does, or where permutation_p is all that is claimed.
+        Parameters
+        ----------
+        bound : float, optional
+            What the best prompt's score must exceed for permutation_p, which depends on the answers
+            and is left out where that is not known.
+
+        Returns
+        -------
+        float or None
+            None where none passes, or where permutation_p is all that is claimed and its bound is
+            not known.
         """
-        if self.bounds().keys() <= {"permutation_p"}:
+        if self.permutation_p is None:
+            bound = None
+        if bound is None and self.bounds().keys() <= {"permutation_p"}:
             return None
+
+        def passes(result: float) -> bool:
+            return (bound is None or null.score(result) > bound) and not self.unmet(null, result)
+
         results = null.results
-        place = bisect_left(results, True, key=lambda result: not self.unmet(null, result))
+        place = bisect_left(results, True, key=passes)
         return results[place] if place < len(results) else None
 
 
@@ -196,6 +231,7 @@ def judge(
     *,
     score: float | None = None,
     permutation_p: float | None = None,
+    bound: float | None = None,
 ) -> Result:
     """Compare the best prompt with the best guesser.
 
@@ -209,15 +245,18 @@ def judge(
         Its score, where that is something else than the number of right answers.
     permutation_p : float, optional
         The max-T p-value of the sweep, where predictions are known.
+    bound : float, optional
+        What the best score must exceed for that to be at most its level, where this is known.
     """
     result = correct if score is None else score
     levels = claim.levels(null.t)
     level = levels.get("permutation_p")
     permuted = level is None or (permutation_p is not None and not above(permutation_p, level))
-    critical = claim.critical(null)
+    critical = claim.critical(null, bound)
     scores = None if isinstance(null, Guessers) else null
     known = not null.only_permuted
-    passed = permuted and not claim.unmet(null, result)
+    told = claim.cannot_tell is None
+    passed = permuted and not claim.unmet(null, result) if told else None
     return Result(
         n=null.n,
         t=null.t,
@@ -240,4 +279,5 @@ def judge(
         verdict=standing(null, result),
         holds=passed,
         passed=passed,
+        cannot_tell=claim.cannot_tell,
     )

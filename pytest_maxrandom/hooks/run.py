@@ -132,6 +132,8 @@ def _sound(kind: type[Record], found: Iterable[dict[str, Any]], broken: list[str
 
 def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:
     expected = hasattr(report, "wasxfail")
+    if record.get("cannot_tell") and report.when == "call":
+        return "cannot tell"
     if report.skipped:
         return "xfailed" if expected else "skipped"
     if record.get("backend") == BY_HAND and not expected:

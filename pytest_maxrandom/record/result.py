@@ -42,10 +42,11 @@ class Result:
     t: int
     levels: dict[str, float]
     holds: bool | None
-    passed: bool
+    passed: bool | None
     standard_baseline: float
     max_random_baseline: float
     max_random_baseline_error: float = 0.0
+    cannot_tell: Remark | None = None
     verdict: Standing | None = None
     best: int = 0
     best_correct: int | None = None
@@ -104,6 +105,6 @@ class Result:
         found = {
             name: value
             for name, value in values.items()
-            if name in of_record and (value is not None or name == "holds")
+            if name in of_record and (value is not None or name in ("holds", "passed"))
         }
         return replace(heading, **found, notes=[*heading.notes, *self.notes])

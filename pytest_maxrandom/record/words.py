@@ -10,8 +10,9 @@ from typing import Literal
 
 Standing = Literal["above maximum", "between baselines", "at standard", "below standard"]
 """Where the best of t prompts stands, compared with what one guesser and the best of t expect."""
-Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error"]
-"""pytest's words for what became of a test."""
+Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error", "cannot tell"]
+"""What became of a test: pytest's words, and one for results that can neither show nor refute what
+is asserted, which pytest knows as a failure."""
 Colour = Literal["red", "green", "yellow"]
 """Of a terminal."""
 
@@ -93,6 +94,11 @@ OUTCOMES: dict[str | None, ShownOutcome] = {
         "❌", "passes unexpectedly", "pass unexpectedly", "red", brief="xpasses",
         fell="newly passes unexpectedly", again="passes unexpectedly as before",
         fails_run=True, tested=True,
+    ),
+    "cannot tell": ShownOutcome(
+        "❔", "cannot tell", "cannot tell", "red",
+        fell="no longer passes, because its results cannot tell",
+        again="still cannot tell", fails_run=True, tested=True,
     ),
     "error": ShownOutcome(
         "⚠️", "could not be tested", "could not be tested", "red", "error",

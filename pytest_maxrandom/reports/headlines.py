@@ -170,6 +170,9 @@ def headline(record: Record) -> Headline:
         return Headline(OUTCOMES["xpassed"].one, cause=_within(phrases.finding(record)))
     if record.outcome not in TESTED or not isinstance(record, ClaimRecord):
         return _told(record)
+    if record.outcome == "cannot tell":
+        said = (failure(record) or "").removeprefix(f"{OUTCOMES[record.outcome].one}: ")
+        return Headline(OUTCOMES[record.outcome].one, cause=_within(said))
     if record.decided is None and (record.best_correct is None or not record.n):
         return _told(record)
     if record.passed is False:

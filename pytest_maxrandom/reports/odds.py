@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.notation import P_VALUES, accuracy, count
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.summary import names
+from pytest_maxrandom.reports.wording import mix_of
 from pytest_maxrandom.stats.best_of import first_count
 from pytest_maxrandom.stats.sizes import baseline_for, true_accuracy_for_power
 
@@ -19,19 +19,20 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord
     from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-    from pytest_maxrandom.stats.sizes import Mix
 
 POWER = 0.8
 """Probability of passing that a true accuracy is sought for."""
 _LEGEND = (
-    "Of t independent guessers on n new questions, by p_max and union p alone: `permutation_p`, "
-    "red flags and a test set let less pass."
+    "Of t independent guessers on n new questions; red flags and a test set let less pass. The "
+    "permutation p is taken as that of prompts that answer independently: the more alike prompts "
+    "answer, the fewer right answers it needs, and a pass by luck stays at most as probable as its "
+    "level."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """What a claim errs with, as far as its p_max and its union p tell.
+    """What a claim errs with, as far as its p-values tell.
 
     Attributes
     ----------
@@ -50,16 +51,16 @@ class Odds:
 
 
 def odds(run: RunRecord) -> Iterator[Odds]:
-    """Yield the odds of each claim on accuracy that asserts p_max or union p."""
+    """Yield the odds of each claim on accuracy that asserts a p-value."""
     for claim in run.claims:
         levels = {
             name: float(claim.levels.get(name, asserted))
             for name, asserted in claim.asserted.items()
-            if name in ("p_max", "union_p")
+            if name in P_VALUES
         }
         if claim.metric != "accuracy" or not levels or not claim.n or not claim.t:
             continue
-        n, mix = claim.n, _mix(claim)
+        n, mix = claim.n, mix_of(claim)
         baseline = baseline_for(n, mix, claim.t)
         needed = first_count(0, n + 1, partial(_passes, baseline, levels))
         if needed > n:
@@ -107,20 +108,11 @@ def odds_section(run: RunRecord) -> str:
 
 
 def _passes(baseline: MaxRandomBaseline, levels: Mapping[str, float], correct: int) -> bool:
-    return baseline.p_value(correct) <= levels.get("p_max", 1) and baseline.union_p(
-        correct
-    ) <= levels.get("union_p", 1)
-
-
-def _mix(claim: ClaimRecord) -> Mix:
-    """Return the chances of a claim's examples; their mean where they mix and are no 1/m."""
-    made = claim.validation or claim.recorded
-    chances = {Fraction(text): size for text, size in (made.chances if made else {}).items()}
-    if len(chances) == 1:
-        return next(iter(chances))
-    if chances and all(chance.numerator == 1 for chance in chances):
-        return {chance.denominator: size for chance, size in chances.items()}
-    return claim.standard_baseline or 0.0
+    # On shuffled right answers, independent guessers of balanced labels are what p_max counts.
+    level = min(levels.get("p_max", 1), levels.get("permutation_p", 1))
+    return baseline.p_value(correct) <= level and baseline.union_p(correct) <= levels.get(
+        "union_p", 1
+    )
 
 
 def _rate(value: float) -> str:

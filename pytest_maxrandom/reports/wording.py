@@ -21,6 +21,7 @@ from pytest_maxrandom.notation import (
     signed,
 )
 from pytest_maxrandom.record import (
+    OUTCOMES,
     STANDINGS,
     ClaimRecord,
     ComparisonRecord,
@@ -35,10 +36,12 @@ from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_pass
 from pytest_maxrandom.stats.multiplicity import above, decisive
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import DecidedEarly, Record
+    from pytest_maxrandom.record import DecidedEarly, Record, Remark
+    from pytest_maxrandom.stats.sizes import Mix
 
 _OF_COUNTS = ("p_max", "union_p")
-"""P-values that the number of right answers alone decides."""
+"""P-values that the number of right answers alone decides; the permutation p does so as well where
+the other answers are taken as they are."""
 _USUAL_LEVEL = 0.05
 
 
@@ -52,6 +55,7 @@ def word(record: Record) -> None:
 
 def word_remarks(record: Record) -> None:
     """Word its notes, warnings and red flags; not why it fails, which may be an error."""
+    record.cannot_tell = None if record.cannot_tell is None else worded(record.cannot_tell)
     record.notes = list(map(worded, record.notes))
     record.warnings = list(map(worded, record.warnings))
     if isinstance(record, ClaimRecord):
@@ -63,6 +67,8 @@ def word_remarks(record: Record) -> None:
 
 def failure(record: Record) -> str | None:
     """Say why a record fails; the message that it has where no numbers tell."""
+    if record.cannot_tell is not None and isinstance(record, ClaimRecord):
+        return _untold(record, record.cannot_tell)
     if record.passed is not False:
         return record.message
     try:
@@ -154,6 +160,13 @@ def _of_claim(claim: ClaimRecord) -> str | None:
     return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
 
 
+def _untold(claim: ClaimRecord, why: Remark) -> str:
+    """Say that neither passing nor failing can be told, and what is known."""
+    known = [_reached(claim), *([] if claim.p_max is None else [p_is(claim, "p_max")])]
+    said = OUTCOMES["cannot tell"].one
+    return f"{said}: {worded(why).text} {_context(claim, ', '.join(known))}"
+
+
 def _after_search(claim: ClaimRecord, searched: Searched) -> str:
     """Say why a claim fails that no result on the validation set can pass after a search."""
     found, why = _reached(claim), why_nothing_passes(searched.why or "answers", claim.n)
@@ -180,7 +193,12 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
     """Say what the best prompt reaches and what it needs, with the reason that weighs most."""
     found, least = _reached_and_needed(claim)
     bounds = levels_of(claim)
-    of_counts = {part.part: bounds[part.part] for part in parts if part.part in _OF_COUNTS}
+    decided = (*_OF_COUNTS, "permutation_p") if least is not None else _OF_COUNTS
+    of_counts = {
+        part.part: bounds[part.part]
+        for part in parts
+        if part.part in decided and part.p is not None
+    }
     key = decisive({part.part: part.p for part in parts}, of_counts)
     if key is not None:
         bound = of_counts[key]
@@ -190,12 +208,43 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
         highest = key == "max_random"
         baseline = claim.max_random_baseline if highest else claim.standard_baseline
         reason = f"{BASELINES[key].removeprefix('the ')} {accuracy(baseline)}"
+        if highest and (p := claim.permutation_p) is not None and "permutation_p" in bounds:
+            return (
+                f"{found}, needs {least} {_context(claim, reason)}: its permutation p is "
+                f"{p_value(p)}, so {_ways_above(claim)}"
+            )
     else:
         enough = f" reaches the {least} that p_max needs" if least and "p_max" in bounds else ""
         return f"{found}{enough}; {parts[0]} {_context(claim)}"
     if least is None:
         return f"{found}; no {metric_name(claim)} can pass {_context(claim, reason)}"
     return f"{found}, needs {least} {_context(claim, reason)}"
+
+
+def _ways_above(claim: ClaimRecord) -> str:
+    """Say how a best prompt that is no luck may be above the maximum random baseline."""
+    ways = ["claim `assert: {permutation_p: 0.05}`, which allows for prompts that answer alike"]
+    best, n, mix = claim.best_accuracy, examples(claim), mix_of(claim)
+    known = claim.metric == "accuracy" and best is not None and n and claim.t
+    if known and best > (claim.standard_baseline or 0):
+        from pytest_maxrandom.stats import sizes  # it needs NumPy, which a summary does not
+
+        if fewer := sizes.largest_t_below(n, mix, best):
+            ways.append(f"try at most {count(fewer)} prompts")
+        if more := sizes.examples_for_expected_maximum(best, mix, claim.t):
+            ways.append(f"use about {count(more)} examples")
+    return f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+
+
+def mix_of(claim: ClaimRecord) -> Mix:
+    """Return the chances of a claim's examples; their mean where they mix and are no 1/m."""
+    made = claim.validation or claim.recorded
+    chances = {Fraction(text): size for text, size in (made.chances if made else {}).items()}
+    if len(chances) == 1:
+        return next(iter(chances))
+    if chances and all(chance.numerator == 1 for chance in chances):
+        return {chance.denominator: size for chance, size in chances.items()}
+    return claim.standard_baseline or 0.0
 
 
 def _context(claim: ClaimRecord, reason: str = "") -> str:

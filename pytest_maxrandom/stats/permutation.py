@@ -13,9 +13,9 @@ Examples are permuted within *strata*, whose examples can exchange their right a
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -80,6 +80,8 @@ class PermutationTest:
         Row of the first prompt that reaches it.
     fixed
         Examples whose right answers never move, because no other example, or group, is like theirs.
+    maxima
+        The statistic of each permutation drawn, ascending, shape (permutations,).
     """
 
     p_value: float
@@ -88,6 +90,18 @@ class PermutationTest:
     best: float
     best_prompt: int
     fixed: int
+    maxima: Floats = field(compare=False, repr=False)
+
+    def bound(self, level: float) -> float:
+        """Return what the best score must exceed for a p-value of at most ``level``.
+
+        The other answers are taken as they are. Infinity where no score is enough, because too few
+        permutations were drawn.
+        """
+        exceedances = math.floor(level * (self.permutations + 1) * (1 + _NEAR)) - 1
+        if exceedances < 0:
+            return math.inf
+        return float(self.maxima[max(0, self.permutations - 1 - exceedances)])
 
 
 def arrangements(gold: Gold, strata: ArrayLike, groups: Sequence[Hashable] | None = None) -> int:
@@ -167,22 +181,28 @@ def max_t_test(
     blocks = _blocks(apart, groups)
     right = membership(rights, int(counts.max()))
     if statistic is ACCURACY:
-        scores, reaches = _of_accuracy(chosen, right)
+        scores, permuted = _of_accuracy(chosen, right)
+        near = 0.0  # counts are exact
     else:
-        scores, reaches = _of_labels(statistic, chosen, right, apart)
+        scores, permuted = _of_labels(statistic, chosen, right, apart)
+        near = _NEAR
     best_prompt = int(np.argmax(scores))
+    least = scores[best_prompt] - near
 
     generator = np.random.default_rng(seed)
     batch = max(1, min(_MOST_AT_ONCE, _CELLS // (max(n, len(chosen)) * right.shape[1])))
     drawn = exceeded = 0
+    maxima: list[Floats] = []
     while drawn < limit and exceeded < enough:
         count = min(batch, limit - drawn)
         order = np.empty((count, n), dtype=np.int64)
         for members in blocks:  # whose rows are exchanged
             rows = np.tile(np.arange(len(members)), (count, 1))
             order[:, members.ravel()] = members[generator.permuted(rows, axis=1)].reshape(count, -1)
-        reached = np.cumsum(reaches(order))
+        found = permuted(order)
+        reached = np.cumsum(found >= least)
         stop = int(np.searchsorted(reached, enough - exceeded))
+        maxima.append(found[: stop + 1])
         drawn += min(stop + 1, len(order))
         exceeded += int(reached[min(stop, len(order) - 1)])
     return PermutationTest(
@@ -192,6 +212,7 @@ def max_t_test(
         best=float(scores[best_prompt]),
         best_prompt=best_prompt,
         fixed=sum(members.size for members in blocks if len(members) == 1),
+        maxima=np.sort(np.concatenate(maxima)),
     )
 
 
@@ -206,7 +227,7 @@ def max_t_of_all(
     strata: ArrayLike | None = None,
     groups: Sequence[Hashable] | None = None,
     seed: int = 0,
-) -> tuple[float, PermutationTest]:
+) -> tuple[float, PermutationTest, float]:
     """Test the best of t prompts, of which some are at hand.
 
     Each of the others is taken to reach the best score with permuted right answers as often as the
@@ -228,6 +249,8 @@ def max_t_of_all(
         Of the best of all t.
     test
         Of the prompts at hand.
+    bound
+        What the best score must exceed for a p-value of at most ``level``; infinity where none can.
     """
     answers = np.asarray(predictions)
     tested = partial(
@@ -243,31 +266,49 @@ def max_t_of_all(
     test = tested(answers, permutations=permutations_for(level))
     others = t - len(answers)
     if others <= 0:
-        return test.p_value, test
+        return test.p_value, test, test.bound(level)
     enough = min(MOST, permutations_for(level / others))
     alone = tested(answers[[test.best_prompt]], permutations=enough)
-    return min(1.0, test.p_value + others * alone.p_value), test
+    p_value = min(1.0, test.p_value + others * alone.p_value)
+    return p_value, test, _bound_of_all(test, alone, others, level)
+
+
+def _bound_of_all(
+    test: PermutationTest, alone: PermutationTest, others: int, level: float
+) -> float:
+    """Return what the best score must exceed where the others count as often as one alone."""
+    scores = np.unique(np.concatenate([test.maxima, alone.maxima]))
+
+    def p_above(score: float) -> float:
+        hand, one = (
+            (1 + len(each.maxima) - int(np.searchsorted(each.maxima, score, side="right")))
+            / (each.permutations + 1)
+            for each in (test, alone)
+        )
+        return hand + others * one
+
+    place = bisect_left(scores, True, key=lambda score: p_above(score) <= level * (1 + _NEAR))
+    return float(scores[place]) if place < len(scores) else math.inf
 
 
 def _of_accuracy(
     chosen: NDArray[np.int64], right: NDArray[np.bool_]
-) -> tuple[Floats, Callable[[NDArray[np.int64]], NDArray[np.bool_]]]:
-    """Return the accuracies, and what tells which permutations reach the best; all exact."""
+) -> tuple[Floats, Callable[[NDArray[np.int64]], Floats]]:
+    """Return the accuracies, and what tells the best accuracy of each permutation; all exact."""
     answered = (chosen[:, :, None] == np.arange(right.shape[1])).reshape(len(chosen), -1)
     answers, gold = answered.astype(np.float32), right.astype(np.float32)
     sizes = (chosen != NOT_EVALUATED).sum(axis=1)
-    correct = np.rint(answers @ gold.ravel()).astype(np.int64)
-    # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
-    scores = correct / sizes
-    place = int(np.argmax(scores))
-    best = Fraction(int(correct[place]), int(sizes[place]))
-    needed = -(-sizes * best.numerator // best.denominator)
+    alike = bool((sizes == sizes[0]).all())
 
-    def reaches(order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def best(order: NDArray[np.int64]) -> Floats:
         counted = gold[order].reshape(len(order), -1) @ answers.T
-        return np.asarray((counted >= needed - 0.5).any(axis=1))
+        if alike:
+            return counted.max(axis=1).astype(np.float64) / sizes[0]
+        # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
+        return (counted / sizes).max(axis=1)
 
-    return scores, reaches
+    correct = np.rint(answers @ gold.ravel()).astype(np.int64)
+    return correct / sizes, best
 
 
 def _of_labels(
@@ -275,8 +316,8 @@ def _of_labels(
     chosen: NDArray[np.int64],
     right: NDArray[np.bool_],
     strata: NDArray[np.int64],
-) -> tuple[Floats, Callable[[NDArray[np.int64]], NDArray[np.bool_]]]:
-    """Return the scores, and what tells which permutations reach the best."""
+) -> tuple[Floats, Callable[[NDArray[np.int64]], Floats]]:
+    """Return the scores, and what tells the best score of each permutation."""
     n = chosen.shape[1]
     everywhere = np.arange(n)
     parts = [everywhere]
@@ -312,8 +353,7 @@ def _of_labels(
     observed = scores(everywhere[None])[0]
     if not np.isfinite(observed).any():
         raise ValueError("no prompt has a score, because too few labels are right somewhere")
-    best = observed.max() - _NEAR
-    return observed, lambda order: scores(order).max(axis=1) >= best
+    return observed, lambda order: scores(order).max(axis=1)
 
 
 def _blocks(

@@ -11,6 +11,7 @@ import pytest
 from pytest_maxrandom.claims.counting import ClaimsOfRun
 from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.errors import (
+    CannotTell,
     ClaimFailed,
     MaxRandomError,
     ModelError,
@@ -200,7 +201,8 @@ class SuiteItem(pytest.Item):
     def fail(self) -> None:
         """Raise what the record says."""
         if self.record.message:
-            raise ClaimFailed(self.record.message)
+            error = ClaimFailed if self.record.cannot_tell is None else CannotTell
+            raise error(self.record.message)
 
     def pairs(self, *names: str) -> Iterator[tuple[str, object]]:
         """Yield fields of the record by their names."""
@@ -214,7 +216,7 @@ class SuiteItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return one line for what a user can understand and mend, and one for each red flag."""
-        expected = isinstance(excinfo.value, ClaimFailed | MaxRandomError | RedFlagged)
+        expected = isinstance(excinfo.value, CannotTell | ClaimFailed | MaxRandomError | RedFlagged)
         if expected and not self.config.getoption("fulltrace"):
             text = str(excinfo.value)
             flagged = isinstance(excinfo.value, RedFlagged)

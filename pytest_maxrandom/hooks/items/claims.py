@@ -67,7 +67,7 @@ class ClaimItem(SuiteItem):
 
     def fail(self) -> None:
         """Raise what the record says, red flags first."""
-        if self.record.failing_flags:
+        if self.record.failing_flags and self.record.cannot_tell is None:
             raise RedFlagged(explained(self.record))
         super().fail()
 

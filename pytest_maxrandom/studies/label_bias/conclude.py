@@ -125,7 +125,7 @@ def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list
 
 def _permuted(asked: LabelAnswers, spec: LabelBiasSpec, t: int) -> float:
     """Return the p-value of t prompts with shuffled right answers."""
-    p, _ = max_t_of_all(
+    p, *_ = max_t_of_all(
         asked.answers,
         asked.gold,
         # Answers that are no choice have codes beyond those of the labels.
