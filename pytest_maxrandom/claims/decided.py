@@ -101,6 +101,7 @@ def result_of_decided(planned: PlannedClaim, decided: DecidedSweep) -> Result:
         standard_baseline=null.standard_baseline,
         max_random_baseline=null.max_random_baseline,
         critical_count=None if critical is None else int(critical),
+        critical_parts=[key for key in claim.bounds() if key != "permutation_p"],
         verdict=lowest if lowest == highest else None,
         engine=decided.sweep.engine,
         revision=decided.sweep.revision,

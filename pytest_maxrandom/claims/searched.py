@@ -147,6 +147,7 @@ def unjudged(result: Result, *, holds: bool) -> Result:
         permutation_p=None,
         critical_count=None,
         critical_score=None,
+        critical_parts=[],
         new_questions=None,
         holds=holds,
         passed=holds,

@@ -276,6 +276,9 @@ def judge(
         permutation_p=permutation_p,
         critical_count=None if scores or critical is None else int(critical),
         critical_score=critical if scores else None,
+        critical_parts=[
+            key for key in claim.bounds() if key != "permutation_p" or bound is not None
+        ],
         verdict=standing(null, result),
         holds=passed,
         passed=passed,

@@ -247,6 +247,9 @@ class ClaimRecord(ItemRecord):
     """Fewest correct answers that would have passed the claim; None if no count can."""
     critical_score: Difference | None = None
     """The same, if the metric is not accuracy."""
+    critical_parts: list[str] = field(default_factory=list)
+    """The parts of the claim that these account for. The permutation p is one where it is known
+    what it needs with the other answers as they are; else it depends on the answers."""
     verdict: Standing | None = None
     holds: bool | None = None
     """Whether what is asserted holds, red flags aside."""

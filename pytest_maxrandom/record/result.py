@@ -60,6 +60,7 @@ class Result:
     permutation_p: float | None = None
     critical_count: int | None = None
     critical_score: float | None = None
+    critical_parts: list[str] = field(default_factory=list)
     correct_counts: list[int] | None = None
     clusters: int | None = None
     effective_n: float | None = None

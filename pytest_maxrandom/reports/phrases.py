@@ -148,15 +148,16 @@ def needed(claim: ClaimRecord) -> str:
     if claim.searched is not None and claim.searched.why is not None:
         return rule(asdict(claim.searched))
     bound = levels_of(claim).get("permutation_p")
+    depends = bound is not None and "permutation_p" not in claim.critical_parts
     name = P_VALUES["permutation_p"]
     parts = [
-        f"beating {BASELINES.get(value, value)}" if key == "beats" else P_VALUES[key]
-        for key, value in claim.asserted.items()
-        if key in ("p_max", "union_p", "beats")
+        f"beating {BASELINES.get(claim.asserted[key], key)}" if key == "beats" else P_VALUES[key]
+        for key in claim.critical_parts
+        if key in claim.asserted
     ]
     if not parts:
-        depends = "which depends on the answers, not on their number"
-        return "" if bound is None else f"{name} at most {level(bound)}, {depends}"
+        rest = "which depends on the answers, not on their number"
+        return f"{name} at most {level(bound)}, {rest}" if depends else ""
     if claim.critical_score is not None:
         least = f"a {metric_name(claim)} of at least {accuracy(claim.critical_score, 4)}"
     elif claim.critical_count is not None:
@@ -164,9 +165,9 @@ def needed(claim: ClaimRecord) -> str:
     else:
         what = "number of correct answers" if claim.metric == "accuracy" else metric_name(claim)
         return f"no {what} can pass with n = {count(claim.n)} and t = {count(claim.t)}"
-    if bound is None:
-        return least
-    return f"{least} for {listed(parts)}; the {name} depends on the answers"
+    if depends:
+        return f"{least} for {listed(parts)}; the {name} depends on the answers"
+    return least if bound is None else f"{least} for {listed(parts)}, the other answers as they are"
 
 
 def finding(record: Record) -> str:
