@@ -307,12 +307,10 @@ def _about_t(claims: list[PlannedClaim]) -> list[str]:
     lines = [
         "t: distinct prompts to try. The best of many tries is high even if every try is a guess:",
         "the maximum random baseline is the expected accuracy of the best of t random guessers.",
-        f"`needed` passes where prompts answer independently of each other (p_max <= {_LEVEL:g}); "
-        "the more",
-        "alike they answer, the fewer are needed, but always more than max random. `true accuracy`:",
-        f"what one prompt must truly have to reach `needed` with a probability of {_POWER * 100:g} "
-        "% (power),",
-        "on n and on 2n examples.",
+        f"`needed` passes where prompts answer independently of each other (p_max <= {_LEVEL:g}).",
+        "The more alike they answer, the fewer are needed, but always more than max random.",
+        "`true accuracy`: what one prompt must truly have to reach `needed` with a probability of",
+        f"{_POWER * 100:g} % (power), on n and on 2n examples.",
     ]
     for claim in claims:
         found = claim.condition.prompt_set

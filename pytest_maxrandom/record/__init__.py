@@ -84,6 +84,7 @@ from pytest_maxrandom.record.training import (
 from pytest_maxrandom.record.words import (
     FAILING as FAILING,
     OUTCOMES as OUTCOMES,
+    P_MAX_ONLY as P_MAX_ONLY,
     REPORTED as REPORTED,
     SETTLED as SETTLED,
     STANDINGS as STANDINGS,

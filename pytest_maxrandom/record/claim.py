@@ -253,6 +253,8 @@ class ClaimRecord(ItemRecord):
     verdict: Standing | None = None
     holds: bool | None = None
     """Whether what is asserted holds, red flags aside."""
+    p_max_only: bool = False
+    """Whether it passes without a permutation p, so that a preferred label may pass as well."""
     red_flags: list[RedFlag] = field(default_factory=list)
     """Signs that the result looks better than it is; those that fail the claim first."""
     tries: Tries | None = None

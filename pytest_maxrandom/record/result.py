@@ -108,4 +108,15 @@ class Result:
             for name, value in values.items()
             if name in of_record and (value is not None or name in ("holds", "passed"))
         }
-        return replace(heading, **found, notes=[*heading.notes, *self.notes])
+        return replace(
+            heading,
+            **found,
+            p_max_only=bool(self.passed and heading.asserted) and not self._is_permuted,
+            notes=[*heading.notes, *self.notes],
+        )
+
+    @property
+    def _is_permuted(self) -> bool:
+        """Whether right answers were shuffled, on the validation set or on a test set."""
+        on_test = self.test is not None and self.test.permutation_p is not None
+        return self.permutation_p is not None or on_test

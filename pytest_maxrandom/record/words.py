@@ -84,6 +84,8 @@ class ShownOutcome:
 
 REPORTED: Literal["reported"] = "reported"
 """What became of a record that asserts nothing and has its numbers."""
+P_MAX_ONLY: Literal["p_max only"] = "p_max only"
+"""What became of a claim that passes without a permutation p: a preferred label may pass as well."""
 
 OUTCOMES: dict[str | None, ShownOutcome] = {
     "failed": ShownOutcome(
@@ -109,6 +111,10 @@ OUTCOMES: dict[str | None, ShownOutcome] = {
         fell="has no result any more", again="still has no result", fails_run=True,
     ),
     "passed": ShownOutcome("✅", "passes", "pass", "green", tested=True),
+    P_MAX_ONLY: ShownOutcome(
+        "✅", "passes on p_max only", "pass on p_max only", "yellow", "passes (p_max only)",
+        brief="p_max only", tested=True,
+    ),
     REPORTED: ShownOutcome("📋", "is reported", "are reported", None, "reported"),
     "xfailed": ShownOutcome(
         "☑️", "fails as expected", "fail as expected", "yellow", brief="xfails",

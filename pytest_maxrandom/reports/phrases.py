@@ -171,7 +171,9 @@ def needed(claim: ClaimRecord) -> str:
 
 
 def finding(record: Record) -> str:
-    """Say why a record did not end as it should have."""
+    """Say why a record did not end as it should have; empty of one that did."""
+    if record.outcome == "passed":
+        return ""
     if record.outcome == "xpassed":
         reason = f" ({record.xfail})" if record.xfail else ""
         return f"passes, but was expected to fail{reason}: remove its xfail"

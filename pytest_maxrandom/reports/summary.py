@@ -9,6 +9,7 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import (
     FAILING,
     OUTCOMES,
+    P_MAX_ONLY,
     REPORTED,
     SETTLED,
     UNREADABLE,
@@ -163,8 +164,13 @@ def asserts(record: Record) -> bool:
 
 
 def became(record: Record) -> Outcome | str | None:
-    """Return what became of a record, the key of its sign and word: its outcome, or reported."""
-    return REPORTED if record.outcome == "passed" and not asserts(record) else record.outcome
+    """Return what became of a record, the key of its sign and word: its outcome, or more exactly
+    what a pass is worth."""
+    if record.outcome != "passed":
+        return record.outcome
+    if not asserts(record):
+        return REPORTED
+    return P_MAX_ONLY if isinstance(record, ClaimRecord) and record.p_max_only else record.outcome
 
 
 def tally(run: RunRecord) -> str:

@@ -39,7 +39,7 @@ class ClaimItem(SuiteItem):
 
     numbers = (
         "t", "max_random_baseline", "best_correct", "best_accuracy", "p_standard", "p_max",
-        "union_p", "permutation_p", "majority_rate", "verdict", "passed",
+        "union_p", "permutation_p", "majority_rate", "verdict", "passed", "p_max_only",
     )  # fmt: skip
     record: ClaimRecord
 
