@@ -85,7 +85,7 @@ class ShownOutcome:
 REPORTED: Literal["reported"] = "reported"
 """What became of a record that asserts nothing and has its numbers."""
 P_MAX_ONLY: Literal["p_max only"] = "p_max only"
-"""What became of a claim that passes without a permutation p: a preferred label may pass as well."""
+"""What became of a claim that passes without a permutation p: a preferred label may as well."""
 
 OUTCOMES: dict[str | None, ShownOutcome] = {
     "failed": ShownOutcome(

@@ -164,8 +164,7 @@ def asserts(record: Record) -> bool:
 
 
 def became(record: Record) -> Outcome | str | None:
-    """Return what became of a record, the key of its sign and word: its outcome, or more exactly
-    what a pass is worth."""
+    """Return what became of a record, the key of its sign and word: its outcome, or a kind of pass."""
     if record.outcome != "passed":
         return record.outcome
     if not asserts(record):
