@@ -164,7 +164,7 @@ def asserts(record: Record) -> bool:
 
 
 def became(record: Record) -> Outcome | str | None:
-    """Return what became of a record, the key of its sign and word: its outcome, or a kind of pass."""
+    """Return what became of a record, the key of its sign and word; of a pass its kind."""
     if record.outcome != "passed":
         return record.outcome
     if not asserts(record):
