@@ -252,10 +252,10 @@ def judge(
     levels = claim.levels(null.t)
     level = levels.get("permutation_p")
     permuted = level is None or (permutation_p is not None and not above(permutation_p, level))
-    critical = claim.critical(null, bound)
+    told = claim.cannot_tell is None
+    critical = claim.critical(null, bound) if told else None
     scores = None if isinstance(null, Guessers) else null
     known = not null.only_permuted
-    told = claim.cannot_tell is None
     passed = permuted and not claim.unmet(null, result) if told else None
     return Result(
         n=null.n,
@@ -277,7 +277,7 @@ def judge(
         critical_count=None if scores or critical is None else int(critical),
         critical_score=critical if scores else None,
         critical_parts=[
-            key for key in claim.bounds() if key != "permutation_p" or bound is not None
+            key for key in claim.bounds() if told and (key != "permutation_p" or bound is not None)
         ],
         verdict=standing(null, result),
         holds=passed,

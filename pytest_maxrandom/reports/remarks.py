@@ -136,11 +136,11 @@ SENTENCES: dict[str, str] = {
     "the ledger.",
     "counts_only": "There is no permutation p, because only counts were given. So knowledge cannot "
     "be distinguished from a preferred label.",
-    "only_right_and_wrong": "only right and wrong are known, and who prefers a label and knows "
-    "nothing is often right as well: record the predictions, or claim `p_max` by name (`assert: "
-    "{{p_max: 0.05}}`), which says nothing of preferred labels",
-    "not_permutable": "{why}, so knowledge cannot be distinguished from a preferred label; or "
-    "claim `p_max` by name (`assert: {{p_max: 0.05}}`), which says nothing of preferred labels",
+    "only_right_and_wrong": "only right and wrong are known, so knowledge cannot be distinguished "
+    "from a preferred label: record the predictions, or claim `p_max` by name (`assert: {{p_max: "
+    "0.05}}`)",
+    "not_permutable": "knowledge cannot be distinguished from a preferred label, because {why}; or "
+    "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "no_permutations": "There is no permutation p, because {why}. So knowledge cannot be "
     "distinguished from a preferred label.",
     "fixed_answers": "Of {examples:,} right answers {fixed:,} stay where they are when right "
