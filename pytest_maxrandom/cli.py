@@ -31,7 +31,7 @@ _GROUPS = {
     },
     "after a run": {
         "report": "report",
-        "diff": "diff",
+        "diff": "report",
         "figures": "figures",
         "holdout": "holdout",
         "replication": "replication",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.hooks.fixture import HandWrittenClaims
 
 _COLLECT = "pytest_maxrandom.hooks.collect"
-_STATE = "pytest_maxrandom.hooks.session_state"
+_STATE = "pytest_maxrandom.hooks.items.base"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,9 +59,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Let a worker of pytest-xdist tell how far it is."""
-    from pytest_maxrandom.hooks.progress import listen
+    from pytest_maxrandom.hooks.progress import board
 
-    listen(node)
+    board(node.config).listen(node)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -84,7 +84,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     failed = session.testsfailed and not option.continue_on_collection_errors
     if failed or option.collectonly or not read_settings(session.config).dry_run:
         return None
-    from pytest_maxrandom.hooks.dry_run import foretell
+    from pytest_maxrandom.hooks.collect import foretell
 
     foretell(session)
     return True

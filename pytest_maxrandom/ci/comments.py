@@ -12,13 +12,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pytest_maxrandom.ci.http import UnsureError
+from pytest_maxrandom.ci.http import Answer, Client, UnsureError
 from pytest_maxrandom.errors import ForgeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.ci.http import Answer, Client
 
 _MOST_ROUNDS = 10
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pytest_maxrandom.ci.comments import Comment, Forge, Stamp, Trigger, needed
-from pytest_maxrandom.ci.http import Client, value, whole_number
+from pytest_maxrandom.ci.http import Answer, Client, value, whole_number
 from pytest_maxrandom.errors import ForgeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_maxrandom.ci.http import Answer
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 _WAY_OUT = "give --pull-request, or run this on 'pull_request' or 'workflow_run'"

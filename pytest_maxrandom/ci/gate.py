@@ -13,14 +13,13 @@ from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger.history import Commit, WorkTree
 from pytest_maxrandom.ledger.losses import lost
-from pytest_maxrandom.record import FAILING
+from pytest_maxrandom.record import FAILING, RunRecord
 from pytest_maxrandom.reports.summary import records, simulated, tally, unread
 from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_maxrandom.record import RunRecord
 
 _OWN = {
     "json": re.compile(rb'\s*\{\s*"schema_version"\s*:|\s*\Z'),

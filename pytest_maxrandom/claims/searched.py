@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_maxrandom.record import Remark, Searched, SearchOfExamples
 from pytest_maxrandom.stats import search
-from pytest_maxrandom.stats.matching import matches_p
+from pytest_maxrandom.stats.search import matches_p
 from pytest_maxrandom.sweeps.labels import shuffled
 
 if TYPE_CHECKING:

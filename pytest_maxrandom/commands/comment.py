@@ -37,7 +37,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Describe the command and its arguments."""
     text = "write a run's results as one comment on a pull request"
     parser = commands.add_parser("comment", help=text, description=_DESCRIPTION, epilog=_EPILOG)
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "results",
         type=Path,
         nargs="?",
@@ -46,60 +47,52 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "none"
         ),
     )
-    parser.add_argument(
+    add(
         "--outcome",
         default="",
         metavar="TEXT",
         help="why the run does not pass, if the results do not say so; the comment begins with it",
     )
-    parser.add_argument(
+    add(
         "--failed",
         action="store_true",
         help="the run failed, whatever the results say; the comment says so if they do not",
     )
-    parser.add_argument(
+    add(
         "--base",
         type=Path,
         help="JSON report of the base branch; the comment then says what changed",
     )
-    parser.add_argument(
-        "--key", default="gate", help="name that tells several comments apart (default: gate)"
-    )
-    parser.add_argument(
+    add("--key", default="gate", help="name that tells several comments apart (default: gate)")
+    add(
         "--pull-request",
         type=int,
         metavar="N",
         help="number of the pull request (default: from the event)",
     )
-    parser.add_argument(
-        "--repository", metavar="OWNER/NAME", help="default: from the job's environment"
-    )
-    parser.add_argument(
+    add("--repository", metavar="OWNER/NAME", help="default: from the job's environment")
+    add(
         "--report-url",
         metavar="URL",
         help="page of the run that keeps the report (default: the job's)",
     )
-    parser.add_argument(
+    add(
         "--page-url",
         metavar="URL",
         help="address of the page of --maxrandom-html, such as an artifact; the comment's full "
         "report links to it (default: to the run)",
     )
-    parser.add_argument("--login", help="login of the token's owner, if the forge does not say it")
-    parser.add_argument(
-        "--forge", choices=("github", "gitlab"), help="default: from the job's environment"
-    )
-    parser.add_argument(
+    add("--login", help="login of the token's owner, if the forge does not say it")
+    add("--forge", choices=("github", "gitlab"), help="default: from the job's environment")
+    add(
         "--untrusted",
         action="store_true",
         help="the results may come from anybody, such as a fork's pull request: take only numbers "
         "and names from them, and the pull request only from the event",
     )
-    parser.add_argument("--templates", type=Path, help="folder with templates that override blocks")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="also write the comment to this file"
-    )
-    parser.add_argument(
+    add("--templates", type=Path, help="folder with templates that override blocks")
+    add("--out", type=Path, metavar="FILE", help="also write the comment to this file")
+    add(
         "--dry-run",
         action="store_true",
         help="do not contact the forge; print the comment, or write it to --out",
@@ -152,16 +145,12 @@ def run(options: argparse.Namespace) -> str:
 def _check(options: argparse.Namespace) -> None:
     if options.pull_request is not None and options.pull_request < 1:
         raise ValueError(f"--pull-request: found {options.pull_request}, expected 1 or more")
-    if options.untrusted and options.pull_request is not None:
-        raise ValueError(
-            "--pull-request: with --untrusted only the event names the pull request; remove one of "
-            "the two"
-        )
-    if options.untrusted and options.templates is not None:
-        raise ValueError(
-            "--templates: with --untrusted only this package's templates are used; remove one of "
-            "the two"
-        )
+    for name, why in (
+        ("pull-request", "only the event names the pull request"),
+        ("templates", "only this package's templates are used"),
+    ):
+        if options.untrusted and getattr(options, name.replace("-", "_")) is not None:
+            raise ValueError(f"--{name}: with --untrusted {why}; remove one of the two")
 
 
 def _unsaid(results: RunRecord | None, *, failed: bool) -> str:

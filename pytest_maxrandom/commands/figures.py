@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.commands.holdout import add_study_arguments, studies_of
 from pytest_maxrandom.errors import MaxRandomError, ReportError, did_you_mean
 from pytest_maxrandom.figures import DEFAULT_FORMATS, FORMATS, MISSING, NAMES, installed
-from pytest_maxrandom.ledger.looks import looks
+from pytest_maxrandom.ledger.summary import looks
 from pytest_maxrandom.reports.kept import find
 from pytest_maxrandom.reports.results import load
-from pytest_maxrandom.reports.trend import trends
+from pytest_maxrandom.reports.trend import Trend, trends
 from pytest_maxrandom.studies.holdout import Study
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.figures.catalogue import Catalogue
     from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.trend import Trend
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,46 +27,42 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "draw figures of a JSON report, of a held-out study, or of n, t and the number of choices"
     )
     parser = commands.add_parser("figures", help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "results",
         nargs="?",
         type=Path,
         metavar="RESULTS.json",
         help="file written by pytest --maxrandom-json",
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("figures"),
-        help="folder for the files (default: figures)",
-    )
-    parser.add_argument(
+    add("--out", type=Path, default=Path("figures"), help="folder for the files (default: figures)")
+    add(
         "--formats",
         default=",".join(DEFAULT_FORMATS),
         help=f"formats, from {','.join(FORMATS)} (default: {','.join(DEFAULT_FORMATS)})",
     )
-    parser.add_argument(
+    add(
         "--width",
         type=float,
         metavar="INCHES",
         help="how wide figures are at most: 7.2, a page, by default; 3.3 for one column of two. "
         "Letters keep their size",
     )
-    parser.add_argument(
+    add(
         "--only",
         nargs="+",
         default=[],
         metavar="NAME",
         help=f"draw only these, from {', '.join(NAMES)}",
     )
-    parser.add_argument("--n", type=int, help="number of examples, for figures without results")
-    parser.add_argument("--t", type=int, help="number of prompts, for figures without results")
-    parser.add_argument(
+    add("--n", type=int, help="number of examples, for figures without results")
+    add("--t", type=int, help="number of prompts, for figures without results")
+    add(
         "--choices",
         help="without results: one or more numbers of choices, such as 2,4; with --holdout: as in "
         "`maxrandom holdout`",
     )
-    parser.add_argument(
+    add(
         "--holdout",
         nargs="+",
         default=[],
@@ -75,7 +70,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="FILE",
         help="recorded predictions, as for `maxrandom holdout`; draws its curves",
     )
-    parser.add_argument(
+    add(
         "--trend",
         nargs="+",
         default=[],

@@ -41,32 +41,29 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "gate", help="run pytest on suites in CI", description=_DESCRIPTION, epilog=_EPILOG
     )
-    parser.add_argument(
-        "paths", nargs="*", metavar="SUITE", help="a suite, or a folder with suites"
-    )
-    parser.add_argument(
-        "--suites", default="", metavar="TEXT", help="more suites, quoted as in a shell"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("paths", nargs="*", metavar="SUITE", help="a suite, or a folder with suites")
+    add("--suites", default="", metavar="TEXT", help="more suites, quoted as in a shell")
+    add(
         "--pytest-args",
         default="",
         metavar="TEXT",
         help="more arguments for pytest, quoted as in a shell but not expanded",
     )
-    parser.add_argument(
+    add(
         "--report",
         default=str(_REPORT),
         metavar="PATH.md",
         help=f"Markdown report; its folder is created (default: {_REPORT})",
     )
-    parser.add_argument(
+    add(
         "--base-ref",
         default="",
         metavar="REF",
         help="branch or commit whose ledger lines must all still be there (default: the base of "
         "the pull request, if GitHub or GitLab names it); `none` compares with nothing",
     )
-    parser.add_argument(
+    add(
         "--exit-zero",
         action="store_true",
         help="always exit with 0; the output `code` has pytest's exit code",

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.errors import MaxRandomError, RecordedError
 from pytest_maxrandom.notation import accuracy, count
-from pytest_maxrandom.recorded.choices import read_choices, with_choices
+from pytest_maxrandom.recorded.choices import ChoiceTable, read_choices, with_choices
 from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.studies.holdout import Study, predictive_values, split_trials
+from pytest_maxrandom.studies.holdout import Study, Trials, predictive_values, split_trials
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.recorded.choices import ChoiceTable
-    from pytest_maxrandom.studies.holdout import Trials
 
 _COLUMNS = {
     "accuracy": "accuracy",
@@ -60,17 +58,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     """Add how the examples are split, and how n and t are counted."""
-    parser.add_argument(
-        "--splits", type=int, default=100, help="random splits of each sweep (default: 100)"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("--splits", type=int, default=100, help="random splits of each sweep (default: 100)")
+    add(
         "--validation",
         type=float,
         default=0.75,
         help="share of the examples that select the prompt (default: .75)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the splits (default: 0)")
-    parser.add_argument(
+    add("--seed", type=int, default=0, help="seed of the splits (default: 0)")
+    add(
         "--conventions",
         choices=("exact", "paper"),
         default="exact",

@@ -14,7 +14,7 @@ import yaml
 
 from pytest_maxrandom.commands import table
 from pytest_maxrandom.commands.tasks import keys_of
-from pytest_maxrandom.errors import KEYS, SuiteError
+from pytest_maxrandom.errors import KEYS, Problem, SuiteError
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.stats.sizes import baseline_for, true_accuracy_for_power
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.errors import Problem
 
 _LEVEL, _POWER = 0.05, 0.8
 _TRIES = (1, 10, 100, 1000)
@@ -60,7 +59,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--task",
         action="append",
         required=True,
@@ -70,17 +70,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "task; may be repeated"
         ),
     )
-    parser.add_argument(
+    add(
         "--model",
         action="append",
         required=True,
         metavar="ID",
         help="a hub id, a folder, a GGUF file, or `mock` for a simulated model; may be repeated",
     )
-    parser.add_argument(
+    add(
         "--task-format", metavar="FORMAT", help="format of the task file (default: from its suffix)"
     )
-    parser.add_argument(
+    add(
         "--set",
         action="extend",
         nargs="+",
@@ -89,20 +89,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="set keys of the task, with their values in YAML, such as columns.input=question or "
         "columns.choices='[A, B, C]'; may be repeated",
     )
-    parser.add_argument(
+    add(
         "--shots",
         type=int,
         action="append",
         metavar="K",
         help="number of demonstrations (default: 4)",
     )
-    parser.add_argument(
-        "--n", type=int, default=200, help="largest number of examples (default: 200)"
-    )
-    parser.add_argument("--t", type=int, default=20, help="number of prompts to try (default: 20)")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help=f"file to write (default: {FOLDER}/TASK.yaml)"
-    )
+    add("--n", type=int, default=200, help="largest number of examples (default: 200)")
+    add("--t", type=int, default=20, help="number of prompts to try (default: 20)")
+    add("--out", type=Path, metavar="FILE", help=f"file to write (default: {FOLDER}/TASK.yaml)")
     parser.set_defaults(run=run)
 
 

@@ -21,7 +21,7 @@ from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import fact, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
-from pytest_maxrandom.ledger.summary import mistakes, summary
+from pytest_maxrandom.ledger.summary import FileSummary, mistakes, summary
 from pytest_maxrandom.ledger.union import by_set, merged, unite
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.reports.text import visible
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.ledger.summary import FileSummary
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

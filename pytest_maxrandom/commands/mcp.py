@@ -6,6 +6,7 @@ claims of these suites, and gives texts; no path, no address, and nothing that i
 
 from __future__ import annotations
 
+import functools
 import threading
 from dataclasses import asdict
 from pathlib import Path
@@ -35,21 +36,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Describe the command and its arguments."""
     text = "serve suites to an agent (MCP, on standard input and output), and count its prompts"
     parser = commands.add_parser("mcp", help=text, description=text[:1].upper() + text[1:])
-    parser.add_argument("paths", nargs="+", type=Path, help="suites, or folders with suites")
-    parser.add_argument(
+    add = parser.add_argument
+    add("paths", nargs="+", type=Path, help="suites, or folders with suites")
+    add(
         "--feedback",
         choices=get_args(Feedback),
         default="accept",
         help="what the agent learns of each prompt: none, accept (whether it is the best so far; "
         "the default), score (its accuracy), answers (each answer)",
     )
-    parser.add_argument(
-        "--budget", type=int, metavar="N", help="distinct prompts that may be tried for each claim"
-    )
-    parser.add_argument("--by", default="mcp", help="the agent's name in the ledger (mcp)")
-    parser.add_argument(
-        "--store", type=Path, default=Path(STORE), help=f"file that keeps results ({STORE})"
-    )
+    add("--budget", type=int, metavar="N", help="distinct prompts that may be tried for each claim")
+    add("--by", default="mcp", help="the agent's name in the ledger (mcp)")
+    add("--store", type=Path, default=Path(STORE), help=f"file that keeps results ({STORE})")
     parser.set_defaults(run=run)
 
 
@@ -153,13 +151,19 @@ def server(searches: Searches) -> MCPServer[Any]:
         log_level="CRITICAL",  # the caller learns what a tool refuses
     )
 
-    def told(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        try:
-            return call()
-        except (MaxRandomError, ValueError, TypeError) as error:
-            raise ToolError(str(error)) from error
+    def tool(call: Callable[..., dict[str, Any]]) -> None:
+        """Add a tool; what it refuses, the caller learns in a sentence."""
 
-    @made.tool()
+        @functools.wraps(call)
+        def told(**given: Any) -> dict[str, Any]:
+            try:
+                return call(**given)
+            except (MaxRandomError, ValueError, TypeError) as error:
+                raise ToolError(str(error)) from error
+
+        made.tool()(told)
+
+    @tool
     def plan(claim: str | None = None, first: int = 1) -> dict[str, Any]:
         """Name the claims; or tell one: n, shots, budget, what is needed, and demonstrations.
 
@@ -167,14 +171,14 @@ def server(searches: Searches) -> MCPServer[Any]:
         """
         if claim is None:
             return {"claims": searches.names()}
-        return told(lambda: _plan(searches.of(claim), first))
+        return _plan(searches.of(claim), first)
 
-    @made.tool()
+    @tool
     def baseline(n: int, choices: int, t: int, correct: int | None = None) -> dict[str, Any]:
         """Tell what the best of t random guessers reaches on n examples with so many choices."""
-        return told(lambda: _baseline(n, choices, t, correct))
+        return _baseline(n, choices, t, correct)
 
-    @made.tool()
+    @tool
     def try_prompt(
         claim: str,
         instruction: str | None = None,
@@ -182,37 +186,27 @@ def server(searches: Searches) -> MCPServer[Any]:
         format: dict[str, Any] | str | None = None,  # noqa: A002 as in suites
     ) -> dict[str, Any]:
         """Try a prompt. Instruction: the text before the demonstrations; these by their ids."""
+        tries = searches.of(claim)
+        reply: Any = tries.try_prompt(instruction, demonstrations, format)
+        if isinstance(reply, list):
+            reply = [asdict(each) for each in reply]
+        return {tries.feedback: reply, "t": tries.t, "left": tries.left}
 
-        def tried() -> dict[str, Any]:
-            tries = searches.of(claim)
-            reply = tries.try_prompt(instruction, demonstrations, format)
-            if isinstance(reply, list):
-                shown: Any = [asdict(each) for each in reply]
-            else:
-                shown = reply
-            return {tries.feedback: shown, "t": tries.t, "left": tries.left}
-
-        return told(tried)
-
-    @made.tool()
+    @tool
     def verdict(claim: str) -> dict[str, Any]:
         """Judge the best prompt for a claim; the test set stays closed.
 
         You may go on after it, but then the next verdict counts what this one told, so that more
         is needed: see plan.
         """
+        found = _verdict(searches.of(claim))
+        searches.end(claim)
+        return found
 
-        def judged() -> dict[str, Any]:
-            found = _verdict(searches.of(claim))
-            searches.end(claim)
-            return found
-
-        return told(judged)
-
-    @made.tool()
+    @tool
     def ledger(claim: str) -> dict[str, Any]:
         """Tell what was ever tried on the examples of a claim, and by whom."""
-        return told(lambda: searches.of(claim).counted())
+        return searches.of(claim).counted()
 
     return made
 

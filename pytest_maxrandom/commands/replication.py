@@ -10,16 +10,13 @@ from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed, span
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
-from pytest_maxrandom.stats.paired import compare_arms, paired
+from pytest_maxrandom.stats.paired import Pairs, compare_arms, paired
 from pytest_maxrandom.stats.replication import unreplicated
-from pytest_maxrandom.studies.arms.recorded import ROLES, read_arms
+from pytest_maxrandom.studies.arms.recorded import ROLES, Result, Unit, read_arms
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-
-    from pytest_maxrandom.stats.paired import Pairs
-    from pytest_maxrandom.studies.arms.recorded import Result, Unit
 
     Cells = list[tuple[str, str]]
 
@@ -35,28 +32,29 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "replication", help=text, description=f"{text[0].upper()}{text[1:]}."
     )
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "file",
         type=Path,
         metavar="FILE",
         help=".csv or .csv.gz: columns task, replicate, arm, correct, n; or task, replicate, n and "
         "a column of accuracies for each arm",
     )
-    parser.add_argument(
+    add(
         "--compare",
         action="append",
         required=True,
         metavar="A-B",
         help="two arms; the difference is the accuracy of A minus that of B (may be repeated)",
     )
-    parser.add_argument(
+    add(
         "--by",
         type=_names,
         default=(),
         metavar="COLUMN,...",
         help="analyse these groups separately",
     )
-    parser.add_argument(
+    add(
         "--pool",
         type=_names,
         default=(),
@@ -64,29 +62,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="columns that distinguish several rows of one task and replicate within a group",
     )
     for role, usual in ROLES.items():
-        parser.add_argument(
-            f"--{role}", metavar="COLUMN", help=f"column of the {role} (default: {usual})"
-        )
-    parser.add_argument(
-        "--slices", type=int, default=500, help="number of single draws (default: 500)"
-    )
-    parser.add_argument(
-        "--confidence", type=float, default=0.89, help="level of all intervals (default: 0.89)"
-    )
-    parser.add_argument(
+        add(f"--{role}", metavar="COLUMN", help=f"column of the {role} (default: {usual})")
+    add("--slices", type=int, default=500, help="number of single draws (default: 500)")
+    add("--confidence", type=float, default=0.89, help="level of all intervals (default: 0.89)")
+    add(
         "--outside",
         type=float,
         default=0.04,
         metavar="LOG_ODDS",
         help="count single draws with an effect further from 0 than this (default: 0.04)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of draws and signs (default: 0)")
-    parser.add_argument(
+    add("--seed", type=int, default=0, help="seed of draws and signs (default: 0)")
+    add(
         "--full",
         action="store_true",
         help="also sample the full hierarchical model (needs the extra bayes)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
+    add("--json", action="store_true", help="print JSON, unrounded")
     parser.set_defaults(run=run)
 
 

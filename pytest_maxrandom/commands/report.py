@@ -1,15 +1,19 @@
-"""`maxrandom report`: the report of recorded numbers, for GitHub, a browser, a paper, a program."""
+"""`maxrandom report` and `diff`: recorded numbers for people and programs, and what changed."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.commands import json_text
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.recorded.predictions import read_lines
 from pytest_maxrandom.reports.csv import TABLES, csv
+from pytest_maxrandom.reports.difference import content, difference, lines, markdown as marked
+from pytest_maxrandom.reports.kept import find, path_of
 from pytest_maxrandom.reports.page.cells import allowed_texts, of_lines, pack
 from pytest_maxrandom.reports.page.render import html
 from pytest_maxrandom.reports.references import bibtex
@@ -25,14 +29,27 @@ if TYPE_CHECKING:
 
 _FORMATS = ("markdown", "disclosure", "html", "latex", "bibtex", "csv")
 _TEMPLATED = ("markdown", "disclosure", "html", "latex")
+_REPORT = (
+    "a file written by pytest --maxrandom-json, or a git revision: REVISION:PATH, or REVISION alone"
+)
+_DIFF = """\
+Show what changed between two JSON reports: which claims fell, rose, are new or gone, with their
+best and needed accuracy, n, t and p before and after, and what else differs: examples, model,
+settings, arithmetic, red flags. A report is a file, or a file at a git revision:
+`maxrandom diff main:report.json report.json`. A revision alone uses the path of the other
+report."""
+_DIFF_CODES = """\
+The exit code is 0 if no claim fell, 1 if one did, and 2 if an argument or a file is wrong."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the command and its arguments."""
+    """Describe the commands and their arguments."""
     text = "write a JSON report as Markdown, HTML, LaTeX, BibTeX or CSV"
     parser = commands.add_parser("report", help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.add_argument("results", type=Path, help="file written by pytest --maxrandom-json")
-    parser.add_argument(
+    parser.set_defaults(run=run)
+    add = parser.add_argument
+    add("results", type=Path, help="file written by pytest --maxrandom-json")
+    add(
         "--format",
         choices=_FORMATS,
         default="markdown",
@@ -41,21 +58,21 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "paper, to \\input; bibtex: the entries that they cite; csv: one row per claim, "
         "unrounded",
     )
-    parser.add_argument(
+    add(
         "--table",
         choices=TABLES,
         help="with --format csv: what a row is about: a claim (the default), a replicate of a "
         "claim, a label or a calibration of a label-bias check, a comparison, a comparison "
         "over all tasks, or a contamination check",
     )
-    parser.add_argument(
+    add(
         "--predictions",
         type=Path,
         metavar="FILE",
         help="with --format html: file written by pytest --maxrandom-predictions, so that the page "
         "shows which prompt was right on which example",
     )
-    parser.add_argument(
+    add(
         "--earlier",
         type=Path,
         action="append",
@@ -64,25 +81,34 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="with --format html: JSON report of an earlier run, so that the page shows each claim "
         "over time; may be repeated",
     )
-    parser.add_argument(
+    add(
         "--texts",
         choices=("auto", "all", "shared"),
         help="with --format html: which texts of prompts the page holds: all, or only those of "
         "suites with `share: texts` (shared); auto (the default) is shared if the environment "
         "variable CI is set, else all",
     )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="file to write (default: standard output)"
-    )
-    parser.add_argument(
+    add("--out", type=Path, metavar="FILE", help="file to write (default: standard output)")
+    add(
         "--standalone",
         action="store_true",
         help="with --format latex: write a whole document with its references",
     )
-    parser.add_argument(
-        "--templates", type=Path, metavar="DIR", help="folder with templates that override blocks"
+    add("--templates", type=Path, metavar="DIR", help="folder with templates that override blocks")
+    text = "show what changed between two JSON reports, and why"
+    differ = commands.add_parser("diff", help=text, description=_DIFF, epilog=_DIFF_CODES)
+    differ.add_argument("base", metavar="BASE", help=f"the earlier report: {_REPORT}")
+    differ.add_argument("head", metavar="HEAD", help="the later report, in the same form")
+    differ.add_argument(
+        "--format",
+        choices=("text", "markdown", "json"),
+        default="text",
+        help="text: for a terminal (the default); markdown: for GitHub; json: for programs",
     )
-    parser.set_defaults(run=run)
+    differ.add_argument(
+        "--out", type=Path, metavar="FILE", help="file to write (default: standard output)"
+    )
+    differ.set_defaults(run=run_diff)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -132,12 +158,43 @@ def run(options: argparse.Namespace) -> str:
     text = write[options.format]()
     if options.out is None:
         return text.removesuffix("\n")
+    return _written(options.out, text, "report")
+
+
+def run_diff(options: argparse.Namespace) -> str:
+    """Compare, and set the exit code.
+
+    Returns
+    -------
+    str
+        The difference, or where it was written.
+
+    Raises
+    ------
+    ReportError
+        If a report is not there or wrong, or the difference cannot be written.
+    """
+    base = find(options.base, path_of(options.head))
+    head = find(options.head, path_of(options.base))
+    found = difference(options.base, base, options.head, head)
+    options.status = int(found.fell)
+    if options.format == "json":
+        text = json_text(content(found))
+    elif options.format == "markdown":
+        text = marked(found).removesuffix("\n")
+    else:
+        width = shutil.get_terminal_size().columns if options.out is None else 80
+        text = "\n".join(line for line, _ in lines(found, width))
+    return text if options.out is None else _written(options.out, f"{text}\n", "difference")
+
+
+def _written(file: Path, text: str, what: str) -> str:
+    """Write a file, and say what it is."""
     try:
-        # Line ends are part of CSV.
-        options.out.write_text(text, encoding="utf-8", newline="")
+        file.write_text(text, encoding="utf-8", newline="")  # line ends are part of CSV
     except OSError as error:
-        raise ReportError(f"{options.out}: cannot be written: {error.strerror}") from error
-    return f"report: {options.out}"
+        raise ReportError(f"{file}: cannot be written: {error.strerror}") from error
+    return f"{what}: {file}"
 
 
 def _cells(record: RunRecord, path: Path | None) -> dict[str, str]:
@@ -148,13 +205,13 @@ def _cells(record: RunRecord, path: Path | None) -> dict[str, str]:
         each.id: each.best_prompt.digest if each.best_prompt else None for each in record.claims
     }
     found: dict[str, str] = {}
-    for name, lines in groupby(read_lines(path), key=lambda line: line.claim):
+    for name, answers in groupby(read_lines(path), key=lambda line: line.claim):
         if name in found:
             raise ReportError(
                 f"{path}: the lines of the claim {name!r} are not consecutive; keep them in the "
                 "order in which --maxrandom-predictions wrote them"
             )
-        if name in best and (cells := of_lines(lines, best[name])) is not None:
+        if name in best and (cells := of_lines(answers, best[name])) is not None:
             found[name] = pack(cells)
     if not found:
         raise ReportError(

@@ -6,14 +6,14 @@ import json
 import os
 import sys
 import uuid
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.claims.session import results_file
 from pytest_maxrandom.claims.shards import Shard, Work, joined_results, one_arithmetic, write_joined
-from pytest_maxrandom.commands import suites_in
+from pytest_maxrandom.commands import json_text, suites_in
 from pytest_maxrandom.errors import ShardError
 from pytest_maxrandom.models.base import EngineName, Resources
 from pytest_maxrandom.models.registry import ModelPool
@@ -107,13 +107,7 @@ class _Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> _Manifest:
-        """Read the manifest in a folder.
-
-        Raises
-        ------
-        ShardError
-            If there is none.
-        """
+        """Read the manifest in a folder, which must have one."""
         file = folder / _MANIFEST
         try:
             said = json.loads(file.read_text(encoding="utf-8"))
@@ -138,13 +132,7 @@ def _work(suites: list[Path], engine: EngineName, batch_tokens: int | None = Non
 
 
 def _known(folder: Path, manifest: _Manifest, batch_tokens: int | None = None) -> Work:
-    """Return the work as it is now.
-
-    Raises
-    ------
-    ShardError
-        If it is not what was cut.
-    """
+    """Return the work as it is now, which must be what was cut."""
     work = _work(manifest.paths(folder), manifest.engine, batch_tokens)
     if work.digest != manifest.work:
         suites = " ".join(map(str, manifest.paths(folder)))
@@ -167,13 +155,10 @@ def _cut(options: argparse.Namespace) -> str:
             "prompts that the suites run through models"
         )
     options.out.mkdir(parents=True, exist_ok=True)
-    manifest = {
-        "suites": [os.path.relpath(suite.absolute(), options.out.absolute()) for suite in suites],
-        "into": options.into,
-        "engine": options.engine,
-        "work": work.digest,
-    }
-    (options.out / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    there = options.out.absolute()
+    named = [os.path.relpath(suite.absolute(), there) for suite in suites]
+    manifest = asdict(_Manifest(named, options.into, options.engine, work.digest))
+    (options.out / _MANIFEST).write_text(json_text(manifest) + "\n", encoding="utf-8")
     return (
         f"{count(work.jobs)} prompts in {options.into} parts; run `maxrandom run-shard "
         f"{options.out} I` for I = 1 ... {options.into}, then `maxrandom join {options.out}`"

@@ -10,24 +10,16 @@ import yaml
 
 from pytest_maxrandom.errors import MaxRandomError, SuiteError
 from pytest_maxrandom.record import AuditedTask, LeftOut, TaskAudit
-from pytest_maxrandom.reports.audits import (
-    WIDE,
-    as_csv,
-    as_json,
-    as_markdown,
-    as_text,
-    worded,
-)
+from pytest_maxrandom.reports.audits import WIDE, as_csv, as_json, as_markdown, as_text, worded
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.chances import proportion
 from pytest_maxrandom.studies.audit import read_and_audit
-from pytest_maxrandom.tasks.found import FoundTask, NoTask, find_tasks
+from pytest_maxrandom.tasks.found import Found, FoundTask, NoTask, find_tasks
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from pytest_maxrandom.tasks.found import Found
 
 _DESCRIPTION = """\
 Describe tasks before any model sees them: examples, choices, chance, the best constant answer, the
@@ -44,7 +36,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="show the baselines of tasks and the mistakes in them",
         description=_DESCRIPTION,
     )
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "paths",
         nargs="*",
         metavar="PATH",
@@ -53,12 +46,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "lm-eval task, or a folder to search"
         ),
     )
-    parser.add_argument(
+    add(
         "--task-format",
         metavar="FORMAT",
         help="`format` of task files, as in a suite (default: from the file's suffix)",
     )
-    parser.add_argument(
+    add(
         "--set",
         action="extend",
         nargs="+",
@@ -67,21 +60,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="set keys of task files as a suite would, with their values in YAML, such as "
         "columns.input=question or columns.choices='[A, B, C]'; may be repeated",
     )
-    parser.add_argument(
-        "--t", default="1,10,100", help="numbers of prompts (default: 1,10,100)", metavar="T,..."
-    )
-    parser.add_argument(
-        "--alpha", type=float, default=0.05, help="level of the test (default: 0.05)"
-    )
-    parser.add_argument(
+    add("--t", default="1,10,100", help="numbers of prompts (default: 1,10,100)", metavar="T,...")
+    add("--alpha", type=float, default=0.05, help="level of the test (default: 0.05)")
+    add(
         "--format",
         choices=("table", "csv", "json", "md"),
         default="table",
         help="table (the default) fits the terminal; csv and json have all numbers, md is a page",
     )
-    parser.add_argument(
-        "-o", "--output", type=Path, help="file to write (default: standard output)"
-    )
+    add("-o", "--output", type=Path, help="file to write (default: standard output)")
     parser.set_defaults(run=run)
 
 
@@ -119,7 +106,11 @@ def run(options: argparse.Namespace) -> str:
             "and answer (--set names other columns)"
         )
     options.status = 1 if any(task.problems for task in tasks) else 0
-    text = _written(TaskAudit(alpha, prompts, tasks, left_out), options.format)
+    audit = TaskAudit(alpha, prompts, tasks, left_out)
+    if options.format == "table":
+        text = as_text(audit, shutil.get_terminal_size((WIDE, 24)).columns)
+    else:
+        text = {"csv": as_csv, "json": as_json, "md": as_markdown}[options.format](audit)
     if options.output is None:
         return text
     options.output.write_text(f"{text}\n", encoding="utf-8")
@@ -148,17 +139,6 @@ def _audited(found: Found, prompts: list[int], alpha: float) -> AuditedTask:
         format=found.format,
         problems=[str(each) for each in found.problems],
     )
-
-
-def _written(audit: TaskAudit, form: str) -> str:
-    match form:
-        case "csv":
-            return as_csv(audit)
-        case "json":
-            return as_json(audit)
-        case "md":
-            return as_markdown(audit)
-    return as_text(audit, shutil.get_terminal_size((WIDE, 24)).columns)
 
 
 def _numbers(text: str) -> list[int]:

@@ -1,7 +1,7 @@
-"""Figures for papers, after those of arXiv 2404.13020; one module for each family.
+"""Figures for papers, after those of arXiv 2404.13020.
 
-Here stands which there are and whether they can be drawn, without loading matplotlib, which is an
-extra and which all modules load.
+Here stands which families there are and whether they can be drawn, without loading matplotlib,
+which is an extra and which all modules load.
 """
 
 from __future__ import annotations

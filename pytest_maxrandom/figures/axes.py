@@ -50,10 +50,7 @@ def draw_intervals(
 ) -> None:
     """Draw intervals, upright or level; those that are None are left out.
 
-    Parameters
-    ----------
-    entries
-        Where each stands on the other axis, its ends, and what it is an interval of.
+    An entry is where it stands on the other axis, its ends, and what it is an interval of.
     """
     for place, ends, name in entries:
         if ends is not None:
@@ -62,30 +59,6 @@ def draw_intervals(
             label = f"interval of {plain(name)}"
             look = INTERVAL if color is None else {**INTERVAL, "color": color}
             axes.plot(*points, **look, zorder=3, clip_on=False, label=label)
-
-
-def intervals_beside(axes: Axes, entries: Iterable[tuple[int, Result, str]], longest: int) -> None:
-    """Draw upright intervals over t on a `log_axis`, moved to the left where one hides another.
-
-    A tick on each says which best accuracy it belongs to.
-
-    Parameters
-    ----------
-    entries
-        Where each stands, the claim, and a colour.
-    longest
-        The right end of the axis, which begins at 1.
-    """
-    step = max(longest, 2) ** _APART
-    taken: list[float] = []
-    for t, result, colour in entries:
-        place = float(t)
-        while any(max(place / other, other / place) < step * 0.99 for other in taken):
-            place /= step
-        taken.append(place)
-        draw_intervals(axes, [(place, result.interval, result.claim)], color=colour)
-        if place < t and result.interval is not None:
-            axes.plot(place, result.best, **marks("_", colour, colour, 5, 1.1), zorder=3)
 
 
 def interval_handle(results: Iterable[Result]) -> list[Line2D]:
@@ -110,16 +83,27 @@ def claims_over_t(
 ) -> None:
     """Finish a panel over t: claims with their intervals on it, and its axes.
 
+    An interval that would hide another one stands a little to the left of its claim; a tick on it
+    says which best accuracy it belongs to.
+
     Parameters
     ----------
     claims
-        Each with its t, its height and the colour of its interval; the first stand where they are,
-        others a little to the left where one would hide another.
+        Each with its t, its height and the colour of its interval; the first stand where they are.
     longest
-        The right end of the axis.
+        The right end of the axis, which begins at 1.
     """
     mark_claims(axes, [(t, height, result) for t, height, result, _ in claims])
-    intervals_beside(axes, [(t, result, colour) for t, _, result, colour in claims], longest)
+    step = max(longest, 2) ** _APART
+    taken: list[float] = []
+    for t, _, result, colour in claims:
+        place = float(t)
+        while any(max(place / other, other / place) < step * 0.99 for other in taken):
+            place /= step
+        taken.append(place)
+        draw_intervals(axes, [(place, result.interval, result.claim)], color=colour)
+        if place < t and result.interval is not None:
+            axes.plot(place, result.best, **marks("_", colour, colour, 5, 1.1), zorder=3)
     log_axis(axes.xaxis, 1, longest)
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.yaxis)

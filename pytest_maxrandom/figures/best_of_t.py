@@ -11,32 +11,11 @@ from typing import TYPE_CHECKING
 
 from matplotlib.ticker import NullLocator
 
-from pytest_maxrandom.figures.axes import (
-    FLOOR,
-    accuracy_axis,
-    alpha_lines,
-    draw_intervals,
-    interval_handle,
-    mark_claims,
-    p_axis,
-    shown_p,
-    standing_handles,
-)
+from pytest_maxrandom.figures import axes as drawing, style
+from pytest_maxrandom.figures.axes import FLOOR, shown_p
 from pytest_maxrandom.figures.labels import LONGEST, counts, label_ends, settle, short
 from pytest_maxrandom.figures.panels import file_name, legend, numbered, pages, title, with_strips
 from pytest_maxrandom.figures.results import by_model
-from pytest_maxrandom.figures.style import (
-    BLACK,
-    GREY,
-    MAXIMUM,
-    PALE,
-    SMALL,
-    STANDARD,
-    inches,
-    letters,
-    marks,
-    width,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +54,7 @@ def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
 
 def _most() -> int:
     """Return how many claims a panel has room for."""
-    return int((width() - _SIDES) / _SLOT[0])
+    return int((style.width() - _SIDES) / _SLOT[0])
 
 
 def _pages(group: list[Result]) -> list[list[Result]]:
@@ -94,10 +73,10 @@ def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
     prompt's value, and two marks in the strip below.
     """
     longest = max(map(len, models))
-    slot = min(max((width() - _SIDES) / longest, _SLOT[0]), _SLOT[1])
+    slot = min(max((style.width() - _SIDES) / longest, _SLOT[0]), _SLOT[1])
     slants = [_slant_height(model, slot) for model in models]
     below = sum(0.8 + (slant or 0.15) for slant in slants)
-    wide = max(_SIDES + slot * longest, min(4.4, width()))
+    wide = max(_SIDES + slot * longest, min(4.4, style.width()))
     figure, grid = with_strips(len(models), wide, (_PANEL, _STRIP), 0.35 + below)
     labels: list[EndLabels] = []
     for (upper, strip), model, slant in zip(grid, models, slants, strict=True):
@@ -107,9 +86,9 @@ def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
             spare = max(0.0, (3 - len(model)) / 2)
             axes.set_xlim(-0.6 - spare, len(model) - 0.4 + spare)
             for _, start, _ in _tasks(model)[1:]:
-                axes.axvline(start - 0.5, color=PALE, linewidth=0.6, zorder=0)
+                axes.axvline(start - 0.5, color=style.PALE, linewidth=0.6, zorder=0)
     everything = [result for model in models for result in model]
-    legend(figure, [*standing_handles(everything), *interval_handle(everything)])
+    legend(figure, [*drawing.standing_handles(everything), *drawing.interval_handle(everything)])
     return settle(figure, labels)
 
 
@@ -121,28 +100,30 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
         [high - low for low, high in zip(standard, maximum, strict=True)],
         bottom=standard,
         width=0.8,
-        color=PALE,
+        color=style.PALE,
         label="guessers",
     )
     sides = [place - 0.4 for place in places], [place + 0.4 for place in places]
     axes.hlines(
         standard,
         *sides,
-        colors=STANDARD,
+        colors=style.STANDARD,
         linestyles=(0, (1, 1)),
         linewidth=1.4,
         label="standard",
         zorder=3,
     )
-    axes.hlines(maximum, *sides, colors=MAXIMUM, linewidth=1.8, label="maximum", zorder=2)
-    mark_claims(axes, [(place, result.best, result) for place, result in enumerate(model)])
-    draw_intervals(axes, [(place, each.interval, each.claim) for place, each in enumerate(model)])
+    axes.hlines(maximum, *sides, colors=style.MAXIMUM, linewidth=1.8, label="maximum", zorder=2)
+    drawing.mark_claims(axes, [(place, result.best, result) for place, result in enumerate(model)])
+    drawing.draw_intervals(
+        axes, [(place, each.interval, each.claim) for place, each in enumerate(model)]
+    )
     ends = [end for each in model for end in each.interval or ()]
     values = [*standard, *maximum, *(each.best for each in model), *ends]
     margin = max(0.04, 0.08 * (max(values) - min(values)))
     axes.set_ylim(max(min(values) - margin, -0.03), min(max(values) + margin, 1.03))
-    accuracy_axis(axes.yaxis)
-    axes.yaxis.grid(True, color=PALE, linewidth=0.6)
+    drawing.accuracy_axis(axes.yaxis)
+    axes.yaxis.grid(True, color=style.PALE, linewidth=0.6)
     axes.xaxis.set_major_locator(NullLocator())
     metrics = dict.fromkeys(result.metric for result in model)
     axes.set_ylabel(" / ".join(metrics))
@@ -150,19 +131,19 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
     return label_ends(
         axes,
         [
-            (model[-1].best, "best prompt", BLACK),
-            (model[-1].maximum, "max. random baseline", MAXIMUM),
-            (model[-1].standard, "standard baseline", STANDARD),
+            (model[-1].best, "best prompt", style.BLACK),
+            (model[-1].maximum, "max. random baseline", style.MAXIMUM),
+            (model[-1].standard, "standard baseline", style.STANDARD),
         ],
     )
 
 
 def _p_values(axes: Axes, model: Sequence[Result]) -> EndLabels:
-    p_axis(axes)
-    labels = alpha_lines(axes, model)
+    drawing.p_axis(axes)
+    labels = drawing.alpha_lines(axes, model)
     for shift, name, colour, filled in (
-        (-0.18, "p_standard", STANDARD, False),
-        (0.18, "p_max", MAXIMUM, True),
+        (-0.18, "p_standard", style.STANDARD, False),
+        (0.18, "p_max", style.MAXIMUM, True),
     ):
         known = [(place, getattr(result, name)) for place, result in enumerate(model)]
         drawn = [(place, p) for place, p in known if p is not None]
@@ -173,7 +154,7 @@ def _p_values(axes: Axes, model: Sequence[Result]) -> EndLabels:
             axes.plot(
                 [place + shift for place, _ in shown],
                 [shown_p(p) for _, p in shown],
-                **marks(mark, colour if filled else "white", colour, 3.4, 0.9),
+                **style.marks(mark, colour if filled else "white", colour, 3.4, 0.9),
                 zorder=3,
                 label=name,
             )
@@ -191,7 +172,8 @@ def _tasks(model: Sequence[Result]) -> list[tuple[str, int, int]]:
         if place == 0 or model[place - 1].task != result.task
     ]
     # In a narrow figure a long name would slant over all that is left of it.
-    names = short([model[start].task for start in starts], min(LONGEST, letters(width() / 3)))
+    longest = min(LONGEST, style.letters(style.width() / 3))
+    names = short([model[start].task for start in starts], longest)
     return [
         (name, start, stop - start)
         for name, (start, stop) in zip(names, pairwise([*starts, len(model)]), strict=True)
@@ -212,8 +194,8 @@ def _settings(axes: Axes, model: Sequence[Result], *, slanted: bool) -> None:
             textcoords="offset points",
             ha="right",
             va="top",
-            size=SMALL,
-            color=GREY,
+            size=style.SMALL,
+            color=style.GREY,
         )
     tasks = axes.secondary_xaxis(location=0)
     names, starts, widths = zip(*_tasks(model), strict=True)
@@ -229,7 +211,7 @@ def _settings(axes: Axes, model: Sequence[Result], *, slanted: bool) -> None:
 def _slant_height(model: Sequence[Result], slot: float) -> float:
     """Return the inches that names take when slanted; 0 where each fits below its claims."""
     tasks = _tasks(model)
-    if len(tasks) == 1 or all(inches(len(name)) <= many * slot for name, _, many in tasks):
+    if len(tasks) == 1 or all(style.inches(len(name)) <= many * slot for name, _, many in tasks):
         return 0
     longest = max(len(name) for name, _, _ in tasks)
-    return 0.1 + inches(longest) * math.sin(math.radians(_SLANT))
+    return 0.1 + style.inches(longest) * math.sin(math.radians(_SLANT))

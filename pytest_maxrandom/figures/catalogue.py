@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.figures import (
     DEFAULT_FORMATS,
     NAMES,
-    baselines,
     best_of_t,
-    histogram,
-    increase,
+    curves,
     label_bias,
-    normalized,
-    p_contours,
-    selection,
+    points,
+    prompts,
 )
 from pytest_maxrandom.figures.results import results_of
 from pytest_maxrandom.figures.style import WIDTH, applied
@@ -82,8 +79,7 @@ def of_run(run: RunRecord) -> Catalogue:
     results, without = results_of(run)
     found = Catalogue()
     if without:
-        told = f"left out {_claims(len(without), 'without p_max')}"
-        found.notes[""] = f"{told}: {_named(without)}"
+        found.notes[""] = f"left out {_claims(len(without), 'without p_max')}: {_named(without)}"
 
     def add(
         name: str,
@@ -99,20 +95,20 @@ def of_run(run: RunRecord) -> Catalogue:
             found.notes[name] = f"{name}: left out {parts}"
 
     add("best_of_t", best_of_t.figures)
-    add("selection", selection.figures, selection.obstacle)
-    add("histogram", histogram.figures, histogram.obstacle)
+    add("selection", prompts.selection_figures, prompts.no_selection)
+    add("histogram", prompts.histogram_figures, prompts.no_histogram)
     add(
         "baseline_over_t_and_n",
-        lambda shown: baselines.figures(baselines.rows_of(shown)),
-        baselines.obstacle,
+        lambda shown: curves.baseline_figures(curves.rows_of(shown)),
+        curves.obstacle,
     )
     add(
         "p_contours",
-        lambda shown: p_contours.figures(p_contours.panels_of(shown)),
+        lambda shown: curves.contour_figures(curves.panels_of(shown)),
         lambda result: result.unknown,
     )
-    add("increase", increase.figures)
-    add("normalized", normalized.figures, normalized.obstacle)
+    add("increase", points.increase_figures)
+    add("normalized", points.normalized_figures, points.obstacle)
     panels, untold = label_bias.panels_of(run)
     if panels:
         found.families["label_bias"] = lambda: label_bias.figures(panels)
@@ -146,11 +142,11 @@ def of_numbers(choices: Sequence[int], n: int | None, t: int | None) -> Catalogu
         MaxRandomBaseline(1 if n is None else n, Fraction(1, number), 1 if t is None else t)
         for number in choices
     ]
-    rows = [baselines.Row(number, n, t) for number in choices]
-    found = Catalogue({"baseline_over_t_and_n": lambda: baselines.figures(rows)})
+    rows = [curves.Row(number, n, t) for number in choices]
+    found = Catalogue({"baseline_over_t_and_n": lambda: curves.baseline_figures(rows)})
     if n is not None:
-        panels = [p_contours.Panel(each, t) for each in guessers]
-        found.families["p_contours"] = lambda: p_contours.figures(panels)
+        panels = [curves.Panel(each, t) for each in guessers]
+        found.families["p_contours"] = lambda: curves.contour_figures(panels)
     return found
 
 
@@ -196,12 +192,8 @@ def write_all(
 
     Parameters
     ----------
-    catalogues
-        What is drawn.
     folder
         Is made if it is not there.
-    formats
-        Endings of the files.
     width
         Inches that figures are wide at most.
     told

@@ -48,12 +48,9 @@ class Marked(NamedTuple):
 
 
 def label_ends(axes: Axes, entries: Iterable[tuple[float, str, str]]) -> EndLabels:
-    """Write texts right of a panel, and return them by ascending height.
+    """Write texts right of a panel, each with its height in data and its colour; return them.
 
-    Parameters
-    ----------
-    entries
-        Height in data, text and colour of each.
+    They come by ascending height.
     """
     return [
         axes.annotate(

@@ -77,12 +77,7 @@ def frame(
 def pairs(number: int, above: float, high: float) -> tuple[Figure, list[tuple[Axes, Axes]]]:
     """Make a figure of pairs of panels beside each other; below each other where it is narrow.
 
-    Parameters
-    ----------
-    number : int
-        Pairs.
-    above, high : float
-        Inches above all panels, and of each.
+    `above` are the inches above all panels, and `high` those of each.
     """
     columns = 1 if narrow() else 2
     rows = 2 * number // columns
@@ -161,10 +156,7 @@ def legend(figure: Figure, handles: Sequence[Artist], side: str = "left") -> Non
 def title(axes: Axes, *lines: str, left: float = _SIDE) -> None:
     """Write what stands above a panel, in lines that fit above it; empty ones are left out.
 
-    Parameters
-    ----------
-    left
-        Inches between the figure's edge, or the panel before, and this one.
+    `left` are the inches between the figure's edge, or the panel before, and this one.
     """
     figure, spec = axes.figure, axes.get_subplotspec()
     assert isinstance(figure, Figure)

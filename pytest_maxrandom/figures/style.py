@@ -50,7 +50,7 @@ def letters(room: float) -> int:
 
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 DARK, GREY, PALE = "#4D4D4D", "#767676", "#E2E2E2"
 
 MAXIMUM, STANDARD = VERMILION, BLUE
@@ -122,10 +122,7 @@ _SETTINGS: dict[Any, Any] = {
 def applied(width: float = WIDTH) -> Iterator[None]:
     """Draw and write figures in this style, whatever the user's own settings are.
 
-    Parameters
-    ----------
-    width
-        Inches that they are wide at most.
+    They are at most so many inches wide.
     """
     with mpl.rc_context():
         mpl.rcdefaults()

@@ -9,21 +9,10 @@ from typing import TYPE_CHECKING
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
+from pytest_maxrandom.figures import style
 from pytest_maxrandom.figures.axes import accuracy_axis, draw_intervals
 from pytest_maxrandom.figures.labels import label_ends, plain, settle, short
 from pytest_maxrandom.figures.panels import legend, numbered, pages, title, with_strips
-from pytest_maxrandom.figures.style import (
-    BLACK,
-    GREY,
-    INTERVAL,
-    INTERVALS,
-    MAXIMUM,
-    PALE,
-    STANDARD,
-    letters,
-    marks,
-    width,
-)
 from pytest_maxrandom.notation import count, span
 from pytest_maxrandom.reports.trend import moment
 
@@ -47,9 +36,9 @@ _LONGEST = 14
 _PANEL, _STRIP = 1.6, 0.55
 """Inches that a panel, and the strip of t below it, are high."""
 _ENDED: dict[bool | None, tuple[str, str, str, float]] = {
-    True: ("passes", "o", BLACK, 5),
+    True: ("passes", "o", style.BLACK, 5),
     False: ("fails", "D", "white", 5),
-    None: ("nothing claimed, or a look in the ledger", "o", GREY, 3),
+    None: ("nothing claimed, or a look in the ledger", "o", style.GREY, 3),
 }
 """In words, the mark, its face and its size, by whether a claim passed."""
 
@@ -67,10 +56,10 @@ def figures(trends: Sequence[Trend]) -> Iterator[tuple[str, Figure]]:
 def courses(trends: Sequence[Trend]) -> Figure:
     """Draw claims, the oldest run left; lines end where the validation examples are others."""
     more = 0.5 + 0.75 * len(trends)
-    figure, grid = with_strips(len(trends), width(), (_PANEL, _STRIP), more)
+    figure, grid = with_strips(len(trends), style.width(), (_PANEL, _STRIP), more)
     labels: list[EndLabels] = []
     names = [trend.claim.partition("::")[2] or trend.claim for trend in trends]
-    longest = min(70, letters(width() - 0.6))
+    longest = min(70, style.letters(style.width() - 0.6))
     for (upper, strip), trend, name in zip(grid, trends, short(names, longest), strict=True):
         points = trend.points[-_MOST_POINTS:]
         labels.append(_values(upper, points))
@@ -82,12 +71,13 @@ def courses(trends: Sequence[Trend]) -> Figure:
             axes.set_xlim(-0.4, len(points) - 0.6)
     present = {point.passed for trend in trends for point in trend.points}
     handles = [
-        Line2D([], [], **marks(mark, face, BLACK, size), label=word)
+        Line2D([], [], **style.marks(mark, face, style.BLACK, size), label=word)
         for passed, (word, mark, face, size) in _ENDED.items()
         if passed in present
     ]
     if any(point.low is not None for trend in trends for point in trend.points):
-        handles.append(Line2D([], [], **INTERVAL, marker="|", markersize=3, label=INTERVALS))
+        look = {**style.INTERVAL, "marker": "|", "markersize": 3}
+        handles.append(Line2D([], [], **look, label=style.INTERVALS))
     legend(figure, handles)
     return settle(figure, labels)
 
@@ -95,10 +85,10 @@ def courses(trends: Sequence[Trend]) -> Figure:
 def _values(axes: Axes, points: Sequence[Point]) -> EndLabels:
     labels = []
     for name, text, look in (
-        ("maximum", "max. random baseline", {"color": MAXIMUM, "linestyle": "-"}),
-        ("standard", "standard baseline", {"color": STANDARD, "linestyle": (0, (1, 1))}),
-        ("needed", "needed", {"color": BLACK, "linestyle": (0, (5, 2))}),
-        ("best", "best prompt", {"color": GREY, "linestyle": "-"}),
+        ("maximum", "max. random baseline", {"color": style.MAXIMUM, "linestyle": "-"}),
+        ("standard", "standard baseline", {"color": style.STANDARD, "linestyle": (0, (1, 1))}),
+        ("needed", "needed", {"color": style.BLACK, "linestyle": (0, (5, 2))}),
+        ("best", "best prompt", {"color": style.GREY, "linestyle": "-"}),
     ):
         known = [(place, getattr(each, name), each) for place, each in enumerate(points)]
         drawn = [(place, value, each) for place, value, each in known if value is not None]
@@ -110,12 +100,13 @@ def _values(axes: Axes, points: Sequence[Point]) -> EndLabels:
             labels.append((drawn[-1][1], text, str(look["color"])))
     for place, point in enumerate(points):
         _, mark, face, size = _ENDED[point.passed]
-        axes.plot(place, point.best, **marks(mark, face, BLACK, size), zorder=4, label="run")
+        look = style.marks(mark, face, style.BLACK, size)
+        axes.plot(place, point.best, **look, zorder=4, label="run")
         if point.low is not None and point.high is not None:
             draw_intervals(axes, [(place, (point.low, point.high), point.label)])
     axes.xaxis.set_major_locator(NullLocator())
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    axes.yaxis.grid(True, color=PALE, linewidth=0.6)
+    axes.yaxis.grid(True, color=style.PALE, linewidth=0.6)
     accuracy_axis(axes.yaxis)
     return label_ends(axes, labels)
 
@@ -123,13 +114,13 @@ def _values(axes: Axes, points: Sequence[Point]) -> EndLabels:
 def _tries(axes: Axes, points: Sequence[Point]) -> None:
     """Draw t as steps, and name the runs below."""
     places, tries = range(len(points)), [point.t for point in points]
-    axes.step(places, tries, where="mid", color=BLACK, linewidth=1.1, label="t")
+    axes.step(places, tries, where="mid", color=style.BLACK, linewidth=1.1, label="t")
     axes.set_yscale("log")
     axes.set_ylim(min(tries) / 1.6, max(tries) * 1.6)
     axes.set_yticks(sorted({min(tries), max(tries)}), map(count, sorted({min(tries), max(tries)})))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylabel("t")
-    every = max(1, math.ceil(len(points) / int(width() / _TICK)))
+    every = max(1, math.ceil(len(points) / int(style.width() / _TICK)))
     shown = list(places)[::-1][::every][::-1]
     axes.set_xticks(shown, [_run(points[place]) for place in shown])
 

@@ -1,4 +1,4 @@
-"""Suites as pytest files, and the order of their items."""
+"""Suites as pytest files, the order of their items, and what they would cost."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ import pytest
 from pytest_maxrandom.claims.missing import MissingClaim
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.planned_recorded import RecordedClaim
-from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.hooks.items.base import SuiteItem
-from pytest_maxrandom.hooks.items.claims import (
-    MissingItem,
-    RecordedItem,
-    ReplicatesItem,
-    SweepItem,
+from pytest_maxrandom.errors import MaxRandomError, SuiteError
+from pytest_maxrandom.hooks.items.base import (
+    SuiteItem,
+    backends,
+    collected,
+    drop_model,
+    session_state,
 )
-from pytest_maxrandom.hooks.items.studies import (
-    ComparisonItem,
-    ContaminationItem,
-    LabelBiasItem,
-)
-from pytest_maxrandom.hooks.session_state import backends, collected, drop_model
+from pytest_maxrandom.hooks.items.claims import MissingItem, RecordedItem, ReplicatesItem, SweepItem
+from pytest_maxrandom.hooks.items.studies import ComparisonItem, ContaminationItem, LabelBiasItem
 from pytest_maxrandom.studies.arms.plan import Compared, PlannedComparison, PlannedContamination
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
@@ -32,6 +28,8 @@ from pytest_maxrandom.studies.replicates import PlannedReplicates
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from pytest_maxrandom.claims.dry_run import Asked
 
 
 ITEMS: dict[type, type[SuiteItem]] = {
@@ -107,6 +105,39 @@ def release_model(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     model = _model(item)
     if model is not None and model != _model(nextitem):
         drop_model(item.config)
+
+
+def foretell(session: pytest.Session) -> None:
+    """Print what the session's claims would cost.
+
+    What would not run is an error of the session.
+    """
+    from pytest_maxrandom.claims.dry_run import costs
+    from pytest_maxrandom.reports.dry_run import lines
+
+    config = session.config
+    items = [item for item in session.items if isinstance(item, SuiteItem)]
+    asked: list[Asked] = []
+    mistakes: dict[str, list[str]] = {}
+    for item in items:
+        try:
+            asked += item.asks()
+        except MaxRandomError as error:
+            mistakes.setdefault(str(error), []).append(item.nodeid)
+    found = costs(asked, session_state(config)) if asked else []
+    drop_model(config)
+    recorded: dict[str, int] = {}
+    for item in items:
+        if isinstance(item.planned, RecordedClaim):
+            name = item.planned.model.name
+            recorded[name] = recorded.get(name, 0) + 1
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.ensure_newline()
+        reporter.section("maxrandom: dry run")
+        for line in lines(found, recorded, mistakes):
+            reporter.write_line(line)
+    session.testsfailed += len(mistakes) + sum(cost.problem is not None for cost in found)
 
 
 def _model(item: pytest.Item | None) -> tuple[str, ...] | None:

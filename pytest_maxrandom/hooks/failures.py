@@ -9,12 +9,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.record import LISTS, ClaimRecord
+from pytest_maxrandom.record import LISTS, ClaimRecord, Record
 
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_maxrandom.record import Record
 
 _INDENT = "    "
 _FAILED = "Failed: "

@@ -11,47 +11,128 @@ import shutil
 import sys
 import threading
 import time
+from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_maxrandom.hooks.tally import State, Tally, text
+from pytest_maxrandom.notation import duration
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable, Iterable, Mapping
 
     from pytest_maxrandom.claims.planned import PlannedClaim
 
-
-def say(config: pytest.Config, sentence: str) -> None:
-    """Write a sentence on a line of its own, also where tests' output is captured."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    capture = config.pluginmanager.get_plugin("capturemanager")
-    if reporter is None or capture is None:  # a worker of pytest-xdist
-        return
-    board = _board(config)
-    board.hide()
-    with capture.global_and_fixture_disabled():
-        reporter.ensure_newline()
-        reporter.write_line(f"maxrandom: {sentence}")
-        reporter.flush()
-
-
-def begin_claim(config: pytest.Config, claim: PlannedClaim) -> None:
-    """Take note of the claim whose model is loaded next, and perhaps trained."""
-    _board(config).begin(claim)
-
-
-def tell_training(config: pytest.Config, step: int, steps: int, loss: float | None) -> None:
-    """Show how far a training is, and its loss, where a person is watching."""
-    _board(config).train(step, steps, loss)
-
-
 _SAVE, _RESTORE, _DOWN, _ERASE = "\0337", "\0338", "\033D", "\033[K"
 _INTERVAL = 0.2
 _CHANNEL = "maxrandom_progress"
 _BOARD = pytest.StashKey["Board"]()
+
+
+class State(NamedTuple):
+    """How far one process is with a model, in what a channel between processes takes.
+
+    Attributes
+    ----------
+    expected : int
+        Prompts of all claims that are selected; the same in all processes.
+    more : int
+        Prompts beyond these that were begun, less those that a decided sweep left out.
+    done, computed : int
+        Prompts that are finished, and how many of them the store did not have.
+    seconds : float
+        That sweeps took.
+    at_work : bool
+        Whether it is the turn of one of its claims, or a sweep of it runs ahead of that.
+    """
+
+    model: str
+    expected: int
+    more: int
+    done: int
+    computed: int
+    seconds: float
+    at_work: bool
+
+
+class Tally:
+    """Counts the prompts of one model in one process.
+
+    Parameters
+    ----------
+    expected : mapping of hashable to int
+        How many prompts each claim has that is selected.
+
+    Attributes
+    ----------
+    turns : int
+        Of how many claims it is the turn.
+    """
+
+    def __init__(self, model: str, expected: Mapping[Hashable, int]) -> None:
+        self._model = model
+        self._expected = expected
+        self._total: dict[Hashable, int] = {}
+        self._done: dict[Hashable, int] = {}
+        self._computed: dict[Hashable, int] = {}
+        self._running: set[Hashable] = set()
+        self._seconds = 0.0
+        self._last = 0.0
+        self.turns = 0
+
+    def told(self, sweep: Hashable, done: int, total: int, computed: int, now: float) -> None:
+        """Take what a sweep tells; one that is read again is finished already."""
+        if self._running:
+            self._seconds += now - self._last
+        self._last = now
+        self._total[sweep] = total
+        self._done[sweep] = max(done, self._done.get(sweep, 0))
+        self._computed[sweep] = max(computed, self._computed.get(sweep, 0))
+        if done < total:
+            self._running.add(sweep)
+        else:
+            self._running.discard(sweep)
+
+    def end(self, sweep: Hashable) -> None:
+        """Know that nothing more comes of a sweep, whether it is whole or not."""
+        self._running.discard(sweep)
+        self._total[sweep] = self._done[sweep]
+
+    def is_whole(self, sweep: Hashable) -> bool:
+        """Tell whether a sweep has all of its prompts."""
+        return self._done[sweep] == self._total[sweep]
+
+    def state(self) -> State:
+        """Return what there is to tell."""
+        more = sum(total - self._expected.get(sweep, 0) for sweep, total in self._total.items())
+        return State(
+            self._model,
+            sum(self._expected.values()),
+            more,
+            sum(self._done.values()),
+            sum(self._computed.values()),
+            self._seconds,
+            self.turns > 0 or bool(self._running),
+        )
+
+
+def text(states: Iterable[State]) -> str:
+    """Return the line of a model, from what each process counts."""
+    states = list(states)
+    total = max(state.expected for state in states) + sum(state.more for state in states)
+    done = min(total, sum(state.done for state in states))
+    found = f"{states[0].model}: {done}/{total} prompts"
+    rate = sum(
+        state.computed / state.seconds for state in states if state.at_work and state.seconds
+    )
+    return f"{found}, {_rate(rate)}, {duration((total - done) / rate)} left" if rate else found
+
+
+def _rate(prompts: float) -> str:
+    if prompts < 0.1:
+        return f"{60 * prompts:.2g}/min"
+    return f"{prompts:.0f}/s" if prompts >= 10 else f"{prompts:.1f}/s"
 
 
 class Board:
@@ -92,22 +173,18 @@ class Board:
         if not (self.is_seen or self._channel):
             return
         now = time.monotonic()
-        if not at_once and now - self._shown < _INTERVAL:
-            return
-        state = tally.state()
-        if self._channel is None:
-            self.take("", state)
-            return
-        self._shown = now
-        try:
-            self._channel.send(tuple(state))
-        except OSError:  # the controller has gone
-            self._channel = None
+        if at_once or now - self._shown >= _INTERVAL:
+            self._shown = now
+            self._tell(tuple(tally.state()))
 
-    def take(self, process: str, state: State) -> None:
-        """Show what a process counts."""
+    def take(self, process: str, told: str | tuple[Any, ...]) -> None:
+        """Show what a process counts (a `State`), or the line of its training, empty at its end."""
         with self._lock:
-            self._states[process, state.model] = state
+            if isinstance(told, str):
+                self._trainings[process] = told
+            else:
+                state = State(*told)
+                self._states[process, state.model] = state
             self._show()
 
     def begin(self, claim: PlannedClaim) -> None:
@@ -117,36 +194,25 @@ class Board:
 
     def train(self, step: int, steps: int, loss: float | None) -> None:
         """Show a training of this process below the lines of models; nothing when it is done."""
-        if not (self.is_seen or self._channel):
-            return
         shown = "" if loss is None else f", loss {loss:#.3g}"
-        text = f"training {self._turn}: {step}/{steps} steps{shown}" if step < steps else ""
+        at = f"training {self._turn}: {step}/{steps} steps{shown}"
+        self._tell(at if step < steps else "")
+
+    def _tell(self, told: str | tuple[Any, ...]) -> None:
         if self._channel is None:
-            self.take_training("", text)
+            self.take("", told)
             return
         try:
-            self._channel.send(text)
+            self._channel.send(told)
         except OSError:  # the controller has gone
             self._channel = None
 
-    def take_training(self, process: str, text: str) -> None:
-        """Show a training of a process; nothing where the text is empty."""
-        with self._lock:
-            self._trainings[process] = text
-            self._show()
-
     def listen(self, node: Any) -> None:
-        """Let a worker of pytest-xdist tell what it counts."""
-        name, channel = node.gateway.id, node.gateway.newchannel()
-
-        def take(told: str | tuple[Any, ...]) -> None:
-            if isinstance(told, str):
-                self.take_training(name, told)
-            else:
-                self.take(name, State(*told))
-
-        channel.setcallback(take)
-        node.workerinput[_CHANNEL] = channel
+        """Let a worker of pytest-xdist tell what it counts, where somebody sees it."""
+        if self.is_seen:
+            channel = node.gateway.newchannel()
+            channel.setcallback(partial(self.take, node.gateway.id))
+            node.workerinput[_CHANNEL] = channel
 
     def hide(self) -> None:
         """Take the lines away."""
@@ -156,40 +222,28 @@ class Board:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logstart(self) -> Generator[None, object, object]:
         """Keep out of the way while pytest writes."""
-        return (yield from self._apart())
+        with self._lock:
+            self.hide()
+            found = yield
+            self._show()
+        return found
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_logreport(self) -> Generator[None, object, object]:
-        """Keep out of the way while pytest writes."""
-        return (yield from self._apart())
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_logfinish(self) -> Generator[None, object, object]:
-        """Keep out of the way while pytest writes."""
-        return (yield from self._apart())
+    pytest_runtest_logreport = pytest_runtest_logfinish = pytest_runtest_logstart
 
     @pytest.hookimpl(wrapper=True, tryfirst=True, optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> Generator[None, object, object]:
         """Expect nothing more of a worker that has gone."""
         with self._lock:
-            gone = [key for key in self._states if key[0] == node.gateway.id]
-            for key in gone:
+            for key in [key for key in self._states if key[0] == node.gateway.id]:
                 self._states[key] = self._states[key]._replace(at_work=False)
             self._trainings.pop(node.gateway.id, None)
-        return (yield from self._apart())
+        return (yield from self.pytest_runtest_logstart())
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Show nothing after the last test, whatever still comes."""
         self.hide()
         self.is_seen = False
-
-    def _apart(self) -> Generator[None, object, object]:
-        with self._lock:
-            self.hide()
-            found = yield
-            self._show()
-        return found
 
     def _show(self) -> None:
         if not self.is_seen:
@@ -230,17 +284,24 @@ class Board:
             return sys.__stdout__ is not None and sys.__stdout__.isatty()
 
 
-def _board(config: pytest.Config) -> Board:
+def board(config: pytest.Config) -> Board:
+    """Return the lines of a process; one that has no terminal sends them to the one that has."""
     if _BOARD not in config.stash:
         config.stash[_BOARD] = Board(config)
     return config.stash[_BOARD]
 
 
-def listen(node: Any) -> None:
-    """Let a worker of pytest-xdist tell how far it is, where somebody sees it."""
-    board = _board(node.config)
-    if board.is_seen:
-        board.listen(node)
+def say(config: pytest.Config, sentence: str) -> None:
+    """Write a sentence on a line of its own, also where tests' output is captured."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if reporter is None or capture is None:  # a worker of pytest-xdist
+        return
+    board(config).hide()
+    with capture.global_and_fixture_disabled():
+        reporter.ensure_newline()
+        reporter.write_line(f"maxrandom: {sentence}")
+        reporter.flush()
 
 
 class Progress:
@@ -260,7 +321,7 @@ class Progress:
         self, config: pytest.Config, claim: PlannedClaim, run: Iterable[PlannedClaim]
     ) -> None:
         self.claim = claim
-        self._board = _board(config)
+        self._board = board(config)
         self._tally = self._board.tally(claim, run)
         self._sweeps: list[Hashable] = []
 

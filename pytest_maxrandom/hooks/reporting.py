@@ -10,14 +10,13 @@ import pytest
 
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.hooks.failures import Failures, Mistakes
-from pytest_maxrandom.hooks.options import read_settings
+from pytest_maxrandom.hooks.options import Settings, read_settings
 from pytest_maxrandom.hooks.run import RECORDS, Run
 from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_maxrandom.hooks.options import Settings
     from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.trend import Trend
 
@@ -145,7 +144,7 @@ class Reporting:
     def _trend(self, run: RunRecord) -> list[Trend]:
         """Follow the claims over the ledger's looks, and from the report to compare with."""
         from pytest_maxrandom.ledger import FOLDER
-        from pytest_maxrandom.ledger.looks import looks
+        from pytest_maxrandom.ledger.summary import looks
         from pytest_maxrandom.reports.trend import trends
 
         beside = {self._config.rootpath / claim.suite for claim in run.claims}

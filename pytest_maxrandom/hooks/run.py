@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,6 @@ import pytest
 from pytest_maxrandom.record import LISTS, UNREADABLE, Record, RunRecord, arithmetics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pytest_maxrandom.record import Adjustment, ClaimRecord, Outcome
 
 RECORDS = pytest.StashKey[Sequence[Record]]()

@@ -12,14 +12,7 @@ SUBJECT = {"model": str, "model_digest": str, "quantization": str, "shots": int,
 _WHEN = {"kind": str, "when": str, "run": str}
 FIELDS: dict[str, dict[str, type]] = {
     "set": {"kind": str, "task": str, "set": str, "examples": list, "chances": dict},
-    "prompt": {
-        **_WHEN,
-        **SUBJECT,
-        "task_digest": str,
-        "prompt": str,
-        "n": int,
-        "correct": int,
-    },
+    "prompt": {**_WHEN, **SUBJECT, "task_digest": str, "prompt": str, "n": int, "correct": int},
     "look": {**_WHEN, "look": str, **SUBJECT, "t": int, "best_correct": int, "n": int},
     "test": {"kind": str, "test": str, "examples": list},
     "opening": {**_WHEN, **SUBJECT, "prompt": str, "test": str, "n": int},

@@ -314,15 +314,20 @@ def read_once(path: Path) -> LedgerFile:
     LedgerError
         If it cannot be read, or does not say which examples it is about.
     """
+    return _read_once(path, _version(path))
+
+
+def _version(path: Path) -> tuple[int, int, int]:
+    """Return what tells apart how a file is now and how it was."""
     try:
         status = path.stat()
     except OSError as error:
         raise _unreadable(path, error) from error
-    return _read_once(path, status.st_size, status.st_mtime_ns, status.st_ino)
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 @functools.lru_cache(maxsize=1024)
-def _read_once(path: Path, size: int, changed: int, number: int) -> LedgerFile:
+def _read_once(path: Path, version: tuple[int, int, int]) -> LedgerFile:
     file = LedgerFile(path)
     file.read()
     file.check_set()
@@ -334,7 +339,7 @@ class LedgerFiles:
 
     def __init__(self) -> None:
         self._known: dict[Path, LedgerFile] = {}
-        self._sizes: dict[Path, tuple[int, int, int]] = {}
+        self._versions: dict[Path, tuple[int, int, int]] = {}
 
     def file(self, path: Path) -> LedgerFile:
         """Return a file, as it was when somebody last read it."""
@@ -350,15 +355,10 @@ class LedgerFiles:
     def __call__(self, path: Path) -> LedgerFile:
         """Return a file of one validation set as it is now, as `read_once` does."""
         file = self.file(path)
-        try:
-            status = path.stat()
-        except OSError as error:
-            raise _unreadable(path, error) from error
-        now = status.st_size, status.st_mtime_ns, status.st_ino
-        if self._sizes.get(path) != now:
+        if self._versions.get(path) != (now := _version(path)):
             file.read()
             file.check_set()
-            self._sizes[path] = now
+            self._versions[path] = now
         return file
 
 

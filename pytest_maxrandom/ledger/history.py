@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ledger.folder import FOLDER
@@ -12,7 +12,6 @@ from pytest_maxrandom.ledger.lines import fact, read_lines, related
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.fields import Row

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pytest_maxrandom.ledger.fields import FIELDS, mistake, shown
+from pytest_maxrandom.ledger.fields import FIELDS, Row, mistake, shown
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.tasks.task import Example
 
 _MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")

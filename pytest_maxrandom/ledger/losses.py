@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import is_checkout, repository
-from pytest_maxrandom.ledger.history import COUNTED, Commit, WorkTree, from_root
-from pytest_maxrandom.ledger.lines import example_digest, fact
+from pytest_maxrandom.ledger.history import COUNTED, ClaimedSet, Commit, File, WorkTree, from_root
+from pytest_maxrandom.ledger.lines import Subject, example_digest, fact
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path, PurePosixPath
 
     from pytest_maxrandom.ledger.fields import Row
-    from pytest_maxrandom.ledger.history import ClaimedSet, File
-    from pytest_maxrandom.ledger.lines import Subject
     from pytest_maxrandom.tasks.task import Example
 
 _NUMBERS = {"n": "n", "correct": "right", "t": "t", "best_correct": "right at best"}

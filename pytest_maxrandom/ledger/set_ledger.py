@@ -7,9 +7,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.ledger.fields import SUBJECT
+from pytest_maxrandom.ledger.fields import SUBJECT, Row
 from pytest_maxrandom.ledger.files import LedgerFiles
 from pytest_maxrandom.ledger.lines import (
+    Looked,
+    Subject,
+    Told,
+    Try,
     example_digest,
     examples_digest,
     fact,
@@ -29,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.fields import Row
-    from pytest_maxrandom.ledger.lines import Looked, Subject, Told, Try
     from pytest_maxrandom.ledger.set_files import Siblings
     from pytest_maxrandom.tasks.task import Example
 

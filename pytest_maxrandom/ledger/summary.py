@@ -1,4 +1,4 @@
-"""Files of the ledger summarized and checked, without any model or suite."""
+"""Files of the ledger summarized and checked, and the looks in them, without model or suite."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ledger.files import (
+    LedgerFile,
     file_lines,
     read_folder,
     read_once,
     rows_of,
     wrong_sets,
 )
-from pytest_maxrandom.ledger.folder import has_one_writer
+from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.lines import (
     CUT,
     ClaimKey,
     TriesOfClaim,
+    Try,
     linked,
     related,
     set_digest,
@@ -26,12 +28,10 @@ from pytest_maxrandom.ledger.lines import (
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
-    from pytest_maxrandom.ledger.files import LedgerFile
-    from pytest_maxrandom.ledger.lines import Try
 
 _MORE = (0, 10, 100, 1000)
 """Numbers of further prompts for which the baseline is shown."""
@@ -215,3 +215,59 @@ def _claim_summary(
             str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE
         },
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The best of all prompts that were tried for a claim until then.
+
+    Attributes
+    ----------
+    when : str
+        UTC, ISO 8601.
+    beside : str
+        The folder of the suites that the ledger stands beside.
+    examples : str
+        Digest of the validation set.
+    chances : dict of str to int
+        Number of its examples by the chance of one guess: {"1/2": 50}.
+    t, best_correct, n : int
+        Prompts that were counted; right answers of the best one, and its examples.
+    """
+
+    when: str
+    beside: str
+    task: str
+    model: str
+    model_digest: str
+    quantization: str
+    shots: int
+    scoring: str
+    examples: str
+    chances: dict[str, int]
+    t: int
+    best_correct: int
+    n: int
+
+
+def looks(paths: Iterable[Path]) -> list[Look]:
+    """Return the looks in ledger files, beside suites, or below folders; each once.
+
+    Raises
+    ------
+    LedgerError
+        If there is nothing at a path, or a file cannot be read.
+    """
+    found: dict[tuple[str, str], Look] = {}
+    for file in dict.fromkeys(file for path in paths for file in ledger_files(path)):
+        rows = list(rows_of(file))
+        beside = file.absolute().parent.parent.as_posix()
+        for about in (row for row in rows if row["kind"] == "set"):
+            own = {"task": about["task"], "examples": about["set"], "chances": about["chances"]}
+            for row in (row for row in rows if row["kind"] == "look"):
+                told = {name: row[name] for name in Look.__slots__ if name in row}
+                look = Look(beside=beside, **own, **told)
+                name = (beside, row["look"])
+                if name not in found or look.when < found[name].when:
+                    found[name] = look
+    return sorted(found.values(), key=lambda look: look.when)

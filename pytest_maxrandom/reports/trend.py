@@ -24,7 +24,7 @@ from pytest_maxrandom.stats.winner import interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.ledger.looks import Look
+    from pytest_maxrandom.ledger.summary import Look
     from pytest_maxrandom.record import ClaimRecord, RunRecord
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.plan import asked_by
@@ -15,8 +15,6 @@ from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import demonstration_pool, written
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.suite.base import FormatSpec
     from pytest_maxrandom.tasks.task import Example

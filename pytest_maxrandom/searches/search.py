@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path  # noqa: TC003 the annotation of a dataclass's field
 from typing import TYPE_CHECKING, get_args
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
 
 _SEVERAL = {"task": "tasks", "model": "models", "shots": "numbers of shots"}
+_NAMES = {"task": attrgetter("task"), "model": attrgetter("arm.name"), "shots": attrgetter("shots")}
 _NAME = re.compile(r"(?=.*\S)[^\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]{1,200}")
 
 
@@ -157,16 +159,13 @@ def claims_of(path: Path) -> list[PlannedClaim]:
 def _chosen(path: Path, claims: Sequence[PlannedClaim], **wanted: str | int | None) -> PlannedClaim:
     """Return the one claim of a suite that is meant."""
     for key, value in wanted.items():
-        names = list(dict.fromkeys(str(_named(each, key)) for each in claims))
+        named = _NAMES[key]
+        names = list(dict.fromkeys(str(named(each)) for each in claims))
         listed = ", ".join(names)
         if value is None and len(names) > 1:
             raise SearchError(f"{path} has several {_SEVERAL[key]}; give `{key}`: {listed}")
         if value is not None and str(value) not in names:
             near = did_you_mean(str(value), names)
             raise SearchError(f"{path}: {key}: found {value!r}, expected one of {listed}{near}")
-        claims = [each for each in claims if value is None or str(_named(each, key)) == str(value)]
+        claims = [each for each in claims if value is None or str(named(each)) == str(value)]
     return claims[0]
-
-
-def _named(claim: PlannedClaim, key: str) -> str | int | None:
-    return {"task": claim.task, "model": claim.arm.name, "shots": claim.shots}[key]

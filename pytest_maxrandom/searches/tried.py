@@ -12,10 +12,10 @@ from pytest_maxrandom.claims.nulls import guessers
 from pytest_maxrandom.claims.session import SessionState
 from pytest_maxrandom.errors import BudgetSpent, LedgerError, SearchError
 from pytest_maxrandom.ledger.lines import Told
-from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.base import EngineName, Model, Resources
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.searches.proposals import Proposals
-from pytest_maxrandom.searches.replies import reply
+from pytest_maxrandom.searches.replies import Reply, reply
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.sweep import run_sweep
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.models.base import EngineName, Model
-    from pytest_maxrandom.searches.replies import Reply
     from pytest_maxrandom.stats.search import Feedback
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
@@ -95,11 +93,6 @@ class Tried:
     def end(self) -> None:
         """Refuse new prompts from now on: the next reply depends on no further one."""
         self._ended = True
-
-    def rest(self) -> None:
-        """Let go of the model, which is loaded again where it is needed."""
-        with self.lock:
-            self.session.pool.drop()
 
     def close(self) -> None:
         """Let go of the model and the store; what was tried is counted and kept."""

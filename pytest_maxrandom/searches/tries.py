@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pytest_maxrandom.claims.counting import ClaimsOfRun
 from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.searched import judged_as, searches_of, told_of
 from pytest_maxrandom.errors import SearchError
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.reports.wording import word
-from pytest_maxrandom.searches.outlook import Outlook
-from pytest_maxrandom.searches.replies import as_number, save
-from pytest_maxrandom.stats.search import Searched
+from pytest_maxrandom.searches.replies import Outlook, Reply, as_number, save
+from pytest_maxrandom.stats.search import Feedback, Searched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
     from types import TracebackType
-    from typing import Self
 
     from pytest_maxrandom.claims.session import SessionState
-    from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.record.result import Result
-    from pytest_maxrandom.searches.replies import Reply
     from pytest_maxrandom.searches.tried import Tried
-    from pytest_maxrandom.stats.search import Feedback
     from pytest_maxrandom.tasks.task import Example
 
 

@@ -104,13 +104,13 @@ def unreplicated(
         effect, spread = likelihood.take(np.concatenate(rows)).mode()
         test = sign_flip(by_task, seed=seed)
         means[place], effects[place] = test.mean, effect
-        by_model[_conclusion(effect, told=abs(effect) > z * spread)] += 1
-        by_sign_flip[_conclusion(test.mean, told=test.p_value() <= level)] += 1
+        by_model[_conclusion(effect, shown=abs(effect) > z * spread)] += 1
+        by_sign_flip[_conclusion(test.mean, shown=test.p_value() <= level)] += 1
     everything = sign_flip(pairs.by_task, seed=seed)
     low, high = np.quantile(means, (0.05, 0.95))
     return Unreplicated(
         slices=count,
-        all_replicates=_conclusion(everything.mean, told=everything.p_value() <= level),
+        all_replicates=_conclusion(everything.mean, shown=everything.p_value() <= level),
         difference_low=float(low),
         difference_high=float(high),
         outside=float((np.abs(effects) > outside).mean()),
@@ -138,7 +138,7 @@ def contradicting_share(verdicts: Iterable[Hashable]) -> float:
     return 1 - max(counts.values()) / counts.total()
 
 
-def _conclusion(difference: float, *, told: bool) -> Conclusion:
-    if not told:
+def _conclusion(difference: float, *, shown: bool) -> Conclusion:
+    if not shown:
         return "not shown"
     return "better" if difference > 0 else "worse"

@@ -151,7 +151,12 @@ def audit(
         *_copies(data),
         *_marked(data),
         *_too_few(n, baselines),
-        *_noted(task),
+        *(
+            Finding(kind, note.values)
+            for note in task.notes
+            for kind in _NOTED
+            if note.kind == kind
+        ),
     ]
     return replace(
         found,
@@ -180,20 +185,13 @@ def audit(
 def best_guesses(groups: Groups, prompts: tuple[int, ...], alpha: float) -> tuple[BestGuess, ...]:
     """Return the best of t guessers for several t; tasks with the same chances share it."""
     single = MaxRandomBaseline.of_groups(groups, 1)
-    found = []
-    for t in prompts:
-        baseline = single.with_t(t)
+
+    def guess(baseline: MaxRandomBaseline) -> BestGuess:
         critical = baseline.critical_count(alpha)
-        found.append(
-            BestGuess(
-                t,
-                baseline.expected_accuracy,
-                critical,
-                None if critical is None else critical / baseline.n,
-                baseline.min_p,
-            )
-        )
-    return tuple(found)
+        accuracy = None if critical is None else critical / baseline.n
+        return BestGuess(baseline.t, baseline.expected_accuracy, critical, accuracy, baseline.min_p)
+
+    return tuple(guess(single.with_t(t)) for t in prompts)
 
 
 def _constant(data: _Data, *, by_place: bool) -> ConstantAnswer:
@@ -270,14 +268,13 @@ def _rules(
 
 def _contradictions(data: _Data) -> list[tuple[str, str]]:
     """Return the ids of examples that repeat another's question with another right answer."""
-    found = []
-    for first, example in zip(data.texts["copies"], data.examples, strict=True):
-        other = data.examples[first]
-        if {other.choices[at] for at in other.right} != {
-            example.choices[at] for at in example.right
-        }:
-            found.append((other.id, example.id))
-    return found
+
+    def gold(example: Example) -> set[str]:
+        return {example.choices[at] for at in example.right}
+
+    firsts = (data.examples[first] for first in data.texts["copies"])
+    pairs = zip(firsts, data.examples, strict=True)
+    return [(first.id, each.id) for first, each in pairs if gold(first) != gold(each)]
 
 
 def _copies(data: _Data) -> Iterator[Finding]:
@@ -306,14 +303,6 @@ def _marked(data: _Data) -> Iterator[Finding]:
     for kind in _MARKED:
         for flag in KINDS[kind].check(judged):
             yield Finding(kind, dict(flag.parameters))
-
-
-def _noted(task: Task) -> Iterator[Finding]:
-    """Find what was noted when the data were read."""
-    for note in task.notes:
-        for kind in _NOTED:
-            if note.kind == kind:
-                yield Finding(kind, note.values)
 
 
 def _too_few(n: int, baselines: Sequence[BestGuess]) -> Iterator[Finding]:

@@ -72,13 +72,7 @@ class Diagnostics:
 
 
 def worst_of(diagnostics: Any, worst: Any) -> Worst:
-    """Return the worst of an xarray.Dataset of diagnostics.
-
-    Parameters
-    ----------
-    worst
-        `numpy.max` or `numpy.min`.
-    """
+    """Return the worst, by `numpy.max` or `numpy.min`, of an xarray.Dataset of diagnostics."""
     values = {str(name): float(worst(array)) for name, array in diagnostics.data_vars.items()}
     for name, value in values.items():
         if not math.isfinite(value):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.hooks.tally import State, Tally, text
+from pytest_maxrandom.hooks.progress import State, Tally, text
 from tests.terminals import WRITTEN, below, in_a_terminal, screens
 
 if TYPE_CHECKING:

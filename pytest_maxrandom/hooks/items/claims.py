@@ -9,27 +9,23 @@ from pytest_maxrandom.claims.decided import may_pass_early, undecidable
 from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
-from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
+from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected, session_state
 from pytest_maxrandom.hooks.options import read_settings
-from pytest_maxrandom.hooks.progress import begin_claim
+from pytest_maxrandom.hooks.progress import board
 from pytest_maxrandom.hooks.run import CELLS
-from pytest_maxrandom.hooks.session_state import collected, session_state
-from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.reports.page.cells import may_show
+from pytest_maxrandom.record import ClaimRecord, Remark, Replicate, ReplicatesRecord, note
+from pytest_maxrandom.reports.page.cells import Cells, may_show
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
 from pytest_maxrandom.reports.remarks import UNDECIDED
-from pytest_maxrandom.studies.replicates import conclude, replicate
+from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, replicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.claims.missing import MissingClaim
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.record import ClaimRecord, Replicate, ReplicatesRecord
     from pytest_maxrandom.record.result import Result
-    from pytest_maxrandom.reports.page.cells import Cells
-    from pytest_maxrandom.studies.replicates import PlannedReplicates
 
 _KNOWN = ("task", "model", "quantization", "shots", "n", "standard_baseline")
 
@@ -96,7 +92,7 @@ class SweepItem(ClaimItem):
 
     def prepare(self) -> None:
         """Load the model, or take the one at hand, where its answers are missing."""
-        begin_claim(self.config, self.planned)
+        board(self.config).begin(self.planned)
         self.evaluation(self.planned).prepare()
 
     def judge(self) -> None:
@@ -160,7 +156,7 @@ class ReplicatesItem(SuiteItem):
     def prepare(self) -> None:
         """Load the model, unless all answers are known."""
         for claim in self.planned.claims[0 if self._claim is None else 1 :]:
-            begin_claim(self.config, claim)
+            board(self.config).begin(claim)
             self.evaluation(claim).prepare()
             if claim.training is not None:
                 return  # each replicate has a model of its own, loaded when its turn comes

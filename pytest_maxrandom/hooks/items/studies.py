@@ -10,9 +10,8 @@ from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import MaxRandomError, SweepError
-from pytest_maxrandom.hooks.items.base import SuiteItem
+from pytest_maxrandom.hooks.items.base import SuiteItem, drop_model
 from pytest_maxrandom.hooks.options import read_settings
-from pytest_maxrandom.hooks.session_state import drop_model
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
 from pytest_maxrandom.studies.arms.reduction import Difference
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.dry_run import Asked
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, LabelBiasRecord
-    from pytest_maxrandom.studies.arms.plan import (
-        PlannedComparison,
-        PlannedContamination,
-    )
+    from pytest_maxrandom.studies.arms.plan import PlannedComparison, PlannedContamination
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
     from pytest_maxrandom.sweeps.sweep import Sweep
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
     from pytest_maxrandom.record.designs import Indication
+    from pytest_maxrandom.stats.differences import SignFlip
     from pytest_maxrandom.studies.arms.reduction import Difference
     from pytest_maxrandom.suite.arms import DifferenceSpec
 
@@ -59,10 +60,7 @@ def conclude_contamination(
 ) -> None:
     """Write down what three arms tell; a bias means nothing where tuning changes nothing.
 
-    Parameters
-    ----------
-    trained : bool
-        Whether the arms are trained here, so that they can be trained otherwise.
+    Arms that are trained here can be trained otherwise, which the note says then.
     """
     record.boost, record.boost_p = boost.mean, boost.p_greater()
     record.bias, record.bias_p = bias.mean, bias.p_greater()
@@ -98,17 +96,16 @@ def over_tasks(comparisons: Iterable[ComparisonRecord]) -> list[OverTasks]:
     """
     found = []
     for group in _groups(comparisons):
-        tasks = len({each.task for each in group})
-        if tasks < 2:
+        test = _over_tasks((each.task, each.difference) for each in group)
+        if test.units < 2:
             continue
-        test = sign_flip(_by_task((each.task, each.difference) for each in group))
         low, high = test.interval(CONFIDENCE)
         found.append(
             OverTasks(
                 first=group[0].first,
                 second=group[0].second,
                 shots=group[0].shots,
-                tasks=tasks,
+                tasks=test.units,
                 difference=test.mean,
                 # Differences of accuracies, and so their mean, lie there.
                 low=max(low, -1.0),
@@ -135,10 +132,10 @@ def contamination_over_tasks(
             groups[each.suite, each.base, each.extra, each.test, each.shots].append(each)
     found = []
     for (suite, base, extra, test, shots), group in groups.items():
-        if len({each.task for each in group}) < 2:
+        boost = _over_tasks((each.task, each.boost) for each in group)
+        bias = _over_tasks((each.task, each.bias) for each in group)
+        if bias.units < 2:
             continue
-        boost = sign_flip(_by_task((each.task, each.boost) for each in group))
-        bias = sign_flip(_by_task((each.task, each.bias) for each in group))
         low, high = bias.interval(CONFIDENCE)
         level = min(each.level for each in group)
         boost_p, bias_p = boost.p_greater(), bias.p_greater()
@@ -148,7 +145,7 @@ def contamination_over_tasks(
                 extra=extra,
                 test=test,
                 shots=shots,
-                tasks=len({each.task for each in group}),
+                tasks=bias.units,
                 boost=boost.mean,
                 boost_p=boost_p,
                 bias=bias.mean,
@@ -164,13 +161,13 @@ def contamination_over_tasks(
     return found
 
 
-def _by_task(values: Iterable[tuple[str, float | None]]) -> list[float]:
-    """Return the mean of each task, which may stand in several suites."""
+def _over_tasks(values: Iterable[tuple[str, float | None]]) -> SignFlip:
+    """Return the test over tasks: of the mean of each, which may stand in several suites."""
     by_task: defaultdict[str, list[float]] = defaultdict(list)
     for task, value in values:
         assert value is not None
         by_task[task].append(value)
-    return [math.fsum(each) / len(each) for each in by_task.values()]
+    return sign_flip([math.fsum(each) / len(each) for each in by_task.values()])
 
 
 def _indication(boost_p: float, bias_p: float, level: float) -> Indication:

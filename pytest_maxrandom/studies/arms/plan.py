@@ -14,8 +14,7 @@ from pytest_maxrandom.errors import Problem, SuiteError, dotted
 from pytest_maxrandom.notation import level as level_text, p_value
 from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Remark, note
 from pytest_maxrandom.studies.arms.answers import Sides, Unpaired
-from pytest_maxrandom.studies.arms.reduction import smallest_p
-from pytest_maxrandom.studies.arms.units import FEWEST
+from pytest_maxrandom.studies.arms.reduction import FEWEST, smallest_p
 from pytest_maxrandom.studies.replicates import replicated
 from pytest_maxrandom.suite.arms import model_names, split_comparison
 from pytest_maxrandom.suite.loader import RecordedSuite, Suite
@@ -130,12 +129,7 @@ class PlannedContamination(Compared):
 
 
 def plan_comparisons(suite: Suite | RecordedSuite, planned: Iterable[Planned]) -> list[Compared]:
-    """Return what a suite compares, task by task.
-
-    Parameters
-    ----------
-    planned
-        What else is planned in it, with its claims.
+    """Return what a suite compares, task by task; its claims are among what is `planned`.
 
     Raises
     ------
@@ -169,32 +163,30 @@ class _Planner:
 
     def _of_task(self, task: TaskSpec | RecordedTaskSpec) -> Iterator[Compared]:
         spec = self._suite.spec
-        told = dict.fromkeys(
+        known = dict.fromkeys(
             claim.shots
             for claims in self._claims.values()
             for claim in claims
             if claim.task == task.name and claim.shots is not None
         )
         marks = tuple(dict.fromkeys((*spec.marks, *task.marks)))
+        shown = {shots: f"{shots}shot" if len(known) > 1 else "" for shots in known or (None,)}
         for place in range(len(spec.compare)):
-            for shots in told or (None,):
-                yield from self._comparison(place, task.name, shots, marks, several=len(told) > 1)
-        for shots in told or (None,):
-            yield from self._contamination(task.name, shots, marks, several=len(told) > 1)
+            for shots, suffix in shown.items():
+                yield from self._comparison(place, task.name, shots, suffix, marks)
+        for shots, suffix in shown.items():
+            yield from self._contamination(task.name, shots, suffix, marks)
 
     def _comparison(
-        self, place: int, task: str, shots: int | None, marks: tuple[str, ...], *, several: bool
+        self, place: int, task: str, shots: int | None, suffix: str, marks: tuple[str, ...]
     ) -> Iterator[PlannedComparison]:
         spec = self._suite.spec.compare[place]
         first, second = split_comparison(spec.arms, list(self._claims))
-        try:
-            sides, changed = self._sides(first, second, task, shots)
-        except Unpaired as error:
-            self._unpaired(("compare", place), first, second, task, error)
+        if (found := self._sides(("compare", place), first, second, task, shots)) is None:
             return
-        what = f"{first}-{second}" + (f"-{shots}shot" if several else "")
+        sides, changed = found
         yield PlannedComparison(
-            name=f"compare[{what}]",
+            name=f"compare[{'-'.join(filter(None, (first, second, suffix)))}]",
             line=self._suite.line("compare", place),
             task=task,
             shots=shots,
@@ -210,25 +202,23 @@ class _Planner:
         )
 
     def _contamination(
-        self, task: str, shots: int | None, marks: tuple[str, ...], *, several: bool
+        self, task: str, shots: int | None, suffix: str, marks: tuple[str, ...]
     ) -> Iterator[PlannedContamination]:
-        spec = self._suite.spec.contamination
-        if spec is None:
+        if (spec := self._suite.spec.contamination) is None:
             return
         compared = []
         for first, second in ((spec.extra, spec.base), (spec.test, spec.extra)):
-            try:
-                compared.append(self._sides(first, second, task, shots)[0])
-            except Unpaired as error:
-                self._unpaired(("contamination",), first, second, task, error)
+            if (found := self._sides(("contamination",), first, second, task, shots)) is None:
                 return
-        if wrong := self._unfair(task, shots):
-            for told in wrong:
-                self._problem(self._suite.line("contamination"), f"contamination: {told}")
+            compared.append(found[0])
+        line = self._suite.line("contamination")
+        if wrong := self._unfair(spec, task, shots):
+            for sentence in wrong:
+                self._problem(line, f"contamination: {sentence}")
             return
         yield PlannedContamination(
-            name="contamination" + (f"[{shots}shot]" if several else ""),
-            line=self._suite.line("contamination"),
+            name="contamination" + (f"[{suffix}]" if suffix else ""),
+            line=line,
             task=task,
             shots=shots,
             spec=spec,
@@ -239,57 +229,42 @@ class _Planner:
             compared=tuple(compared),
         )
 
-    def _unfair(self, task: str, shots: int | None) -> list[str]:
+    def _unfair(self, spec: ContaminationSpec, task: str, shots: int | None) -> list[str]:
         """Say why the texts of the arms extra and test cannot be compared; nothing if they can."""
-        spec = self._suite.spec.contamination
-        assert spec is not None
         extra, test = (self._claim(arm, task, shots) for arm in (spec.extra, spec.test))
         if not isinstance(extra, PlannedClaim) or not isinstance(test, PlannedClaim):
             return []
         both = zip(replicated(extra), replicated(test), strict=True)
-        told = (list(unfair(one.training, other.training, one.condition)) for one, other in both)
-        return next(filter(None, told), [])
+        reasons = (list(unfair(one.training, other.training, one.condition)) for one, other in both)
+        return next(filter(None, reasons), [])
 
     def _claim(self, arm: str, task: str, shots: int | None) -> _Claimed:
-        """Return an arm's claim; one without shots, where results are missing, is about any.
-
-        Raises
-        ------
-        Unpaired
-            If there is none.
-        """
+        """Return an arm's claim, else raise `Unpaired`; one of missing results has any shots."""
         for claim in self._claims[arm]:
             if claim.task == task and claim.shots in (shots, None):
                 return claim
         raise Unpaired(f"there are no {shots}-shot results of {arm!r}")
 
     def _sides(
-        self, first: str, second: str, task: str, shots: int | None
-    ) -> tuple[Sides, tuple[str, ...]]:
-        """Return two arms, and what differs between them.
-
-        Raises
-        ------
-        Unpaired
-            If they are not asked the same.
-        """
-        one, other = self._claim(first, task, shots), self._claim(second, task, shots)
-        if isinstance(one, PlannedClaim) and isinstance(other, PlannedClaim):
-            return Sides.run(replicated(one), replicated(other)), differences(one.arm, other.arm)
-        changed = _changed(one, other)
-        answers, others = _results(first, one), _results(second, other)
-        if answers is None or others is None:
-            return Sides(missing=one.missing or other.missing), changed
-        return Sides.of_results(answers, others), changed
-
-    def _unpaired(
-        self, where: tuple[str | int, ...], first: str, second: str, task: str, error: Unpaired
-    ) -> None:
-        self._problem(
-            self._suite.line(*where),
-            f"{dotted(where)}: {first!r} and {second!r} cannot be paired on {task}: {error}; arms "
-            "must use the same prompts on the same examples",
-        )
+        self, where: tuple[str | int, ...], first: str, second: str, task: str, shots: int | None
+    ) -> tuple[Sides, tuple[str, ...]] | None:
+        """Return two arms, and what differs between them; None, and a problem, if not paired."""
+        try:
+            one, other = self._claim(first, task, shots), self._claim(second, task, shots)
+            if isinstance(one, PlannedClaim) and isinstance(other, PlannedClaim):
+                sides = Sides.run(replicated(one), replicated(other))
+                return sides, differences(one.arm, other.arm)
+            answers, others = _results(first, one), _results(second, other)
+            if answers is None or others is None:
+                return Sides(missing=one.missing or other.missing), _changed(one, other)
+            return Sides.of_results(answers, others), _changed(one, other)
+        except Unpaired as error:
+            self._problem(
+                self._suite.line(*where),
+                f"{dotted(where)}: {first!r} and {second!r} cannot be paired on {task}: {error}; "
+                "arms must use the same prompts on the same examples",
+            )
+            return None
 
     def _check_passable(self, planned: Compared) -> None:
         sides, level = planned.compared[0], planned.level
@@ -338,13 +313,7 @@ def _changed(one: _Claimed, other: _Claimed) -> tuple[str, ...]:
 
 
 def _results(arm: str, claim: _Claimed) -> Answers | None:
-    """Return the recorded answers of an arm; None where they are missing.
-
-    Raises
-    ------
-    Unpaired
-        If they are not given one by one.
-    """
+    """Return recorded answers, None where missing; raise `Unpaired` if not given one by one."""
     if not isinstance(claim, RecordedClaim) or claim.evidence is None:
         return None
     if not claim.evidence.results.prompts:

@@ -135,13 +135,7 @@ def _planned(claim: PlannedClaim, own: InteractionPlan, spec: LabelBiasSpec) -> 
 
 
 def _mistakes(own: InteractionPlan, spec: LabelBiasSpec, without: str) -> Iterator[Mistake]:
-    """Yield why there is no such check of a task.
-
-    Parameters
-    ----------
-    without : str
-        How the suite goes without it.
-    """
+    """Yield why there is no such check of a task; `without` is how the suite goes without it."""
     labels, pinned, reason = own.labels, own.unmovable, own.no_base_rate_reason
     if not labels.meaningful(own.asked.prompts):
         yield (

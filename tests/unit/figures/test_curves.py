@@ -12,9 +12,8 @@ import pytest
 from matplotlib.text import Text
 from scipy.stats import binom
 
-from pytest_maxrandom.figures import baselines, p_contours
-from pytest_maxrandom.figures.baselines import Row
-from pytest_maxrandom.figures.p_contours import LEVELS, Panel
+from pytest_maxrandom.figures import curves
+from pytest_maxrandom.figures.curves import LEVELS, Panel, Row
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from tests.unit.figures import common
 from tests.unit.reports import samples
@@ -24,7 +23,7 @@ CURVE = re.compile(r"([nt]) = ([\d,]+)")
 
 @pytest.mark.parametrize("choices", [2, 4])
 def test_curves_are_expected_maxima(choices: int) -> None:
-    [(_, figure)] = baselines.figures([Row(choices, n=50, t=200)])
+    [(_, figure)] = curves.baseline_figures([Row(choices, n=50, t=200)])
     assert figure.axes[0].get_title(loc="left") == f"{choices} choices; wide: n = 50, t = 200"
     found = set()
     for axes, swept in zip(figure.axes, "tn", strict=True):
@@ -43,15 +42,15 @@ def test_curves_are_expected_maxima(choices: int) -> None:
 
 
 def test_no_two_curves_of_a_panel_share_a_line_style_or_a_colour() -> None:
-    [(_, figure)] = baselines.figures([Row(2, n=50, t=200)])
+    [(_, figure)] = curves.baseline_figures([Row(2, n=50, t=200)])
     for axes in figure.axes:
-        curves = [line for line in axes.lines if CURVE.fullmatch(str(line.get_label()))]
-        assert len({str(line._dash_pattern) for line in curves}) == len(curves)  # type: ignore[attr-defined]
-        assert len({line.get_color() for line in curves}) == len(curves)
+        lines = [line for line in axes.lines if CURVE.fullmatch(str(line.get_label()))]
+        assert len({str(line._dash_pattern) for line in lines}) == len(lines)  # type: ignore[attr-defined]
+        assert len({line.get_color() for line in lines}) == len(lines)
 
 
 def test_every_curve_is_named_at_its_end_without_overlap() -> None:
-    [(_, figure)] = baselines.figures([Row(2, n=50, t=200)])
+    [(_, figure)] = curves.baseline_figures([Row(2, n=50, t=200)])
     for axes in figure.axes:
         # Without the line that leads to the curve.
         texts = {text.get_text(): Text.get_window_extent(text) for text in axes.texts}
@@ -64,9 +63,9 @@ def test_every_curve_is_named_at_its_end_without_overlap() -> None:
 
 def test_claims_are_marked_in_the_row_of_their_number_of_choices() -> None:
     claims = common.grid()
-    rows = baselines.rows_of(common.results(*claims))
+    rows = curves.rows_of(common.results(*claims))
     assert [row.choices for row in rows] == [2]
-    [(_, figure)] = baselines.figures(rows)
+    [(_, figure)] = curves.baseline_figures(rows)
     for axes, name in zip(figure.axes, "tn", strict=True):
         expected = sorted((getattr(claim, name), claim.max_random_baseline) for claim in claims)
         assert sorted(common.data(common.labelled(axes, "claims"))) == expected
@@ -78,7 +77,7 @@ def test_a_third_written_as_a_decimal_is_three_choices() -> None:
     [result] = common.results(
         samples.claim(standard_baseline=1 / 3, validation=None, max_random_baseline=maximum)
     )
-    assert baselines.choices_of(result) == 3
+    assert curves.choices_of(result) == 3
 
 
 def test_labels_of_the_axes_do_not_touch_whatever_t_is() -> None:
@@ -89,8 +88,8 @@ def test_labels_of_the_axes_do_not_touch_whatever_t_is() -> None:
     ]
     results = common.results(*claims)
     for drawn in (
-        baselines.figures(baselines.rows_of(results)),
-        p_contours.figures(p_contours.panels_of(results)),
+        curves.baseline_figures(curves.rows_of(results)),
+        curves.contour_figures(curves.panels_of(results)),
     ):
         for _, figure in drawn:
             for axes in figure.axes:
@@ -103,7 +102,7 @@ def test_labels_of_the_axes_do_not_touch_whatever_t_is() -> None:
 
 def test_contours_are_the_least_accuracies_with_such_a_p_value() -> None:
     panel = Panel(MaxRandomBaseline(60, Fraction(1, 4), 1), t=37)
-    [(_, figure)] = p_contours.figures([panel])
+    [(_, figure)] = curves.contour_figures([panel])
     one = binom(60, 0.25)
     for alpha, name in zip(LEVELS, ("p_max = .5", "p_max = .05", "p_max = .001"), strict=False):
         points = common.data(common.labelled(figure.axes[0], name))
@@ -114,7 +113,7 @@ def test_contours_are_the_least_accuracies_with_such_a_p_value() -> None:
 
 
 def test_a_level_that_no_accuracy_reaches_has_no_contour() -> None:
-    [(_, figure)] = p_contours.figures([Panel(MaxRandomBaseline(5, Fraction(1, 2), 1))])
+    [(_, figure)] = curves.contour_figures([Panel(MaxRandomBaseline(5, Fraction(1, 2), 1))])
     heights = [y for _, y in common.data(common.labelled(figure.axes[0], "p_max = .05"))]
     assert heights[0] == 1  # 1/32 is below .05 for one guesser, and for no more than that
     assert np.isnan(heights[1:]).all()
@@ -122,9 +121,9 @@ def test_a_level_that_no_accuracy_reaches_has_no_contour() -> None:
 
 def test_every_claim_stands_in_the_panel_of_its_examples() -> None:
     results = common.results()
-    panels = p_contours.panels_of(results)
+    panels = curves.panels_of(results)
     assert [panel.guessers.n for panel in panels] == [40, 60, 80]
-    drawn = [figure for _, figure in p_contours.figures(panels)]
+    drawn = [figure for _, figure in curves.contour_figures(panels)]
     names = [result.claim for result in results]
     assert common.claims_in(drawn, names) == sorted(names)
     for panel, axes in zip(panels, drawn[0].axes, strict=False):
@@ -140,6 +139,6 @@ def test_mixed_chances_are_those_of_the_examples() -> None:
     claim.validation.chances = sizes
     mixed = np.convolve(binom(30, 0.5).pmf(range(31)), binom(30, 0.2).pmf(range(31)))
     claim.max_random_baseline = float((1 - np.cumsum(mixed)[:-1] ** 20).sum() / 60)
-    [panel] = p_contours.panels_of(common.results(claim))
+    [panel] = curves.panels_of(common.results(claim))
     assert panel.guessers.with_t(1).pmf(21) == pytest.approx(mixed[21], rel=1e-9)
-    assert baselines.rows_of(common.results(claim)) == []
+    assert curves.rows_of(common.results(claim)) == []

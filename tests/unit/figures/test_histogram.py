@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from matplotlib.patches import StepPatch
 from scipy.stats import binom
 
-from pytest_maxrandom.figures.histogram import bins, figures, obstacle, span_of
+from pytest_maxrandom.figures.prompts import bins, histogram_figures, no_histogram, span_of
 from pytest_maxrandom.record import Recorded
 from tests.unit.figures import common
 from tests.unit.reports import samples
@@ -20,7 +20,7 @@ from tests.unit.reports import samples
 def test_bars_are_shares_of_the_prompts_and_outlines_probabilities(best: int, n: int) -> None:
     counts = [best, best, best - 1, best - 5, best - 20, *[best - 7] * 15]
     [result] = common.results(samples.claim(best=best, n=n, t=20, correct_counts=counts))
-    [(_, figure)] = figures([result])
+    [(_, figure)] = histogram_figures([result])
     axes = figure.axes[0]
     edges = bins(result, span_of([result]))
     assert len(edges) <= 41
@@ -47,7 +47,7 @@ def test_panels_share_their_axes_and_no_bar_is_beyond_0_or_1() -> None:
     all_right = samples.claim(best=60, correct_counts=[60] * 10)
     all_wrong = samples.claim(best=0, task="b", t=1, correct_counts=[0])
     usual = samples.claim(best=45, task="c", n=61)
-    [(_, figure)] = figures(common.results(all_right, all_wrong, usual))
+    [(_, figure)] = histogram_figures(common.results(all_right, all_wrong, usual))
     shown = common.panels(figure)
     assert len({axes.get_xlim() for axes in shown}) == len({axes.get_ylim() for axes in shown}) == 1
     for axes in shown:
@@ -77,7 +77,7 @@ def test_every_claim_has_one_panel_and_twelve_fill_a_file() -> None:
     results = common.results(
         *(samples.claim(task=f"task {number}", best=30 + number) for number in range(13))
     )
-    drawn = list(figures(results))
+    drawn = list(histogram_figures(results))
     assert [name for name, _ in drawn] == ["histogram-1", "histogram-2"]
     titles = [axes.get_title(loc="left") for _, f in drawn for axes in common.panels(f)]
     assert [title.splitlines()[0] for title in titles] == [
@@ -88,13 +88,13 @@ def test_every_claim_has_one_panel_and_twelve_fill_a_file() -> None:
 
 def test_a_t_of_earlier_runs_too_is_told_from_the_prompts_shown() -> None:
     [result] = common.results(samples.claim(t=50, correct_counts=[45, 40]))
-    [(_, figure)] = figures([result])
+    [(_, figure)] = histogram_figures([result])
     title = figure.axes[0].get_title(loc="left")
     assert title.endswith("n = 60, t = 50 (2 prompts shown)")
 
 
 def test_guessers_differ_in_line_style_and_hatch() -> None:
-    [(_, figure)] = figures(common.results(samples.claim()))
+    [(_, figure)] = histogram_figures(common.results(samples.claim()))
     one, best = (
         next(patch for patch in figure.axes[0].patches if patch.get_label() == label)
         for label in ("one guesser", "best guesser of t")
@@ -106,7 +106,7 @@ def test_guessers_differ_in_line_style_and_hatch() -> None:
 def test_claims_without_counts_or_with_other_chances_have_no_histogram() -> None:
     unlike = samples.claim(validation=None, max_random_baseline=0.9)
     for claim in (samples.claim(correct_counts=[]), samples.scored(), unlike):
-        assert obstacle(*common.results(claim))
+        assert no_histogram(*common.results(claim))
 
 
 def test_recorded_results_with_mixed_chances_have_the_guessers_of_that_mix() -> None:
@@ -116,7 +116,7 @@ def test_recorded_results_with_mixed_chances_have_the_guessers_of_that_mix() -> 
     told = {"standard_baseline": 1 / 3, "max_random_baseline": expected, "correct_counts": [45, 40]}
     mixed = samples.recorded(recorded=mix, **told)
     [result] = common.results(mixed)
-    assert not obstacle(result)
+    assert not no_histogram(result)
     assert result.guessers is not None
     assert result.guessers.expected_accuracy == pytest.approx(expected, abs=1e-12)
     [result] = common.results(replace(mixed, max_random_baseline=expected + 0.05))

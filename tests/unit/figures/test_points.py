@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy.stats import beta
 
-from pytest_maxrandom.figures import best_of_t, increase, normalized, p_contours
+from pytest_maxrandom.figures import best_of_t, curves, points
 from pytest_maxrandom.figures.axes import FLOOR
 from tests.unit.figures import common
 from tests.unit.reports import samples
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def test_each_task_shows_the_increase_of_each_of_its_claims() -> None:
     claims = common.grid()
-    [(_, figure)] = increase.figures(common.results(*claims))
+    [(_, figure)] = points.increase_figures(common.results(*claims))
     tasks = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert tasks == ["weather", "emoji_movie", "snarks"]  # ascending n, so descending increase
     for axes, model in zip(figure.axes, ("demo", "other"), strict=True):
@@ -40,7 +40,7 @@ def test_each_task_shows_the_increase_of_each_of_its_claims() -> None:
 
 def test_shots_differ_in_their_marks() -> None:
     results = common.results(*common.grid(shots=(0, 1, 2, 4, 8)))
-    [(_, figure)] = increase.figures(results)
+    [(_, figure)] = points.increase_figures(results)
     marks = [
         line.get_marker()
         for line in figure.axes[0].lines
@@ -51,7 +51,7 @@ def test_shots_differ_in_their_marks() -> None:
 
 def test_more_than_forty_tasks_fill_another_file() -> None:
     claims = [samples.claim(task=f"task {number}", best=40) for number in range(41)]
-    drawn = list(increase.figures(common.results(*claims)))
+    drawn = list(points.increase_figures(common.results(*claims)))
     assert [name for name, _ in drawn] == ["increase-1", "increase-2"]
     marks = [
         point
@@ -66,7 +66,7 @@ def test_more_than_forty_tasks_fill_another_file() -> None:
 def test_normalized_scores_stand_beside_p_values() -> None:
     claims = [samples.claim(best=best, n=60, shots=best) for best in (24, 36, 42, 60)]
     results = common.results(*claims)
-    [(_, figure)] = normalized.figures(results)
+    [(_, figure)] = points.normalized_figures(results)
     for claim, result in zip(claims, results, strict=True):
         [(x, y)] = common.data(common.labelled(figure.axes[0], result.claim))
         assert x == pytest.approx(((claim.best_correct or 0) - 30) / 30)
@@ -87,7 +87,7 @@ def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
 def test_each_mark_of_a_small_panel_has_its_name_and_those_on_each_other_have_all() -> None:
     claims = [samples.claim(best=best, task=name) for name, best in
               (("a", 60), ("b", 60), ("c", 31), ("d", 40))]  # fmt: skip
-    [(_, figure)] = normalized.figures(common.results(*claims))
+    [(_, figure)] = points.normalized_figures(common.results(*claims))
     assert sorted(name for name, _ in boxes(figure)) == [
         "a, 4-shot\nb, 4-shot", "c, 4-shot", "d, 4-shot",
     ]  # fmt: skip
@@ -98,7 +98,7 @@ def test_no_name_lies_on_another_or_outside_of_its_panel(many: int) -> None:
     claims = [
         samples.claim(best=36 + 3 * (place % 8), task=f"task_{place}") for place in range(many)
     ]
-    [(_, figure)] = normalized.figures(common.results(*claims))
+    [(_, figure)] = points.normalized_figures(common.results(*claims))
     found = [box for _, box in boxes(figure)]
     assert len(found) >= min(many, 6)
     for place, box in enumerate(found):
@@ -111,7 +111,7 @@ def test_no_name_lies_on_another_or_outside_of_its_panel(many: int) -> None:
 
 def test_normalized_intervals_end_at_normalized_accuracies() -> None:
     [result] = common.results(samples.claim(best=45, n=60, t=20))
-    [(_, figure)] = normalized.figures([result])
+    [(_, figure)] = points.normalized_figures([result])
     ends = common.data(common.labelled(figure.axes[0], f"interval of {result.claim}"))
     # Clopper and Pearson, below at a 20th of .05; chance is .5.
     low, high = beta.ppf(0.05 / 20, 45, 16), beta.ppf(0.95, 46, 15)
@@ -120,7 +120,7 @@ def test_normalized_intervals_end_at_normalized_accuracies() -> None:
 
 def test_every_claim_stands_in_the_panel_of_its_model() -> None:
     results = common.results(*common.grid([f"model {number}" for number in range(11)]))
-    drawn = list(normalized.figures(results))
+    drawn = list(points.normalized_figures(results))
     assert [name for name, _ in drawn] == ["normalized-1", "normalized-2"]
     names = [result.claim for result in results]
     assert common.claims_in([figure for _, figure in drawn], names) == sorted(names)
@@ -138,7 +138,7 @@ def test_suites_about_the_same_things_have_panels_of_their_own() -> None:
         for claim in common.grid()
     ]
     results = common.results(*claims)
-    for family in (increase.figures, normalized.figures):
+    for family in (points.increase_figures, points.normalized_figures):
         titles = [
             axes.get_title(loc="left").splitlines()[:2]
             for _, figure in family(results)
@@ -147,7 +147,7 @@ def test_suites_about_the_same_things_have_panels_of_their_own() -> None:
         assert titles == [
             [model, f"{suite}.yaml"] for suite in ("one", "two") for model in ("demo", "other")
         ]
-    panels = p_contours.panels_of(results)
+    panels = curves.panels_of(results)
     assert [len({result.suite for result in panel.results}) for panel in panels] == [1] * 6
     names = [name for name, _ in best_of_t.figures(results)]
     assert names == [

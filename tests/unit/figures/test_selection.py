@@ -8,7 +8,7 @@ from math import comb
 import pytest
 from scipy.stats import beta
 
-from pytest_maxrandom.figures.selection import families, figures, guessers_of, obstacle
+from pytest_maxrandom.figures.prompts import families, guessers_of, no_selection, selection_figures
 from tests.unit.figures import common
 from tests.unit.reports import samples
 
@@ -17,7 +17,7 @@ COUNTS = [31, 45, 38, 38, 40, 29, 44]
 
 def test_a_curve_is_the_mean_over_all_subsets_of_the_prompts() -> None:
     [result] = common.results(samples.claim(best=45, n=60, t=7, correct_counts=COUNTS))
-    [(name, figure)] = figures([result])
+    [(name, figure)] = selection_figures([result])
     assert name == "selection"
     drawn = common.data(common.labelled(figure.axes[0], f"curve of {result.claim}"))
     expected = [
@@ -30,14 +30,14 @@ def test_a_curve_is_the_mean_over_all_subsets_of_the_prompts() -> None:
 
 def test_guessers_have_the_maximum_random_baseline_of_each_t() -> None:
     [result] = common.results(samples.claim(best=45, n=60, t=7, correct_counts=COUNTS))
-    [(_, figure)] = figures([result])
+    [(_, figure)] = selection_figures([result])
     for t, height in common.data(common.labelled(figure.axes[0], "guessers, n = 60")):
         assert height == pytest.approx(common.expected_maximum(60, 0.5, round(t)), rel=1e-9)
 
 
 def test_the_best_of_all_ends_a_curve_with_its_interval() -> None:
     [result] = common.results(samples.claim(best=45, n=60, t=7, correct_counts=COUNTS))
-    [(_, figure)] = figures([result])
+    [(_, figure)] = selection_figures([result])
     assert common.data(common.labelled(figure.axes[0], result.claim)) == [(7, 0.75)]
     ends = common.data(common.labelled(figure.axes[0], f"interval of {result.claim}"))
     assert [y for _, y in ends] == pytest.approx(
@@ -52,7 +52,7 @@ def test_claims_on_a_task_are_a_family_of_curves_told_apart_by_colour_and_line()
         for place, (model, shots) in enumerate((m, k) for m in ("a", "b") for k in (0, 4))
     ]
     results = common.results(*claims)
-    [(_, figure)] = figures(results)
+    [(_, figure)] = selection_figures(results)
     shown = common.panels(figure)
     assert [axes.get_title(loc="left").splitlines()[0] for axes in shown] == ["weather", "snarks"]
     for axes in shown:
@@ -86,4 +86,4 @@ def test_what_has_no_curve_says_why() -> None:
         (samples.claim(correct_counts=[]), "without every prompt's count"),
         (samples.scored(), "whose metric is macro-F1"),
     ):
-        assert obstacle(*common.results(claim)) == why
+        assert no_selection(*common.results(claim)) == why

@@ -10,7 +10,7 @@ from scipy.stats import beta, binom
 
 from pytest_maxrandom.errors import LedgerError
 from pytest_maxrandom.ledger import SetLedger, Subject
-from pytest_maxrandom.ledger.looks import looks
+from pytest_maxrandom.ledger.summary import looks
 from pytest_maxrandom.reports.trend import moment, trends
 from pytest_maxrandom.tasks.task import Example
 from tests.unit.reports.samples import claim, run, scored, untested

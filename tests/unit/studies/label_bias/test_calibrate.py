@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from pytest_maxrandom.stats.labels.priors import NoPrior
-from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
+from pytest_maxrandom.studies.label_bias.evaluate import contextual, pride
 from pytest_maxrandom.studies.label_bias.interactions import further, rotations
 from pytest_maxrandom.sweeps.labels import label
 from tests.unit.studies.label_bias.made import at_places, examples, predicted, prompts
