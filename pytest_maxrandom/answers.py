@@ -7,7 +7,7 @@ results that exist (`pytest_maxrandom.recorded`). What follows need not know whi
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,108 +56,83 @@ class Answers:
 
     Of a published maximum there is no prompt and no example, and so no cell.
 
-    Attributes
-    ----------
-    model : str
-        Name of the model, with its quantization if the results tell one.
-    task : str
-        Name of the task; like that of the model empty where what is made of the answers does not
-        need it.
-    shots : int
-        Demonstrations per prompt.
-    path : Path or None
-        The file or folder that they were read from; None where a model was asked.
-    claim : str
-        What tells them from others of the same file: the claim's id, or task, model and shots.
-    prompts, examples : tuple of str
-        Names of the prompts, length t, and ids of the examples, length n.
-    identities : tuple of str
-        Per prompt what makes it the prompt that it is: its digest or its demonstrations. Prompts
-        may repeat; see `distinct`.
-    demonstration_ids : tuple of tuple of str
-        Per prompt, in the order of its text.
-    correct, evaluated : ndarray of bool
-        Shape (t, n): whether the answer is right; whether there is one.
-    answers : ndarray of int or None
-        Shape (t, n): the label of each answer, NOT_EVALUATED (-1) where there is none; None where
-        it is not known what was answered. What a model said and nobody could read as a choice is
-        an answer, which is wrong, and has a label of its own: the last one, NO_CHOICE if named.
-    gold : tuple of frozenset of int or None
-        Per example the labels of its right choices; None where they are not known.
-    labels : tuple of str
-        What labels are called where they are texts; empty where they are places of choices.
-    chances : tuple of Fraction or None
-        Per example the chance of one guess; None where it is not known.
-    choices_counted : bool
-        Whether those come from numbers of choices that somebody wrote, without the choices.
-    choices : tuple of int or None
-        Per example how many choices it has; None where they are not known, or `chances` tell.
-    log_likelihoods : ndarray of float or None
-        Shape (t, n, most choices), in nats; NaN where an example has fewer choices, or one that
-        repeats the text of another.
-    labelled : ndarray of bool or None
-        Per prompt whether its log-likelihoods are those of whole labels: letters, numbers, or
-        short texts that all examples share. None where that is not known.
-    unread : ndarray of int or None
-        Shape (t, n): why no choice could be read in a generated answer, by the numbers of `Unread`;
-        None where choices were scored, or that is not known.
-    ties : tuple of int or None
-        Per prompt how many answers were decided by lot between equal scores.
-    inputs : tuple of str or None
-        The texts of the examples.
-    copies : tuple of int or None
-        Per example the place of the first one with the same text and choices.
-    alphabetical : tuple of frozenset of int or None
-        Per example the places of its right choices among all its choices in alphabetical order:
-        the same for the same answer wherever choices are the same, and by chance elsewhere.
-    offered : tuple of tuple of str or None
-        Per example its choices in alphabetical order.
-    clusters : tuple of str or None
-        Per example what it shares with others, such as its passage, None for one that stands alone;
-        None where none is stated of any.
-    notes : tuple of Remark
-        What a reader must know.
-    simulated : bool
-        Whether a rule made them up, so that they say nothing of any model.
-    maximum : Maximum or None
-        What was published, where that is the best prompt's accuracy alone.
-
     Raises
     ------
     RecordedError
         If ids repeat where they must not, the shapes disagree, a prompt was evaluated on no
-        example, or an answer is right that does not exist.
+        example, an answer is right that does not exist, or scores are none.
     """
 
     model: str
+    """Name of the model, with its quantization if the results tell one."""
     shots: int
+    """Demonstrations per prompt."""
     prompts: tuple[str, ...]
     examples: tuple[str, ...]
+    """Names of the prompts, length t, and ids of the examples, length n."""
     identities: tuple[str, ...]
+    """Per prompt what makes it the prompt that it is: its digest or its demonstrations. Prompts may
+    repeat; see `distinct`."""
     correct: NDArray[np.bool_]
     evaluated: NDArray[np.bool_]
+    """Shape (t, n): whether the answer is right; whether there is one."""
+    scores: NDArray[np.float64] | None = None
+    """Shape (t, n), or (t, n, samples) where each example was asked several times: how good the
+    answers are, in [0, 1], NaN where there is none. An answer is right where all its scores are 1.
+    None where an answer is right or wrong and nothing between."""
     task: str = ""
+    """Name of the task; like that of the model empty where what is made of the answers does not
+    need it."""
     path: Path | None = None
+    """The file or folder that they were read from; None where a model was asked."""
     claim: str = ""
+    """What tells them from others of the same file: the claim's id, or task, model and shots."""
     demonstration_ids: tuple[tuple[str, ...], ...] = ()
+    """Per prompt, in the order of its text."""
     answers: NDArray[np.int64] | None = None
+    """Shape (t, n): the label of each answer, NOT_EVALUATED (-1) where there is none; None where it
+    is not known what was answered. What a model said and nobody could read as a choice is an
+    answer, which is wrong, and has a label of its own: the last one, NO_CHOICE if named."""
     gold: tuple[frozenset[int], ...] | None = None
+    """Per example the labels of its right choices; None where they are not known."""
     labels: tuple[str, ...] = ()
+    """What labels are called where they are texts; empty where they are places of choices."""
     chances: tuple[Fraction, ...] | None = None
+    """Per example the chance of one guess; None where it is not known."""
     choices_counted: bool = False
+    """Whether those come from numbers of choices that somebody wrote, without the choices."""
     choices: tuple[int, ...] | None = None
+    """Per example how many choices it has; None where they are not known, or `chances` tell. A task
+    without choices has neither of them, and no `gold` and `answers`."""
     log_likelihoods: NDArray[np.float64] | None = None
+    """Shape (t, n, most choices), in nats; NaN where an example has fewer choices, or one that
+    repeats the text of another."""
     labelled: NDArray[np.bool_] | None = None
+    """Per prompt whether its log-likelihoods are those of whole labels: letters, numbers, or short
+    texts that all examples share. None where that is not known."""
     unread: NDArray[np.int64] | None = None
+    """Shape (t, n): why no choice could be read in a generated answer, by the numbers of `Unread`;
+    None where choices were scored, or that is not known."""
     ties: tuple[int, ...] | None = None
+    """Per prompt how many answers were decided by lot between equal scores."""
     inputs: tuple[str, ...] | None = None
+    """The texts of the examples."""
     copies: tuple[int, ...] | None = None
+    """Per example the place of the first one with the same text and choices."""
     alphabetical: tuple[frozenset[int], ...] | None = None
+    """Per example the places of its right choices among all its choices in alphabetical order: the
+    same for the same answer wherever choices are the same, and by chance elsewhere."""
     offered: tuple[tuple[str, ...], ...] | None = None
+    """Per example its choices in alphabetical order."""
     clusters: tuple[str | None, ...] | None = None
+    """Per example what it shares with others, such as its passage, None for one that stands alone;
+    None where none is stated of any."""
     notes: tuple[Remark, ...] = ()
+    """What a reader must know."""
     simulated: bool = False
+    """Whether a rule made them up, so that they say nothing of any model."""
     maximum: Maximum | None = None
+    """What was published, where that is the best prompt's accuracy alone."""
 
     @classmethod
     def published(cls, maximum: Maximum, chance: Fraction | None, **named: Any) -> Answers:
@@ -174,12 +149,6 @@ class Answers:
             maximum=maximum,
         )
 
-    @classmethod
-    def of(cls, known: Answers, /, **more: Any) -> Self:
-        """Return answers with what else this kind of them has, and what is otherwise in it."""
-        own = {each.name: getattr(known, each.name) for each in fields(Answers)}
-        return cls(**(own | more))
-
     def __post_init__(self) -> None:
         if self.maximum is not None:
             return
@@ -192,35 +161,49 @@ class Answers:
                     f"'{name}' has the shape {cells.shape}, but there are {shape[0]} prompt ids "
                     f"and {shape[1]} example ids; write the three from the same run"
                 )
-        if self.demonstration_ids and len(self.demonstration_ids) != shape[0]:
-            raise self._error(
-                f"demonstrations of {len(self.demonstration_ids)} prompts, but there are "
-                f"{shape[0]} prompt ids; write both from the same run"
-            )
-        if self.clusters is not None and len(self.clusters) != shape[1]:
-            raise self._error(
-                f"clusters of {len(self.clusters)} examples, but there are {shape[1]} example "
-                "ids; write both from the same run"
-            )
+        for name, of, given, ids in (
+            ("demonstrations", "prompt", self.demonstration_ids or self.prompts, self.prompts),
+            ("clusters", "example", self.clusters, self.examples),
+        ):
+            if given is not None and len(given) != len(ids):
+                raise self._error(
+                    f"{name} of {len(given)} {of}s, but there are {len(ids)} {of} ids; write both "
+                    "from the same run"
+                )
         if len(set(self.examples)) < shape[1]:
             twice = next(each for each, size in Counter(self.examples).items() if size > 1)
             raise self._error(
                 f"the example id {twice!r} stands for more than one column; give every example "
                 "an id of its own"
             )
-        empty = np.flatnonzero(~self.evaluated.any(axis=1))
-        if len(empty):
+        for prompt in np.flatnonzero(~self.evaluated.any(axis=1))[:1]:
             raise self._error(
-                f"prompt {self.prompts[empty[0]]!r} was evaluated on no example; leave it out, "
+                f"prompt {self.prompts[prompt]!r} was evaluated on no example; leave it out, "
                 "or finish the run"
             )
-        ghosts = np.argwhere(self.correct & ~self.evaluated)
-        if len(ghosts):
-            prompt, example = ghosts[0]
+        for prompt, example in np.argwhere(self.correct & ~self.evaluated)[:1]:
             raise self._error(
                 f"prompt {self.prompts[prompt]!r} is right on example "
                 f"{self.examples[example]!r}, on which it was not evaluated; 'correct' must "
                 "be False wherever 'evaluated' is"
+            )
+        if (scores := self.scores) is None:
+            return
+        if scores.shape[:2] != shape or scores.ndim > 3 or 0 in scores.shape:
+            raise self._error(
+                f"'scores' has the shape {scores.shape}, but there are {shape[0]} prompt ids and "
+                f"{shape[1]} example ids; give one score for each, or a third axis for samples"
+            )
+        samples = scores.reshape(*shape, -1)
+        there = self.evaluated[..., np.newaxis]
+        fits = np.where(there, (samples >= 0) & (samples <= 1), np.isnan(samples)).all(axis=2)
+        fits &= self.correct == (samples == 1).all(axis=2)
+        for prompt, example in np.argwhere(~fits)[:1]:
+            raise self._error(
+                f"the scores of prompt {self.prompts[prompt]!r} on example "
+                f"{self.examples[example]!r} are {samples[prompt, example].tolist()}; expected "
+                "numbers from 0 to 1, NaN where 'evaluated' is False, and 'correct' True exactly "
+                "where all of them are 1"
             )
 
     def _error(self, message: str) -> RecordedError:
@@ -266,15 +249,27 @@ class Answers:
         sizes: NDArray[np.int64] = self.evaluated.sum(axis=1)
         return sizes
 
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """What each answer counts, shape (t, n): its score, the mean of several; else 1 if right.
+
+        NaN where there is no answer.
+        """
+        if self.scores is None:
+            return np.where(self.evaluated, self.correct, np.nan)
+        return self.scores if self.scores.ndim == 2 else self.scores.mean(axis=2)
+
     @property
     def accuracies(self) -> NDArray[np.float64]:
-        """Accuracy of each prompt, shape as `correct_counts`."""
+        """Mean score of each prompt, shape as `correct_counts`: its accuracy without `scores`."""
+        if self.scores is not None:
+            return np.asarray(np.nansum(self.values, axis=1) / self.sizes)
         # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
         return self.correct_counts / self.sizes
 
     @cached_property
     def best(self) -> int:
-        """Row of the first prompt with the highest accuracy."""
+        """Row of the first prompt with the highest accuracy, or mean score."""
         return int(np.argmax(self.accuracies))
 
     @property
@@ -311,11 +306,11 @@ class Answers:
             self,
             prompts=tuple(self.prompts[row] for row in rows),
             identities=tuple(self.identities[row] for row in rows),
-            demonstration_ids=tuple(self.demonstration_ids[row] for row in rows)
-            if self.demonstration_ids
-            else (),
+            demonstration_ids=self.demonstration_ids
+            and tuple(self.demonstration_ids[row] for row in rows),
             correct=self.correct[rows],
             evaluated=self.evaluated[rows],
+            scores=None if self.scores is None else self.scores[rows],
             answers=None if self.answers is None else self.answers[rows],
             log_likelihoods=(None if self.log_likelihoods is None else self.log_likelihoods[rows]),
             labelled=None if self.labelled is None else self.labelled[rows],

@@ -1,44 +1,16 @@
-"""Every error that a user can meet, each one a clear sentence, and the words of sentences.
-
-::
-
-    MaxRandomError
-    ├── SuiteError      a suite or a data file is wrong; holds all its problems
-    ├── ExtensionError  what an installed package adds cannot be used
-    ├── SweepError      a sweep cannot be run as asked
-    │   ├── ModelError      a model cannot be loaded or used
-    │   │   └── ModelNotFound   keys of a suite name no model
-    │   ├── PromptTooLong   a prompt does not fit the model's context
-    │   ├── QuestionError   a question's text leaves nothing to score
-    │   └── ScoreError      the model returned scores that cannot be compared
-    ├── SearchError     a search asks for what would not be counted, or is over
-    │   └── BudgetSpent     it asks for more prompts than it declared
-    ├── LedgerError     a ledger cannot be read
-    ├── GitError        git cannot say what is asked of it
-    ├── StoreError      the results store must not be used
-    ├── ClusterError    no cluster answers, or none of its nodes can be used
-    ├── LockError       no lock between processes can be made
-    ├── ReportError     a report cannot be written or read
-    ├── RecordedError   recorded predictions cannot be read
-    └── ForgeError      a forge (GitHub, GitLab) cannot be reached, or refuses
-    ClaimFailed         (an AssertionError) a claim does not hold
-    CannotTell          (an AssertionError) the results cannot tell whether it holds
-    RedFlagged          (an AssertionError) its result is not what it looks like
-"""
+"""Every error that a user can meet, each one a clear sentence, and the words of sentences."""
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import csv
     import json
     from collections.abc import Callable, Collection, Iterable, Mapping
-    from pathlib import Path
-
 
 DOCUMENTATION = "https://OWNER.github.io/pytest-maxrandom/"
 """Where the documentation is published."""
@@ -272,8 +244,7 @@ def json_in_words(error: json.JSONDecodeError) -> str:
     ...     print(json_in_words(error))
     not valid JSON: a comma, or a closing bracket, is missing here (column 8)
     """
-    found = [said for begins, said in _IN_JSON.items() if error.msg.startswith(begins)]
-    said = found[0] if found else error.msg
+    said = _in_words(error.msg, _IN_JSON)
     if "missing" in said and not error.doc[error.pos :].strip():
         said = "the text ends too early; a bracket, a quote or a value is missing"
     return f"not valid JSON: {said} (column {error.colno})"
@@ -281,8 +252,11 @@ def json_in_words(error: json.JSONDecodeError) -> str:
 
 def csv_in_words(error: csv.Error) -> str:
     """Say what is wrong with the row of a text in CSV that could not be read."""
-    found = [said for begins, said in _IN_CSV.items() if str(error).startswith(begins)]
-    return f"not valid CSV in the row that starts here: {found[0] if found else error}"
+    return f"not valid CSV in the row that starts here: {_in_words(str(error), _IN_CSV)}"
+
+
+def _in_words(message: str, known: Mapping[str, str]) -> str:
+    return next((said for begins, said in known.items() if message.startswith(begins)), message)
 
 
 def described(value: object) -> str:

@@ -16,8 +16,8 @@ from pytest_maxrandom.flags import KINDS, TOPICS
 from pytest_maxrandom.hooks.options import add_options
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports import schema as reports
-from pytest_maxrandom.reports.flag_sentences import sentence
 from pytest_maxrandom.reports.reasons import REASONS
+from pytest_maxrandom.reports.red_flags import sentence
 from pytest_maxrandom.suite.schema import schema
 
 if TYPE_CHECKING:

@@ -47,29 +47,20 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What becomes of the gate.
-
-    Attributes
-    ----------
-    word : str
-        passed; failed: a claim, or another test, fails; error: not everything could be tested.
-    code : int
-        The exit code: pytest's own, but NOTHING_TESTED where pytest ended well without a claim.
-    passed, failed : int
-        Claims, comparisons and contamination checks that hold; those that do not end as they
-        should, could not be tested or have no result.
-    sentence : str
-        The same for a person.
-    reason : str
-        Why the gate does not pass, where no report says it; else empty.
-    """
+    """What becomes of the gate."""
 
     word: _Word
+    """passed; failed: a claim, or another test, fails; error: not everything could be tested."""
     code: int
+    """The exit code: pytest's own, but NOTHING_TESTED where pytest ended well without a claim."""
     passed: int
     failed: int
+    """Claims, comparisons and contamination checks that hold; those that do not end as they should,
+    could not be tested or have no result."""
     sentence: str
+    """The same for a person."""
     reason: str
+    """Why the gate does not pass, where no report says it; else empty."""
 
     @property
     def title(self) -> str:

@@ -27,36 +27,25 @@ _ABSENT = {"revision": "the default", "adapter": "none", "unverified": "False"}
 
 @dataclass(frozen=True)
 class Arm:
-    """What claims are made of: an arm of the suite, or, where it has none, one of its models.
-
-    Attributes
-    ----------
-    name : str
-        In test ids.
-    key : str or None
-        Its key in `arms`.
-    model, prompts, scoring
-        What it runs, what it asks, and how.
-    place : int
-        Which of the suite's models it runs, perhaps with changes.
-    own : frozenset of str
-        The keys of its model that the arm itself gives.
-    changed : tuple of str
-        What differs from the suite as it stands.
-    train, classify
-        How its model is trained, if it is.
-    """
+    """What claims are made of: an arm of the suite, or, where it has none, one of its models."""
 
     name: str
+    """In test ids."""
     key: str | None
+    """Its key in `arms`."""
     model: ModelSpec
     prompts: PromptsSpec
     scoring: Scoring = "mean_logprob"
+    """What it runs, what it asks, and how."""
     place: int = 0
+    """Which of the suite's models it runs, perhaps with changes."""
     own: frozenset[str] = frozenset()
+    """The keys of its model that the arm itself gives."""
     changed: tuple[str, ...] = ()
+    """What differs from the suite as it stands."""
     train: TrainSpec | None = None
     classify: ClassifySpec | None = None
+    """How its model is trained, if it is."""
 
     def of(self, suite: SuiteSpec) -> SuiteSpec:
         """Return the suite with what the arm changes."""

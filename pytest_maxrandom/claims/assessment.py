@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from pytest_maxrandom.claims.new_questions import new_questions
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Permuted, permuted
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, judge
-from pytest_maxrandom.flags import JudgedResult, find, preferences
-from pytest_maxrandom.flags.kind import JudgedScore
-from pytest_maxrandom.flags.labels import majority
-from pytest_maxrandom.record import RedFlag, Remark
+from pytest_maxrandom.claims.verdict import judge
+from pytest_maxrandom.flags import find, preferences
+from pytest_maxrandom.flags.counting import majority
+from pytest_maxrandom.record import NewQuestions, RedFlag, Remark
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.stats.metrics import METRICS, Tally
+from pytest_maxrandom.stats.winner import RESAMPLES, lower_bound, out_of_bag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.nulls import Null
@@ -29,26 +31,80 @@ if TYPE_CHECKING:
     from pytest_maxrandom.flags import Flag, JudgedAnswers
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.maximum import BestOfPrompts
+    from pytest_maxrandom.stats.winner import Select, Weights
     from pytest_maxrandom.suite.claims import Metric
 
 
-class View(NamedTuple):
-    """Answers by one way of reading labels.
+_DIGITS = 12
+"""Scores that differ less are the same score, computed differently."""
 
-    Attributes
+
+def new_questions(
+    answers: Answers, best: int, t: int, metric: Metric = "accuracy", *, searched: bool = False
+) -> NewQuestions:
+    """Return what the best prompt is worth.
+
+    Parameters
     ----------
-    seen : JudgedAnswers
-        What red flags are found in, without a result.
-    shuffles : sequence of Shuffle
-        How the right answers of the distinct prompts can be exchanged; of several the largest
-        p-value counts, and without any there is no permutation test.
-    constants : tuple of float
-        Where the metric is not accuracy: per label the score of giving it to all examples.
+    answers : Answers
+        Where the metric is about classes, labels must mean the same in all examples.
+    best : int
+        Row of the best prompt.
+    t : int
+        All prompts, of which those at hand may be a part.
+    metric : str
+        What it is best in.
+    searched : bool
+        Whether prompts were proposed by what the examples told of others. Examples that are not
+        drawn have told of them as well, so that they give no estimate.
     """
+    own, groups, select = np.flatnonzero(answers.evaluated[best]), answers.groups, None
+    of_best = None if groups is None else [groups[place] for place in own.tolist()]
+    if metric != "accuracy":
+        assert answers.answers is not None
+        assert answers.gold is not None
+        classes = np.array([label for right in answers.gold for label in right])
+        select = _by_class(metric, answers.answers, classes)
+    return NewQuestions(
+        low=lower_bound(int(answers.correct_counts[best]), len(own), t, clusters=of_best),
+        estimate=None
+        if searched
+        else out_of_bag(answers.correct, answers.evaluated, clusters=groups, select=select),
+        resamples=RESAMPLES,
+        clusters=None if of_best is None else len(set(of_best)),
+    )
+
+
+def _by_class(metric: Metric, said: NDArray[np.int64], classes: NDArray[np.int64]) -> Select:
+    """Select by the metric, of the examples that were drawn."""
+    labels, statistic = np.unique(classes), METRICS[metric].statistic
+    is_gold = [classes == label for label in labels]
+    is_said = [(said == label).astype(np.float32).T for label in labels]
+
+    def scores(weights: Weights) -> NDArray[np.float64]:
+        hit = [weights[:, gold] @ given[gold] for gold, given in zip(is_gold, is_said, strict=True)]
+        there = [weights[:, gold].sum(axis=1, keepdims=True) for gold in is_gold]
+        answered = [weights @ given for given in is_said]
+        parts = (np.stack(part, axis=-1, dtype=np.float64) for part in (hit, there, answered))
+        hits, seen, answers = parts
+        return statistic.of(Tally(hits, seen, answers, seen.sum(axis=-1, keepdims=True)))
+
+    def select(weights: Weights) -> NDArray[np.float64]:
+        # As much memory as one label takes, however many there are.
+        parts = np.array_split(weights, min(len(labels), len(weights)))
+        return np.round(np.concatenate([scores(part) for part in parts]), _DIGITS)
+
+    return select
+
+
+class View(NamedTuple):
+    """Answers by one way of reading labels."""
 
     seen: JudgedAnswers
+    """What red flags are found in, without a result."""
     shuffles: Sequence[Shuffle]
-    constants: tuple[float, ...] = ()
+    """How the right answers of the distinct prompts can be exchanged; of several the largest
+    p-value counts, and without any there is no permutation test."""
 
 
 def assess(
@@ -99,7 +155,7 @@ def assess(
     if answers.prompts:
         found = new_questions(answers, best, null.t, metric, searched=searched)
         result = replace(result, new_questions=found)
-    return _flagged(result, claim, null, guessers, views, metric)
+    return _flagged(result, claim, null, guessers, views)
 
 
 def ranking(views: Sequence[View], metric: Metric) -> list[float]:
@@ -158,30 +214,13 @@ def _permutation_test(
     return Permuted(p, max(bounds) if bound is not None else None, notes)
 
 
-def beside_verdict(
-    view: View, result: Result, claim: Claim, null: Null, metric: Metric
-) -> JudgedAnswers:
+def beside_verdict(view: View, result: Result, claim: Claim, null: Null) -> JudgedAnswers:
     """Return what red flags are found in, with the verdict on the best of the distinct prompts."""
-    seen, ways = view.seen, None
+    ways = None
     if claim.permutation_p is not None and view.shuffles:
         ways = min(shuffle.arrangements for shuffle in view.shuffles)
-    score = None
-    if view.constants:
-        assert result.best_score is not None
-        score = JudgedScore(METRICS[metric].words, result.best_score, view.constants)
-    assert result.best_correct is not None
-    judged = JudgedResult(
-        best=result.best,
-        correct=result.best_correct,
-        n=null.n,
-        passed=_counts_hold(result, claim, null),
-        p_max=result.p_max,
-        permutation_p=result.permutation_p,
-        level=result.levels.get("p_max", DEFAULT_LEVEL),
-        impossible=tuple(claim.impossible(null, ways)),
-        score=score,
-    )
-    return replace(seen, result=judged)
+    result = replace(result, passed=_counts_hold(result, claim, null))
+    return replace(view.seen, result=result, impossible=tuple(claim.impossible(null, ways)))
 
 
 def _counts_hold(result: Result, claim: Claim, null: Null) -> bool:
@@ -198,14 +237,13 @@ def _flagged(
     null: Null,
     guessers: BestOfPrompts,
     views: Sequence[View],
-    metric: Metric,
 ) -> Result:
     """Add red flags, some of which fail the claim, and what the commonest label reaches."""
     flags: dict[Flag, None] = {}
     rate: float | None = None
     p: float | None = None
     for view in views:
-        seen = beside_verdict(view, result, claim, null, metric)
+        seen = beside_verdict(view, result, claim, null)
         constant = majority(seen)
         if constant is not None and constant.rate > (rate or 0):
             rate, p = constant.rate, constant.p_value(guessers)

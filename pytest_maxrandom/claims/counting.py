@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import functools
-import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.claims.searched import told_of
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.ledger.history import ClaimedSet
-from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, Tries
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.looks import spent
 
 if TYPE_CHECKING:
@@ -25,10 +22,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.ledger.files import LedgerFiles
     from pytest_maxrandom.record.result import Result
-
-_QUICKLY_READ = 1 << 30
-"""Bytes of a model's files that are read to tell t before a run."""
-_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def tries_of(
@@ -94,10 +87,11 @@ def subject_of(planned: PlannedClaim) -> Subject:
     ModelError
         If the model's files cannot be read.
     """
-    return _subject(planned, planned.backends.identify(*planned.loads).tried_digest)
+    return subject_by(planned, planned.backends.identify(*planned.loads).tried_digest)
 
 
-def _subject(planned: PlannedClaim, digest: str) -> Subject:
+def subject_by(planned: PlannedClaim, digest: str) -> Subject:
+    """Return what the ledger knows a claim by, if its model has this digest."""
     return Subject(
         model=counted_name(planned),
         model_digest=digest,
@@ -261,81 +255,6 @@ def _spent(planned: PlannedClaim, found: Result) -> tuple[float, bool]:
         # Each further prompt adds the best one's own p-value, which is at most that of all.
         holds &= p is not None and p * (1 + t - found.t) <= levels["permutation_p"]
     return min(levels.values(), default=spent(DEFAULT_LEVEL, t).level), holds
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The t of a claim before anything is loaded.
-
-    Attributes
-    ----------
-    t : int
-        What the run will count.
-    why : str
-        Why this is not the number of prompts that are asked for; empty if it is.
-    least : bool
-        Whether it may be more, because the model's files are not looked into.
-    """
-
-    t: int
-    why: str = ""
-    least: bool = False
-
-
-def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
-    """Count the tries of a claim as its run will, without loading or fetching a model.
-
-    Where the ledger knows the claim, its model is found by the content of its files, if these are
-    local and not large. Else prompts that it knows are taken for those of this model.
-
-    Raises
-    ------
-    LedgerError
-        If the ledger cannot be read.
-    ModelError
-        If the model's files cannot be read.
-    """
-    ledger = claim_ledger(planned)
-    identify = _by_content if ledger.tries() else _by_place
-    subject = identify(planned)
-    of_claim = planned.counted == "claim"
-    _, counted = tries_of(planned, run.that_count_for(planned), ledger, subject, identify)
-    before = ledger.tries(subject if of_claim else None)
-    same = {(tried.prompt, tried.scoring) for tried in ledger.tries(subject)}
-    unsure = {
-        tried
-        for tried in counted
-        if not _DIGEST.fullmatch(tried.model_digest) and (tried.prompt, tried.scoring) in same
-    }
-    own = own_tries(planned, subject)
-    t = len(counted) - len(unsure)
-    earlier = len(before - own) - len(unsure & own)
-    others = t - len(own) - earlier
-    asked, budget = planned.suite.prompts.count, planned.suite.prompts.budget
-    told = len(told_of(ledger.searches) & before)
-    if budget is not None and budget + told >= t:
-        besides = f", and {count(told)} of searches" if told else ""
-        why = f"the budget{besides}; {count(t)} asked for or evaluated"
-        return Expected(budget + told, why, bool(unsure))
-    whys = (
-        f"beyond the budget of {count(budget)}" if budget is not None else "",
-        f"{count(asked)} asked for, {count(len(own))} possible" if len(own) < asked else "",
-        f"{count(earlier)} evaluated before" if earlier else "",
-        f"{count(others)} of other claims of this run" if others else "",
-        f"the end of the doubling of {count(t)}" if planned.claim.spend else "",
-    )
-    return Expected(planned.claim.tried(t), ", ".join(filter(None, whys)), bool(unsure))
-
-
-def _by_place(planned: PlannedClaim) -> Subject:
-    """Return what tells models apart by their places, which no ledger knows."""
-    return _subject(planned, " ".join(planned.located.key))
-
-
-def _by_content(planned: PlannedClaim) -> Subject:
-    """Return what the ledger knows a claim by, where that costs little."""
-    size = planned.located.size
-    return _by_place(planned) if size is None or size > _QUICKLY_READ else subject_of(planned)
 
 
 def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> ClaimedSet:

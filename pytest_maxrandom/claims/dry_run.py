@@ -26,82 +26,57 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TrainingCost:
-    """One training of an arm.
-
-    Attributes
-    ----------
-    arm, task : str
-    replicate : int
-        0 is the claim itself.
-    texts, labelled : int
-        How many it reads.
-    words, tokens, steps : int
-        What is left to read, each text as often as it is read, and steps of the optimizer. Tokens
-        are None where the model's tokenizer is not on this machine.
-    kept : Trained or None
-        What the training found, where it was done before and its weights are kept.
-    """
+    """One training of an arm."""
 
     arm: str
     task: str
     replicate: int
+    """0 is the claim itself."""
     texts: int
     labelled: int
+    """How many it reads."""
     words: int = 0
     tokens: int | None = 0
     steps: int = 0
+    """What is left to read, each text as often as it is read, and steps of the optimizer. Tokens
+    are None where the model's tokenizer is not on this machine."""
     kept: Trained | None = None
+    """What the training found, where it was done before and its weights are kept."""
 
 
 @dataclass(slots=True)
 class ModelCost:
-    """What a run asks of one model.
-
-    Attributes
-    ----------
-    claims : int
-        How many claims are about it; their replicates are none.
-    stored, prompts : int
-        Prompts whose answers the store has, and those that are to be computed, with what is asked
-        besides claims.
-    examples : int
-        (prompt, example) pairs that are to be computed.
-    estimate : Estimate or None
-        None if there is nothing to compute, or that is unknown.
-    counted : bool
-        Whether tokens and forward passes are counted rather than scaled from some prompts.
-    seconds : float or None
-        By a probe.
-    probed : int
-        Prompts of the probe.
-    device : str
-        Where it was.
-    early : bool
-        Whether a sweep may stop before all of this is computed.
-    trained : list of TrainingCost
-        What is trained before anything is asked. Classification heads are not measured: training
-        them takes longer than asking them.
-    later : bool
-        Whether more is asked where a claim passes.
-    problem : str or None
-        What will not let it run.
-    """
+    """What a run asks of one model."""
 
     model: str
     backend: str
     claims: int = 0
+    """How many claims are about it; their replicates are none."""
     stored: int = 0
     prompts: int = 0
+    """Prompts whose answers the store has, and those that are to be computed, with what is asked
+    besides claims."""
     examples: int = 0
+    """(prompt, example) pairs that are to be computed."""
     estimate: Estimate | None = None
+    """None if there is nothing to compute, or that is unknown."""
     counted: bool = True
+    """Whether tokens and forward passes are counted rather than scaled from some prompts."""
     seconds: float | None = None
+    """By a probe."""
     probed: int = 0
+    """Prompts of the probe."""
     device: str = ""
+    """Where it was."""
     early: bool = False
+    """Whether a sweep may stop before all of this is computed."""
     trained: list[TrainingCost] = field(default_factory=list)
+    """What is trained before anything is asked. Classification heads are not measured: training
+    them takes longer than asking them."""
     later: bool = False
+    """Whether more is asked where a claim passes."""
     problem: str | None = None
+    """What will not let it run."""
     _names: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, claim: PlannedClaim, session: SessionState) -> None:

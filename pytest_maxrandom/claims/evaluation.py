@@ -19,11 +19,10 @@ from pytest_maxrandom.claims.lengths import counting_too_long
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.searched import compared_after, told
-from pytest_maxrandom.claims.shortcuts import beside_shortcuts
-from pytest_maxrandom.claims.trained import trained_record
+from pytest_maxrandom.claims.training import trained_record
 from pytest_maxrandom.claims.tries import ClaimTries
 from pytest_maxrandom.claims.views import (
-    blank_control,
+    compared_with_shortcuts,
     result_of_sweep,
     views_of_sweep,
     with_shortcuts,
@@ -33,7 +32,6 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep
-from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.decided import Undecidable
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
-    from pytest_maxrandom.flags.kind import Compared
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.sweeps.cluster.executor import Ahead
     from pytest_maxrandom.sweeps.executor import Executor, Job
@@ -81,16 +78,10 @@ class Evaluation:
         self._subject = subject_of(planned)
         condition = planned.condition
         self._ledger = claim_ledger(planned, session.run, session.ledgers)
-        self._left_behind = (
-            []
-            if planned.simulated  # no commit holds such a ledger
-            else left_behind(
-                planned.ledger,
-                condition.prompt_set.validation,
-                self._subject,
-                session.run,
-            )
-        )
+        examples, left = condition.prompt_set.validation, list[Remark]()
+        if not planned.simulated:  # no commit holds a ledger of such
+            left = left_behind(planned.ledger, examples, self._subject, session.run)
+        self._left_behind = left
         self._all, self._run = run, run.that_count_for(planned)
         self.tries = ClaimTries(planned, self._run, self._ledger, self._subject)
         self.tries.check_budget()
@@ -260,7 +251,9 @@ class Evaluation:
         views = views_of_sweep(planned, sweep, others)
         if not thrifty:
             best = best_of(views, planned.suite.metric)
-            compared, notes = self._beside_shortcuts(predictions[best], progress)
+            compared, notes = compared_with_shortcuts(
+                planned, predictions[best], lambda jobs: self.ask(jobs, progress)
+            )
             views = with_shortcuts(views, compared)
         result = result_of_sweep(
             planned, sweep, views, thrifty=thrifty, searched=learned, tree=by_tree
@@ -271,21 +264,6 @@ class Evaluation:
         told_all = (*of_training, *result.notes, *notes)
         result = replace(result, t=t, searched=searched, training=training, notes=told_all)
         return result, claim, task
-
-    def _beside_shortcuts(
-        self, best: PromptPredictions, progress: Progress
-    ) -> tuple[Compared, list[Remark]]:
-        """Compare the best prompt with heuristics, and with itself when inputs are blank."""
-        planned = self._planned
-        blank = blank_control(planned, best, lambda jobs: self.ask(jobs, progress))
-        notes = [blank] if isinstance(blank, Remark) else []
-        compared = beside_shortcuts(
-            best,
-            None if isinstance(blank, Remark) else blank,
-            shared=share_choices(planned.condition.prompt_set.validation),
-            by_class=planned.suite.metric != "accuracy",
-        )
-        return compared, notes
 
     def knows(self, jobs: Sequence[Job]) -> bool:
         """Tell whether no text of some jobs needs to be put through the model again."""

@@ -1,49 +1,48 @@
-"""The random guessers of a sweep: one for each prompt, on its prompt's examples."""
+"""What all models of a suite are asked, and the random guessers who are asked the same."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, ScoreBaseline
 from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.stats.chances import Chance
     from pytest_maxrandom.suite.claims import Metric
+    from pytest_maxrandom.suite.training import ClassifySpec
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
+    from pytest_maxrandom.tasks.task import Example, Task
+
 
 _ROUNDING = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
 class Guessers:
-    """Guessers whose score is the number of right answers.
-
-    Attributes
-    ----------
-    best : BestOfPrompts
-        The distribution of the best of them.
-    kinds : tuple of int
-        For each prompt, the place of its guesser's distribution in `best`.
-    n : int
-        Examples per prompt; of the best prompt, where prompts were scored on different numbers of
-        examples. Counts are of n, and compared with those of other n as accuracies.
-    chance : Fraction
-        Expected accuracy of one guesser, exact, mean over the prompts.
-    """
+    """Guessers whose score is the number of right answers."""
 
     best: BestOfPrompts
+    """The distribution of the best of them."""
     kinds: tuple[int, ...]
+    """For each prompt, the place of its guesser's distribution in `best`."""
     n: int
+    """Examples per prompt; of the best prompt, where prompts were scored on different numbers of
+    examples. Counts are of n, and compared with those of other n as accuracies."""
     chance: Fraction
+    """Expected accuracy of one guesser, exact, mean over the prompts."""
 
     only_permuted: ClassVar = False
     """As of `ScoreGuessers`: a preferred label is found by other means."""
@@ -110,19 +109,13 @@ class Guessers:
 
 @dataclass(frozen=True)
 class ScoreGuessers(ScoreBaseline):
-    """Guessers of the same examples whose score is no count of right answers.
-
-    Attributes
-    ----------
-    n : int
-        Examples per prompt.
-    only_permuted : bool
-        Whether only shuffled right answers can judge this score, because who prefers a label, and
-        knows nothing, scores higher in it than who guesses all choices alike.
-    """
+    """Guessers of the same examples whose score is no count of right answers."""
 
     n: int
+    """Examples per prompt."""
     only_permuted: bool
+    """Whether only shuffled right answers can judge this score, because who prefers a label, and
+    knows nothing, scores higher in it than who guesses all choices alike."""
 
     p_max = ScoreBaseline.p_value
 
@@ -219,3 +212,48 @@ def score_guessers(
     return ScoreGuessers(
         t, best.values, best.masses, best.draws, n, only_permuted=not definition.guessers_judge
     )
+
+
+@dataclass(frozen=True)
+class Apart:
+    """The examples of a task that are set apart for training, for all arms of a suite."""
+
+    extra: tuple[Example, ...] = ()
+    """In the order in which they were drawn: an arm takes as many as it asks for."""
+    labelled: Mapping[ClassifySpec, tuple[Example, ...]] = field(default_factory=dict)
+    """By how the head is trained."""
+    copies: int = 0
+    """Examples that were passed over because their text stands on another side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """One task with one number of shots; shared by all models of a suite."""
+
+    task: Task
+    shots: int
+    prompt_set: PromptSet
+    null: Guessers
+    score_null: ScoreGuessers | None
+    test: tuple[Example, ...]
+    apart: Apart | None = None
+    """The examples that arms are trained on."""
+
+    @cached_property
+    def example_digests(self) -> tuple[str, ...]:
+        """What the ledger knows the validation set by; each claim of a run is asked for it."""
+        return tuple(map(example_digest, self.prompt_set.validation))
+
+    @cached_property
+    def questions(self) -> str:
+        """SHA-256 (hex) of its prompts, whatever their order, and of its examples in theirs."""
+        return digest(*self.example_digests, *sorted(self.prompt_set.digests))
+
+    def with_t(self, t: int, metric: Metric) -> Condition:
+        """Return the condition with t guessers instead."""
+        if t == self.null.t:
+            return self
+        null = guessers(self.prompt_set, t)
+        return dataclasses.replace(
+            self, null=null, score_null=score_guessers(metric, self.prompt_set, t)
+        )

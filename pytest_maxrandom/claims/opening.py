@@ -1,29 +1,141 @@
-"""The test set of a claim: when it is opened, for which prompt, and what that decides."""
+"""The test set of a claim: when it is opened, for which prompt, and what that decides.
+
+One prompt is tried there, so the baseline is that of one guesser. But a constant answer beats that
+where the right answers are unbalanced, so they are shuffled as well, and the larger p-value counts.
+One test set may be opened for many (model, prompt) pairs, so p is multiplied by their number: in
+each run the claims that it confirms are right together.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.held_out import confirmed, held_out
 from pytest_maxrandom.claims.searched import unjudged
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted
+from pytest_maxrandom.notation import count, level, p_value
+from pytest_maxrandom.record import HeldOut, Remark
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.stats.clusters import summary
+from pytest_maxrandom.stats.majority import majority_answer
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.multiplicity import above
+from pytest_maxrandom.stats.winner import wilson
 from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.labels import label, label_by_cluster, label_by_text
+from pytest_maxrandom.sweeps.prompts.formats import shown_order
+from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import SetLedger, Subject
     from pytest_maxrandom.record import Searched
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.labels import Labels
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.sweeps.sweep import Sweep
+    from pytest_maxrandom.tasks.task import Example
 
     Ask = Callable[[Sequence[Job]], Sweep]
+
+
+def held_out(
+    predictions: PromptPredictions,
+    *,
+    openings: int,
+    claims: int = 1,
+    seen: int = 0,
+    test_p: float | None = None,
+) -> HeldOut:
+    """Compare the best prompt's answers to the test set with guessers and with shuffled answers.
+
+    Parameters
+    ----------
+    openings : int
+        (model, prompt) pairs for which the test set was ever opened, this one included.
+    claims : int
+        Claims of the run that open the same test set if they pass. Where they are more, they count
+        in place of the openings, so that p does not depend on which is tested first.
+    seen : int
+        Examples that stand in a validation set.
+    test_p : float, optional
+        What is claimed of p, which says how many permutations are needed.
+    """
+    examples, correct = predictions.examples, predictions.correct
+    null = MaxRandomBaseline(len(examples), [example.chance for example in examples], t=1)
+    clusters, effective_n = summary(example.cluster for example in examples)
+    low, high = wilson(correct, len(examples), effective_n=effective_n)
+    p_standard = null.p_value(correct)
+    tests = max(openings, claims)
+    least = (test_p or 1) / tests
+    shuffles = (Shuffle.of([predictions], labels) for labels in _views(examples))
+    shuffled_p = max(permuted(each, 1, level=least).p for each in shuffles)
+    return HeldOut(
+        n=len(examples),
+        correct=correct,
+        accuracy=correct / len(examples),
+        low=low,
+        high=high,
+        standard_baseline=null.standard_baseline,
+        p_standard=p_standard,
+        majority_rate=_majority(predictions),
+        permutation_p=shuffled_p,
+        p=min(1.0, tests * max(p_standard, shuffled_p)),
+        tests=tests,
+        openings=openings,
+        seen=seen,
+        clusters=clusters,
+        effective_n=effective_n,
+    )
+
+
+def out_of_reach(examples: Sequence[Example], test_p: float) -> str:
+    """Say why no answers to a test set can have so small a p; empty where some can."""
+    null = MaxRandomBaseline(len(examples), [example.chance for example in examples], t=1)
+    least = max(
+        null.p_value(len(examples)), *(1 / labels.arrangements for labels in _views(examples))
+    )
+    if not above(least, test_p):
+        return ""
+    return (
+        f"even if all {count(len(examples))} answers on the test set are right, p is at least "
+        f"{p_value(least)} there, and test_p is {level(test_p)}; set more examples aside (`test`), "
+        "with different right answers"
+    )
+
+
+def confirmed(result: Result, test_p: float) -> Result:
+    """Return a claim's result, which fails if its test set does not confirm it, or is closed."""
+    if result.test is None:
+        return replace(result, holds=None, passed=False)
+    if result.test.p is not None and above(result.test.p, test_p):
+        return replace(result, holds=False, passed=False)
+    return result
+
+
+def _views(examples: Sequence[Example]) -> Iterator[Labels]:
+    """Yield labels as places as they are shown; and as texts, where choices recur."""
+    yield label(examples, by_place=True)
+    texts = label(examples) if share_choices(examples) else label_by_text(examples)
+    yield from (each for each in (texts, label_by_cluster(examples)) if each is not None)
+
+
+def _majority(predictions: PromptPredictions) -> float | None:
+    """Return the accuracy of the best constant answer; None where no two examples share one."""
+    examples, form = predictions.examples, predictions.prompt.format
+    rates = []
+    texts = Counter(text for example in examples for text in set(example.choices))
+    if max(texts.values()) > 1:
+        rates.append(majority_answer({e.choices[i] for i in e.right} for e in examples).rate)
+    if form.labels != "text" or form.layout.append_choices:
+        places = ({shown_order(e).index(i) for i in e.right} for e in examples)
+        rates.append(majority_answer(places).rate)
+    return max(rates, default=None)
 
 
 class Opening:

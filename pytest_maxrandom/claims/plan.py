@@ -7,20 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
-from pytest_maxrandom.claims.condition import Condition
 from pytest_maxrandom.claims.drawn import NoTexts, set_apart, trains, without, without_copies
-from pytest_maxrandom.claims.missing import (
-    missing_claims,
-    missing_data,
-    missing_models,
-    missing_named,
-)
-from pytest_maxrandom.claims.named_files import in_named_files
-from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
+from pytest_maxrandom.claims.nulls import Condition, NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.training import wrong_files
 from pytest_maxrandom.claims.untestable import (
     contradicting,
+    in_named_files,
+    missing_claims,
+    missing_data,
+    missing_models,
+    missing_named,
     no_texts,
     unpassable,
     untestable,
@@ -300,19 +297,14 @@ def _claim(
     elif condition.prompt_set.leaves_out:
         usual = APPROXIMATE
     return PlannedClaim(
-        name=f"{task.name}[{arm.name}-{condition.shots}shot]",
+        **PlannedClaim.stated(spec, task, arm.name, condition.shots),
         line=suite.line("tasks", index),
         base=suite.path.parent,
         backends=backends,
         model=arm.model,
-        task=task.name,
-        shots=condition.shots,
         condition=condition,
         claim=Claim.of(assertion, usual),
-        xfail=task.xfail or spec.xfail,
-        marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
-        share=spec.share,
         suite=spec,
         arm=arm,
         model_line=suite.line(*arm.says("name")),

@@ -7,10 +7,9 @@ from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.claims.trained import training_record
-from pytest_maxrandom.claims.training import training_of
+from pytest_maxrandom.claims.training import training_of, training_record
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, examples_digest
 from pytest_maxrandom.record import (
     ClaimRecord,
@@ -26,41 +25,36 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
-    from pytest_maxrandom.claims.condition import Condition
-    from pytest_maxrandom.claims.nulls import Null
+    from pytest_maxrandom.claims.nulls import Condition, Null
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.models.base import Located
     from pytest_maxrandom.models.registry import Backends
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import ClaimHeading, Record
     from pytest_maxrandom.suite.models import ModelSpec
-    from pytest_maxrandom.suite.recorded import RecordedModelSpec
+    from pytest_maxrandom.suite.recorded import (
+        RecordedModelSpec,
+        RecordedSuiteSpec,
+        RecordedTaskSpec,
+    )
     from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Planned:
-    """What a suite asks to be tested, known when it has been read.
-
-    Attributes
-    ----------
-    name : str
-        In test ids.
-    line : int
-        Its line in the suite file, from 1; that of its task where it is about one.
-    xfail : str or None
-        Why it is expected to fail.
-    marks : tuple of str
-        Its pytest marks.
-    missing : str or None
-        What to do where results are missing; None where they are not, or models are run.
-    """
+    """What a suite asks to be tested, known when it has been read."""
 
     name: str
+    """In test ids."""
     line: int
+    """Its line in the suite file, from 1; that of its task where it is about one."""
     xfail: str | None
+    """Why it is expected to fail."""
     marks: tuple[str, ...]
+    """Its pytest marks."""
     missing: str | None = None
+    """What to do where results are missing; None where they are not, or models are run."""
 
     @abstractmethod
     def record(self, node_id: str, suite: str) -> Record:
@@ -72,20 +66,15 @@ class ClaimOfSuite(Planned):
     """A claim of a suite, whether its model is run or its results exist already.
 
     Its name is ``task[model-kshot]``, or ``task[model-quantization-kshot]`` where that is known.
-
-    Attributes
-    ----------
-    shots : int or None
-        None where only results would tell, and they are missing.
-    share : str
-        Whether what is made in CI may hold its texts.
     """
 
     model: ModelSpec | RecordedModelSpec
     task: str
     shots: int | None
+    """None where only results would tell, and they are missing."""
     claim: Claim
     share: Literal["nothing", "texts"] = "nothing"
+    """Whether what is made in CI may hold its texts."""
 
     @property
     def simulated(self) -> bool:
@@ -105,39 +94,57 @@ class ClaimOfSuite(Planned):
             "simulated": self.simulated,
         }
 
+    def begun(self, node_id: str, suite: str, **known: Any) -> ClaimRecord:
+        """Return the claim's record as it begins, with what else is known of it."""
+        return ClaimRecord(
+            **self.heading(node_id, suite),
+            asserted=self.claim.asserted(),
+            severities=self.claim.deviations(),
+            backend=self.model.backend,
+            xfail=self.xfail,
+            share=self.share,
+            **known,
+        )
+
+    @staticmethod
+    def stated(
+        spec: SuiteSpec | RecordedSuiteSpec,
+        task: TaskSpec | RecordedTaskSpec,
+        model: str,
+        shots: int | None,
+    ) -> dict[str, Any]:
+        """Return what a suite says of a claim on one of its tasks, about a model of this name."""
+        return {
+            "name": f"{task.name}[{model}{'' if shots is None else f'-{shots}shot'}]",
+            "task": task.name,
+            "shots": shots,
+            "xfail": task.xfail or spec.xfail,
+            "marks": tuple(dict.fromkeys([*spec.marks, *task.marks])),
+            "share": spec.share,
+        }
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlannedClaim(ClaimOfSuite):
-    """A claim about a model that is run, ready to be tested.
-
-    Attributes
-    ----------
-    base : Path
-        Folder that the suite's paths are relative to.
-    backends : Backends
-        Those of the session, which know its model.
-    suite : SuiteSpec
-        The suite with what its arm changes.
-    arm : Arm
-        The arm, or else the model, that the claim is about.
-    replicate : int
-        Which replicate of the claim this is; 0 is the claim itself.
-    design : Design or None
-        All replicates of the suite's claims; None where it has none.
-    model_line : int or None
-        Where in the suite file the model stands, from 1.
-    """
+    """A claim about a model that is run, ready to be tested."""
 
     base: Path
+    """Folder that the suite's paths are relative to."""
     backends: Backends = field(repr=False, compare=False)
+    """Those of the session, which know its model."""
     model: ModelSpec
     condition: Condition
     counted: Literal["claim", "task"]
     suite: SuiteSpec
+    """The suite with what its arm changes."""
     arm: Arm
+    """The arm, or else the model, that the claim is about."""
     replicate: int = 0
+    """Which replicate of the claim this is; 0 is the claim itself."""
     design: Design | None = field(default=None, repr=False, compare=False)
+    """All replicates of the suite's claims; None where it has none."""
     model_line: int | None = None
+    """Where in the suite file the model stands, from 1."""
 
     def with_t(self, t: int) -> PlannedClaim:
         """Return the claim with t prompts in all, of which the sweep's are a part."""
@@ -193,13 +200,11 @@ class PlannedClaim(ClaimOfSuite):
         chances = Counter(str(example.chance) for example in found.validation)
         scored = found.scored(found.prompts[0])
         clusters, effective_n = summary(example.cluster for example in scored)
-        record = ClaimRecord(
-            **self.heading(node_id, suite),
-            asserted=self.claim.asserted(),
+        record = self.begun(
+            node_id,
+            suite,
             levels=self.claim.levels(self.null.t),
-            severities=self.claim.deviations(),
             revision=getattr(self.model, "revision", None),
-            backend=self.model.backend,
             scoring=self.suite.scoring,
             generated=generated_by(self.suite),
             n=found.n,
@@ -209,8 +214,6 @@ class PlannedClaim(ClaimOfSuite):
             metric=self.suite.metric,
             standard_baseline=self.null.standard_baseline,
             max_random_baseline=self.null.max_random_baseline,
-            xfail=self.xfail,
-            share=self.share,
             prompts=PromptCount(
                 asked=prompts.count,
                 possible=found.possible,

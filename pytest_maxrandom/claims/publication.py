@@ -106,20 +106,14 @@ class PublishedGuessers(Guessers):
 
     As in the tables of Yauney and Mimno (2024), the baseline is that of the published n, and the
     p-values are those of the best prompt's right answers among the examples it was scored on.
-
-    Attributes
-    ----------
-    published_n : int
-        The number of examples that was published.
-    expected : float
-        The maximum random baseline with that many examples.
-    one : BestOfPrompts
-        One of the guessers.
     """
 
     published_n: int
+    """The number of examples that was published."""
     expected: float
+    """The maximum random baseline with that many examples."""
     one: BestOfPrompts
+    """One of the guessers."""
 
     @classmethod
     def of(cls, n: int, t: int, chance: Chance, results: Answers) -> PublishedGuessers:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.flags.prefilter import compact, may_be_one
+from pytest_maxrandom.flags.kinds.identical_models import compact, may_be_one
 from pytest_maxrandom.ledger.files import LedgerFiles
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
@@ -42,68 +42,45 @@ def results_file(path: Path, *, simulated: bool) -> Path:
 
 @dataclass(slots=True)
 class ClaimState:
-    """What this process has done of a claim.
-
-    Attributes
-    ----------
-    has_begun : bool
-        Whether its turn has come.
-    is_swept : bool
-        Whether it was swept, so that what must be computed afresh is computed once.
-    """
+    """What this process has done of a claim."""
 
     has_begun: bool = False
+    """Whether its turn has come."""
     is_swept: bool = False
+    """Whether it was swept, so that what must be computed afresh is computed once."""
 
 
 @dataclass(eq=False)
 class SessionState:
-    """What the claims of a session share.
-
-    Attributes
-    ----------
-    pool : ModelPool
-        Loads models.
-    results : Path
-        The file of the results store; simulated models have their own file next to it.
-    run : str
-        Names the run in ledgers; the same in all of its processes.
-    process : str
-        Names this process among those of the run.
-    engine : str
-        How choices are scored; auto takes the fastest way that is exact for the model.
-    fresh : bool
-        Whether results of earlier runs are computed again.
-    no_test : bool
-        Whether held-out test sets stay closed.
-    until : str or None
-        all or decided, in place of what suites say.
-    collected : sequence of PlannedClaim
-        The claims of all suites that were read, whether they are selected or not.
-    computed : mapping
-        By the digest of a model: what computed its results, where shards of this run did and the
-        store has what they found.
-    cluster : Cluster or None
-        Where models are run, if not in this process.
-    ledgers : LedgerFiles
-        What is read of ledgers.
-    ahead : set of Key
-        What of the stores this run has computed before its turn came.
-    """
+    """What the claims of a session share."""
 
     pool: ModelPool
+    """Loads models."""
     results: Path
+    """The file of the results store; simulated models have their own file next to it."""
     run: str
+    """Names the run in ledgers; the same in all of its processes."""
     process: str
+    """Names this process among those of the run."""
     engine: EngineName
+    """How choices are scored; auto takes the fastest way that is exact for the model."""
     fresh: bool
+    """Whether results of earlier runs are computed again."""
     no_test: bool
+    """Whether held-out test sets stay closed."""
     until: str | None = None
+    """all or decided, in place of what suites say."""
     collected: Sequence[PlannedClaim] = ()
+    """The claims of all suites that were read, whether they are selected or not."""
     computed: Mapping[str, Arithmetic] = field(default_factory=dict)
+    """By the digest of a model: what computed its results, where shards of this run did and the
+    store has what they found."""
     cluster: Cluster | None = None
+    """Where models are run, if not in this process."""
     ahead: set[Key] = field(default_factory=set)
+    """What of the stores this run has computed before its turn came."""
     ledgers: LedgerFiles = field(default_factory=LedgerFiles)
+    """What is read of ledgers."""
     _claims: dict[PlannedClaim, ClaimState] = field(default_factory=dict)
     _models: dict[tuple[str, bool], dict[str, list[PlannedClaim]]] = field(default_factory=dict)
     _stores: dict[bool, Store] = field(default_factory=dict)

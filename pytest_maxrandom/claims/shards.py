@@ -120,16 +120,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One shard's folder.
-
-    Attributes
-    ----------
-    number : int
-        From 1.
-    """
+    """One shard's folder."""
 
     folder: Path
     number: int
+    """From 1."""
 
     @property
     def _place(self) -> Path:

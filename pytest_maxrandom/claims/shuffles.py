@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.answers import RECURRING
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.metrics import LIFT, METRICS
 from pytest_maxrandom.stats.permutation import arrangements, max_t_of_all

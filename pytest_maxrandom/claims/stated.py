@@ -48,41 +48,28 @@ class Contradiction(Exception):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """What a claim is judged by.
-
-    Attributes
-    ----------
-    read, results : Answers
-        As they were read, where prompts may repeat; and of distinct prompts.
-    null : Guessers
-        The guessers that they are compared with.
-    n : int
-        Number of examples that the claim is about.
-    stated : tuple of str
-        Which of n, t and chance were not counted in the results.
-    chances : tuple of Fraction or None
-        Per example the chance of one guess, where it is known of each.
-    declared_n : int or None
-        Number of examples that a publication states; what the suite itself states would have been
-        refused if it were not what was found.
-    declared_chance : Fraction or dict or None
-        Chance that is stated.
-    notes : tuple of Remark
-        What a reader must know.
-    published : Published or None
-        The verdict of a publication.
-    """
+    """What a claim is judged by."""
 
     read: Answers
     results: Answers
+    """As they were read, where prompts may repeat; and of distinct prompts."""
     null: Guessers
+    """The guessers that they are compared with."""
     n: int
+    """Number of examples that the claim is about."""
     stated: tuple[str, ...]
+    """Which of n, t and chance were not counted in the results."""
     chances: tuple[Fraction, ...] | None
+    """Per example the chance of one guess, where it is known of each."""
     declared_n: int | None
+    """Number of examples that a publication states; what the suite itself states would have been
+    refused if it were not what was found."""
     declared_chance: Chance | None
+    """Chance that is stated."""
     notes: tuple[Remark, ...]
+    """What a reader must know."""
     published: Published | None = None
+    """The verdict of a publication."""
 
     @cached_property
     def shuffles(self) -> list[Shuffle] | NoPermutations:

@@ -1,11 +1,19 @@
-"""The tries of a claim while it is tested: what counts by now, and what a budget still allows."""
+"""The tries of a claim before and while it is tested: t, and what a budget still allows."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.counting import own_tries, subject_of, tries_of
+from pytest_maxrandom.claims.counting import (
+    claim_ledger,
+    own_tries,
+    subject_by,
+    subject_of,
+    tries_of,
+)
 from pytest_maxrandom.claims.searched import searched, told_of
 from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.notation import count
@@ -13,9 +21,15 @@ from pytest_maxrandom.notation import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_maxrandom.claims.counting import ClaimsOfRun
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import SetLedger, Subject, Try
     from pytest_maxrandom.record import Searched
+
+
+_QUICKLY_READ = 1 << 30
+"""Bytes of a model's files that are read to tell t before a run."""
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class ClaimTries:
@@ -92,3 +106,71 @@ class ClaimTries:
 
     def _tries(self) -> tuple[set[Try], set[Try]]:
         return tries_of(self._planned, self._run, self._ledger, self._subject, subject_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The t of a claim before anything is loaded."""
+
+    t: int
+    """What the run will count."""
+    why: str = ""
+    """Why this is not the number of prompts that are asked for; empty if it is."""
+    least: bool = False
+    """Whether it may be more, because the model's files are not looked into."""
+
+
+def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
+    """Count the tries of a claim as its run will, without loading or fetching a model.
+
+    Where the ledger knows the claim, its model is found by the content of its files, if these are
+    local and not large. Else prompts that it knows are taken for those of this model.
+
+    Raises
+    ------
+    LedgerError
+        If the ledger cannot be read.
+    ModelError
+        If the model's files cannot be read.
+    """
+    ledger = claim_ledger(planned)
+    identify = _by_content if ledger.tries() else _by_place
+    subject = identify(planned)
+    of_claim = planned.counted == "claim"
+    _, counted = tries_of(planned, run.that_count_for(planned), ledger, subject, identify)
+    before = ledger.tries(subject if of_claim else None)
+    same = {(tried.prompt, tried.scoring) for tried in ledger.tries(subject)}
+    unsure = {
+        tried
+        for tried in counted
+        if not _DIGEST.fullmatch(tried.model_digest) and (tried.prompt, tried.scoring) in same
+    }
+    own = own_tries(planned, subject)
+    t = len(counted) - len(unsure)
+    earlier = len(before - own) - len(unsure & own)
+    others = t - len(own) - earlier
+    asked, budget = planned.suite.prompts.count, planned.suite.prompts.budget
+    told = len(told_of(ledger.searches) & before)
+    if budget is not None and budget + told >= t:
+        besides = f", and {count(told)} of searches" if told else ""
+        why = f"the budget{besides}; {count(t)} asked for or evaluated"
+        return Expected(budget + told, why, bool(unsure))
+    whys = (
+        f"beyond the budget of {count(budget)}" if budget is not None else "",
+        f"{count(asked)} asked for, {count(len(own))} possible" if len(own) < asked else "",
+        f"{count(earlier)} evaluated before" if earlier else "",
+        f"{count(others)} of other claims of this run" if others else "",
+        f"the end of the doubling of {count(t)}" if planned.claim.spend else "",
+    )
+    return Expected(planned.claim.tried(t), ", ".join(filter(None, whys)), bool(unsure))
+
+
+def _by_place(planned: PlannedClaim) -> Subject:
+    """Return what tells models apart by their places, which no ledger knows."""
+    return subject_by(planned, " ".join(planned.located.key))
+
+
+def _by_content(planned: PlannedClaim) -> Subject:
+    """Return what the ledger knows a claim by, where that costs little."""
+    size = planned.located.size
+    return _by_place(planned) if size is None or size > _QUICKLY_READ else subject_of(planned)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
-from pytest_maxrandom.record.result import Result
+from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.suite.claims import severities
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Remark, Severity, Standing
     from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
 
-DEFAULT_LEVEL = 0.05
 EXACT: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL, "beats": "max_random"}
 """The default claim: no luck, by a test that holds whatever the prompts share, and better than what
 the best of t guessers is expected to reach."""
@@ -35,22 +34,7 @@ PERMUTED: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What must hold of the best of t prompts; all parts that are given.
-
-    Attributes
-    ----------
-    red_flags : dict or str or None
-        What red flags do to it, as the suite says; None for the defaults.
-    family : int or None
-        How many claims share its levels, itself included; None where each has its own.
-    spend : bool
-        Whether its levels are spent over the doublings of t, so that it may be looked at any
-        number of times.
-    notes : tuple of Remark
-        What a reader must know of it.
-    cannot_tell : Remark or None
-        Why it can neither pass nor fail; None where it can.
-    """
+    """What must hold of the best of t prompts; all parts that are given."""
 
     p_max: float | None = None
     beats: str | None = None
@@ -58,10 +42,16 @@ class Claim:
     permutation_p: float | None = None
     test_p: float | None = None
     red_flags: RedFlags | None = None
+    """What red flags do to it, as the suite says; None for the defaults."""
     family: int | None = None
+    """How many claims share its levels, itself included; None where each has its own."""
     spend: bool = False
+    """Whether its levels are spent over the doublings of t, so that it may be looked at any number
+    of times."""
     notes: tuple[Remark, ...] = field(default=(), compare=False)
+    """What a reader must know of it."""
     cannot_tell: Remark | None = field(default=None, compare=False)
+    """Why it can neither pass nor fail; None where it can."""
 
     @classmethod
     def of(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.planned import generated_by
-from pytest_maxrandom.claims.shortcuts import blanked
+from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.kind import JudgedAnswers
@@ -21,13 +21,14 @@ from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label, shuffled
 from pytest_maxrandom.sweeps.predictions import of_predictions, read_as
 from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
     from pytest_maxrandom.flags.kind import Compared
     from pytest_maxrandom.record import Generated
     from pytest_maxrandom.record.result import Result
@@ -88,9 +89,10 @@ def view_of(
         full_texts=sweep.full_texts,
         asked=_asked(planned),
         others=tuple(others),
+        metric=planned.suite.metric,
+        constants=_constants(planned.suite.metric, labels),
     )
-    constants = _constants(planned.suite.metric, labels)
-    return View(seen, [Shuffle.of(sweep.predictions, labels)], constants)
+    return View(seen, [Shuffle.of(sweep.predictions, labels)])
 
 
 def result_of_sweep(
@@ -173,10 +175,10 @@ def with_shortcuts(views: Sequence[View], compared: Compared) -> list[View]:
     return [view._replace(seen=replace(view.seen, compared=compared)) for view in views]
 
 
-def blank_control(
+def compared_with_shortcuts(
     planned: PlannedClaim, best: PromptPredictions, ask: Callable[[Sequence[Job]], Sweep]
-) -> PromptPredictions | Remark | None:
-    """Ask a prompt again with blank inputs, where the suite wants that.
+) -> tuple[Compared, list[Remark]]:
+    """Compare a sweep's best prompt with heuristics, and with itself when inputs are blank.
 
     Parameters
     ----------
@@ -185,26 +187,29 @@ def blank_control(
 
     Returns
     -------
-    PromptPredictions or Remark or None
-        The remark says why that would tell nothing.
+    Compared, list of Remark
+        A remark says why blank inputs would tell nothing.
 
     Raises
     ------
     SweepError
         If it cannot be scored so.
     """
-    suite = planned.suite
-    if "choices_only" not in suite.shortcuts:
-        return None
-    if len({example.input for example in best.examples}) == 1:
-        return Remark("no_blank_control")
-    try:
-        sweep = ask(jobs_of([(best.prompt, blanked(best.examples))], suite.scoring))
-    except ModelError:
-        raise
-    except SweepError as error:
-        raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
-    return sweep.predictions[0]
+    suite, blank, notes = planned.suite, None, list[Remark]()
+    if "choices_only" in suite.shortcuts:
+        if len({example.input for example in best.examples}) == 1:
+            notes.append(Remark("no_blank_control"))
+        else:
+            try:
+                sweep = ask(jobs_of([(best.prompt, blanked(best.examples))], suite.scoring))
+            except ModelError:
+                raise
+            except SweepError as error:
+                raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
+            blank = sweep.predictions[0]
+    shared = share_choices(planned.condition.prompt_set.validation)
+    by_class = suite.metric != "accuracy"
+    return beside_shortcuts(best, blank, shared=shared, by_class=by_class), notes
 
 
 def _described(sweep: Sweep, ranked: Sequence[float], best: int) -> BestPrompt:

@@ -13,7 +13,7 @@ from pytest_maxrandom.flags.kinds.repeated_examples import copied
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports import schema as reports
 from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
-from pytest_maxrandom.reports.flag_sentences import sentence
+from pytest_maxrandom.reports.red_flags import sentence
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of

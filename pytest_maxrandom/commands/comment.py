@@ -10,10 +10,9 @@ from pytest_maxrandom.ci.comments import check_key, head, publish
 from pytest_maxrandom.ci.forges import github, github_trigger, gitlab, gitlab_trigger
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.comment import LIMIT, comment
-from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.reports.results import load, load_untrusted
 from pytest_maxrandom.reports.summary import overall
 from pytest_maxrandom.reports.text import visible
-from pytest_maxrandom.reports.untrusted import load_untrusted
 
 if TYPE_CHECKING:
     import argparse

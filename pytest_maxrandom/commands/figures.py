@@ -9,8 +9,7 @@ from pytest_maxrandom.commands.holdout import add_study_arguments, studies_of
 from pytest_maxrandom.errors import MaxRandomError, ReportError, did_you_mean
 from pytest_maxrandom.figures import DEFAULT_FORMATS, FORMATS, MISSING, NAMES, installed
 from pytest_maxrandom.ledger.summary import looks
-from pytest_maxrandom.reports.kept import find
-from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.reports.results import find, load
 from pytest_maxrandom.reports.trend import Trend, trends
 from pytest_maxrandom.studies.holdout import Study
 

@@ -12,8 +12,8 @@ from pytest_maxrandom.ci.gate import Watch, discard, judge, known_base, report_f
 from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.errors import GitError, ReportError
 from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
+from pytest_maxrandom.reports.guessers import odds_section
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.odds import odds_section
 from pytest_maxrandom.reports.results import load
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.errors import MaxRandomError, RecordedError
 from pytest_maxrandom.notation import accuracy, count
-from pytest_maxrandom.recorded.choices import ChoiceTable, read_choices, with_choices
-from pytest_maxrandom.recorded.sources import read
+from pytest_maxrandom.recorded.sources import ChoiceTable, read, read_choices, with_choices
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.holdout import Study, Trials, predictive_values, split_trials
 

@@ -13,12 +13,11 @@ from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.recorded.predictions import read_lines
 from pytest_maxrandom.reports.csv import TABLES, csv
 from pytest_maxrandom.reports.difference import content, difference, lines, markdown as marked
-from pytest_maxrandom.reports.kept import find, path_of
 from pytest_maxrandom.reports.page.cells import allowed_texts, of_lines, pack
 from pytest_maxrandom.reports.page.render import html
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
-from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.reports.results import find, load, path_of
 from pytest_maxrandom.reports.trend import trends
 
 if TYPE_CHECKING:

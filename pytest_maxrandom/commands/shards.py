@@ -90,20 +90,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
-    """What is cut into number of parts.
-
-    Attributes
-    ----------
-    suites : list of str
-        Relative to the folder, which hosts may know by different names.
-    work : str
-        Digest of all that the parts compute.
-    """
+    """What is cut into number of parts."""
 
     suites: list[str]
+    """Relative to the folder, which hosts may know by different names."""
     into: int
     engine: EngineName
     work: str
+    """Digest of all that the parts compute."""
 
     @classmethod
     def read(cls, folder: Path) -> _Manifest:

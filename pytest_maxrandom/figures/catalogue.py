@@ -44,18 +44,12 @@ _WITHOUT_DATE: dict[str, dict[str, None]] = {
 
 @dataclass(slots=True)
 class Catalogue:
-    """What can be drawn.
-
-    Attributes
-    ----------
-    families : dict
-        Draws, by the family's name; families with nothing to show are not in it.
-    notes : dict of str to str
-        By the family's name, or "" for all: a sentence on what it leaves out.
-    """
+    """What can be drawn."""
 
     families: dict[str, Callable[[], Iterable[tuple[str, Figure]]]] = field(default_factory=dict)
+    """Draws, by the family's name; families with nothing to show are not in it."""
     notes: dict[str, str] = field(default_factory=dict)
+    """By the family's name, or "" for all: a sentence on what it leaves out."""
 
     def only(self, names: Sequence[str]) -> Catalogue:
         """Return the families with these names, all if there are none."""

@@ -48,22 +48,15 @@ _LONGEST = 50
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one row of panels shows.
-
-    Attributes
-    ----------
-    choices : int
-        The chance of one guess is one in so many.
-    n, t : int or None
-        Of curves that are drawn in addition to the usual ones, and stand out.
-    results : tuple of Result
-        Claims that are marked.
-    """
+    """What one row of panels shows."""
 
     choices: int
+    """The chance of one guess is one in so many."""
     n: int | None = None
     t: int | None = None
+    """Of curves that are drawn in addition to the usual ones, and stand out."""
     results: tuple[Result, ...] = ()
+    """Claims that are marked."""
 
 
 def choices_of(result: Result) -> int | None:
@@ -155,21 +148,14 @@ def _with(values: Sequence[int], chosen: int | None) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Contours for one set of examples.
-
-    Attributes
-    ----------
-    guessers : MaxRandomBaseline
-        Guessers on those examples; their number does not matter.
-    t : int or None
-        A number of prompts to be marked by a line.
-    results : tuple of Result
-        The claims about such examples.
-    """
+    """Contours for one set of examples."""
 
     guessers: MaxRandomBaseline
+    """Guessers on those examples; their number does not matter."""
     t: int | None = None
+    """A number of prompts to be marked by a line."""
     results: tuple[Result, ...] = ()
+    """The claims about such examples."""
 
 
 def panels_of(results: Iterable[Result]) -> list[Panel]:

@@ -49,28 +49,20 @@ _LOOKS = {_RECALL: ("o", BLACK, BLACK), _SHARE: ("D", "white", ORANGE)}
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One claim in one way of asking.
-
-    Attributes
-    ----------
-    setting, model, asked : str
-        The task with its shots, the model, and how labels were asked for.
-    labels : tuple of LabelRow
-        Those that are the right answer of some example.
-    chance : float
-        The claim's standard baseline; 1/m where the run does not have the claim.
-    correlation : str
-        Of base rates and recalls, with its interval below; empty where there is none.
-    """
+    """One claim in one way of asking."""
 
     setting: str
     model: str
     asked: str
+    """The task with its shots, the model, and how labels were asked for."""
     n: int
     t: int
     labels: tuple[LabelRow, ...]
+    """Those that are the right answer of some example."""
     chance: float
+    """The claim's standard baseline; 1/m where the run does not have the claim."""
     correlation: str
+    """Of base rates and recalls, with its interval below; empty where there is none."""
 
     @property
     def has_rates(self) -> bool:

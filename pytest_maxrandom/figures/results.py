@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
-from pytest_maxrandom.reports.curves import guessers as guessers_of
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.reports.guessers import guessers as guessers_of
 from pytest_maxrandom.reports.phrases import best_interval, best_value
 from pytest_maxrandom.reports.summary import by_suite, label, model_name, shots
 from pytest_maxrandom.reports.wording import metric_name
@@ -20,51 +20,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One claim with its numbers.
-
-    Attributes
-    ----------
-    suite : str
-        The claim's suite, where another one makes claims of the same things; else empty.
-    model, task, shots : str
-        As reports write them; a part that a hand-written claim does not state is empty.
-    metric : str
-        What `best` and both baselines are values of.
-    best, standard, maximum : float
-        Value of the best prompt, and the standard and the maximum random baseline.
-    interval : tuple of (float, float) or None
-        Between which accuracies on new questions that of the best prompt lies, the selection of the
-        best of t accounted for; None where the metric is no accuracy.
-    p_standard : float or None
-        Where it was computed.
-    alpha : float
-        What the claim bounds p_max by; .05 where it does not.
-    counts : tuple of int
-        Correct answers of each prompt, where they are known.
-    guessers : MaxRandomBaseline or None
-        The best of t guessers, where the metric is the accuracy and the chances are known.
-    unknown : str
-        Why there are no `guessers`, said of the claim; else empty.
-    """
+    """One claim with its numbers."""
 
     suite: str
+    """The claim's suite, where another one makes claims of the same things; else empty."""
     model: str
     task: str
     shots: str
+    """As reports write them; a part that a hand-written claim does not state is empty."""
     n: int
     t: int
     metric: str
+    """What `best` and both baselines are values of."""
     best: float
     standard: float
     maximum: float
+    """Value of the best prompt, and the standard and the maximum random baseline."""
     interval: tuple[float, float] | None
+    """Between which accuracies on new questions that of the best prompt lies, the selection of the
+    best of t accounted for; None where the metric is no accuracy."""
     p_standard: float | None
+    """Where it was computed."""
     p_max: float
     alpha: float
+    """What the claim bounds p_max by; .05 where it does not."""
     verdict: Standing
     counts: tuple[int, ...]
+    """Correct answers of each prompt, where they are known."""
     guessers: MaxRandomBaseline | None
+    """The best of t guessers, where the metric is the accuracy and the chances are known."""
     unknown: str
+    """Why there are no `guessers`, said of the claim; else empty."""
 
     @property
     def setting(self) -> str:

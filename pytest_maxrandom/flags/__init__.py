@@ -3,8 +3,7 @@
 =============  ===================================================================
 ``kinds``      one module for each kind, with everything about it
 ``kind``       what these are written with: what checks look at and find, definitions
-``counting``   how many prompts or answers something is so of, and when by accident
-``labels``     what answers and right answers tell of labels
+``counting``   what answers tell of labels; how many something is so of, and when by accident
 ``texts``      texts that several examples share
 ``shortcuts``  what the best prompt is compared with that needs no knowledge
 =============  ===================================================================
@@ -23,7 +22,6 @@ from pytest_maxrandom.flags.kind import (
     TOPICS,
     Flag,
     JudgedAnswers,
-    JudgedResult,
     RedFlagKind,
     RedFlagKinds,
 )
@@ -36,7 +34,6 @@ __all__ = [
     "TOPICS",
     "Flag",
     "JudgedAnswers",
-    "JudgedResult",
     "RedFlagKind",
     "find",
     "preferences",

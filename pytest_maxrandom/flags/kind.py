@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.notation import Unmet
     from pytest_maxrandom.record import HeuristicName
+    from pytest_maxrandom.record.base import Severity
     from pytest_maxrandom.record.claim import Measure
-    from pytest_maxrandom.record.red_flags import Severity
+    from pytest_maxrandom.record.result import Result
 
 Parameters: TypeAlias = Mapping[str, Any]
 Parts: TypeAlias = Mapping[str, Callable[[Parameters], Any]]
@@ -30,85 +31,23 @@ TOPICS: Mapping[Topic, str] = {
 """What red flags show, as a reader looks for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedScore:
-    """What prompts and constant answers reach in another score than accuracy.
-
-    Attributes
-    ----------
-    name : str
-        What the score is called: "balanced accuracy".
-    best : float
-        Score of the best prompt.
-    constants : tuple of float
-        Per label the score of giving it to all examples.
-    """
-
-    name: str
-    best: float
-    constants: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedResult:
-    """What the verdict says, before red flags are looked at.
-
-    Attributes
-    ----------
-    best : int
-        Row of the best prompt among the distinct ones.
-    correct, n : int
-        Its right answers, and the number of examples that it was scored on.
-    passed : bool
-        Whether all that is claimed holds.
-    p_max, permutation_p : float or None
-        None where they were not computed.
-    level : float
-        What the claim compares p_max with; .05 where it does not.
-    impossible : tuple of Unmet
-        Parts of the claim that no result could meet; empty where one could.
-    score : JudgedScore or None
-        The same in the score that the claim is about; None where that is accuracy.
-    """
-
-    best: int
-    correct: int
-    n: int
-    passed: bool
-    p_max: float | None
-    permutation_p: float | None
-    level: float
-    impossible: tuple[Unmet, ...] = ()
-    score: JudgedScore | None = None
-
-
 @dataclass(frozen=True)
 class Compared:
-    """What the best prompt reaches, and what is reached without knowledge.
-
-    Attributes
-    ----------
-    measure : {"accuracy", "balanced_accuracy"}
-        What all of it is.
-    best : Fraction
-        The best prompt's.
-    heuristics : dict of str to Fraction
-        That of each heuristic, at least one.
-    heuristic_p : float
-        Of "the best prompt is above the hardest of them".
-    choices_only, choices_only_p : Fraction, float
-        The same with blank inputs; None where the prompt was not asked so.
-    one_label : bool
-        Whether it gives all of these the same label.
-    """
+    """What the best prompt reaches, and what is reached without knowledge."""
 
     measure: Measure
+    """What all of it is."""
     best: Fraction
+    """The best prompt's."""
     heuristics: Mapping[HeuristicName, Fraction]
+    """That of each heuristic, at least one."""
     heuristic_p: float
+    """Of "the best prompt is above the hardest of them"."""
     choices_only: Fraction | None = None
     choices_only_p: float | None = None
+    """The same with blank inputs; None where the prompt was not asked so."""
     one_label: bool = False
+    """Whether it gives all of these the same label."""
 
     @property
     def hardest(self) -> HeuristicName:
@@ -131,46 +70,37 @@ class Compared:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedAnswers:
-    """Answers, what is declared of them, and the verdict.
-
-    Attributes
-    ----------
-    read : Answers
-        As they were read: prompts may repeat.
-    t : int
-        Number of prompts that the claim counts.
-    chance : Fraction
-        Mean chance of one guess that the claim counts with.
-    declared_chance : Fraction or dict or None
-        Chance that is stated, or {number of choices: number of examples}.
-    declared_n : int or None
-        Number of examples that is stated.
-    comparable : bool
-        Whether a model could give one label to all examples: it is a text, or a place in a list
-        that the model is shown.
-    full_texts : int
-        (prompt, example) pairs of which a text is exactly as long as the model's context.
-    asked : int or None
-        Number of prompts that were asked for; None where fewer were to be expected.
-    result : JudgedResult or None
-        None where nothing was judged.
-    compared : Compared or None
-        The best prompt compared with heuristics; None without texts.
-    others : tuple of Answers
-        Those of other models, asked the same.
-    """
+    """Answers, what is declared of them, and the verdict."""
 
     read: Answers
+    """As they were read: prompts may repeat."""
     t: int
+    """Number of prompts that the claim counts."""
     chance: Fraction
+    """Mean chance of one guess that the claim counts with."""
     declared_chance: Fraction | dict[int, int] | None = None
+    """Chance that is stated, or {number of choices: number of examples}."""
     declared_n: int | None = None
+    """Number of examples that is stated."""
     comparable: bool = False
+    """Whether a model could give one label to all examples: it is a text, or a place in a list that
+    the model is shown."""
     full_texts: int = 0
+    """(prompt, example) pairs of which a text is exactly as long as the model's context."""
     asked: int | None = None
-    result: JudgedResult | None = None
+    """Number of prompts that were asked for; None where fewer were to be expected."""
+    metric: str = "accuracy"
+    """What the claim is about."""
+    constants: tuple[float, ...] = ()
+    """Where that is not accuracy, per label the score of giving it to all examples."""
+    result: Result | None = None
+    """The verdict, before red flags are looked at; None where nothing was judged."""
+    impossible: tuple[Unmet, ...] = ()
+    """Parts of the claim that no result could meet; empty where one could."""
     compared: Compared | None = None
+    """The best prompt compared with heuristics; None without texts."""
     others: tuple[Answers, ...] = ()
+    """Those of other models, asked the same."""
 
     @cached_property
     def answers(self) -> Answers:
@@ -178,28 +108,22 @@ class JudgedAnswers:
         return self.read.distinct()
 
     @property
-    def passing(self) -> JudgedResult | None:
+    def passing(self) -> Result | None:
         """The result of a claim that passes by its numbers; None of any other."""
         return self.result if self.result is not None and self.result.passed else None
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """What a check finds.
-
-    Attributes
-    ----------
-    kind : str
-        What is found.
-    parameters : dict of str
-        Numbers and names, of builtin types. Where a kind is found in several ways, `case` says how.
-    mild : bool
-        Whether it warns where others of its kind fail by default.
-    """
+    """What a check finds."""
 
     kind: str
+    """What is found."""
     parameters: Parameters = field(default_factory=dict, hash=False)
+    """Numbers and names, of builtin types. Where a kind is found in several ways, `case` says
+    how."""
     mild: bool = False
+    """Whether it warns where others of its kind fail by default."""
 
 
 Found: TypeAlias = Iterator[Flag]
@@ -211,51 +135,36 @@ class RedFlagKind:
 
     Sentences are templates of a flag's parameters; :mod:`pytest_maxrandom.reports` fills them, and
     knows how a value is written after a colon (``{share:percent}``).
-
-    Attributes
-    ----------
-    kind : str
-        Its name, also that of its module and of its page.
-    rank : int
-        Its place among all: what makes the numbers wrong comes first.
-    topic : str
-        Which of `TOPICS` it belongs to.
-    default : {"fail", "warn"}
-        What it does to a claim where a suite says nothing: what makes n, t, chance or the scores
-        wrong fails it, and so does what shows that a preferred label, or who reads no question,
-        would pass as well.
-    description : str
-        What is found, in a sentence for the schema and the reference.
-    sentences : str or dict of str
-        What was found and what to look at; for each `case` where there are several.
-    brief, brief_of : str
-        The same in a few words; of what was found, where these may say more.
-    remedy : str
-        What to do, in a few words.
-    check : callable
-        Finds it.
-    parts : dict of str
-        What a sentence says of several parameters, or of one that may be missing, by its name.
-    reads_labels : bool
-        Whether it depends on which answers have the same label, so that each way of reading labels
-        is looked at.
-    of_maximum : bool
-        Whether it can be found where only the best prompt's accuracy was published.
     """
 
     kind: str
+    """Its name, also that of its module and of its page."""
     rank: int
+    """Its place among all: what makes the numbers wrong comes first."""
     topic: Topic
+    """Which of `TOPICS` it belongs to."""
     default: Severity
+    """What it does to a claim where a suite says nothing: what makes n, t, chance or the scores
+    wrong fails it, and so does what shows that a preferred label, or who reads no question, would
+    pass as well."""
     description: str
+    """What is found, in a sentence for the schema and the reference."""
     sentences: str | Mapping[str, str]
+    """What was found and what to look at; for each `case` where there are several."""
     brief: str
     remedy: str
+    """What to do, in a few words."""
     check: Callable[[JudgedAnswers], Iterable[Flag]]
+    """Finds it."""
     brief_of: str = ""
+    """The same in a few words; of what was found, where these may say more."""
     parts: Parts = field(default_factory=dict)
+    """What a sentence says of several parameters, or of one that may be missing, by its name."""
     reads_labels: bool = False
+    """Whether it depends on which answers have the same label, so that each way of reading labels
+    is looked at."""
     of_maximum: bool = False
+    """Whether it can be found where only the best prompt's accuracy was published."""
 
     def sentence(self, case: str | None) -> str | None:
         """Return the template of a case; None where there is none of that name."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.claims.missing import MissingClaim
 from pytest_maxrandom.claims.planned import PlannedClaim
-from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+from pytest_maxrandom.claims.untestable import MissingClaim
 from pytest_maxrandom.errors import MaxRandomError, SuiteError
 from pytest_maxrandom.hooks.items.base import (
     SuiteItem,

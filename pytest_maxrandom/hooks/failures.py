@@ -35,27 +35,18 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What stands in the place of a traceback.
-
-    Attributes
-    ----------
-    reprcrash : Crash
-        What `--tb=line` and the short summary show.
-    whole : str
-        All of it, which JUnit and other reports get.
-    lines : tuple of str
-        What stands in a terminal, the message first.
-    style : str
-        pytest's `--tb`.
-    same_as : str
-        What had the same error before, which is not written again; may be empty.
-    """
+    """What stands in the place of a traceback."""
 
     reprcrash: Crash
+    """What `--tb=line` and the short summary show."""
     whole: str
+    """All of it, which JUnit and other reports get."""
     lines: tuple[str, ...]
+    """What stands in a terminal, the message first."""
     style: str
+    """pytest's `--tb`."""
     same_as: str = ""
+    """What had the same error before, which is not written again; may be empty."""
 
     def __str__(self) -> str:
         return self.whole
@@ -80,15 +71,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Mistakes:
-    """The mistakes of a suite, each in a line of its own.
-
-    Attributes
-    ----------
-    whole : str
-        As other reports get them.
-    """
+    """The mistakes of a suite, each in a line of its own."""
 
     whole: str
+    """As other reports get them."""
 
     def __str__(self) -> str:
         return self.whole

@@ -86,8 +86,8 @@ class HandWrittenClaims:
         record = self._records[-1] = result.noted(Remark("counts_only")).record(heading)
         word(record)
         if record.message:
-            error = ClaimFailed if record.cannot_tell is None else CannotTell
-            raise error(record.message)
+            kind = ClaimFailed if record.cannot_tell is None else CannotTell
+            raise kind(record.message)
         return result
 
     def _heading(self) -> ClaimRecord:

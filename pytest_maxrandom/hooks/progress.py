@@ -31,29 +31,20 @@ _BOARD = pytest.StashKey["Board"]()
 
 
 class State(NamedTuple):
-    """How far one process is with a model, in what a channel between processes takes.
-
-    Attributes
-    ----------
-    expected : int
-        Prompts of all claims that are selected; the same in all processes.
-    more : int
-        Prompts beyond these that were begun, less those that a decided sweep left out.
-    done, computed : int
-        Prompts that are finished, and how many of them the store did not have.
-    seconds : float
-        That sweeps took.
-    at_work : bool
-        Whether it is the turn of one of its claims, or a sweep of it runs ahead of that.
-    """
+    """How far one process is with a model, in what a channel between processes takes."""
 
     model: str
     expected: int
+    """Prompts of all claims that are selected; the same in all processes."""
     more: int
+    """Prompts beyond these that were begun, less those that a decided sweep left out."""
     done: int
     computed: int
+    """Prompts that are finished, and how many of them the store did not have."""
     seconds: float
+    """That sweeps took."""
     at_work: bool
+    """Whether it is the turn of one of its claims, or a sweep of it runs ahead of that."""
 
 
 class Tally:

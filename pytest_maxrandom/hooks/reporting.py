@@ -210,7 +210,7 @@ def _base(config: pytest.Config, settings: Settings) -> RunRecord | None:
     """
     if settings.diff is None:
         return None
-    from pytest_maxrandom.reports.kept import find
+    from pytest_maxrandom.reports.results import find
 
     try:
         return find(settings.diff, settings.json, config.invocation_params.dir)

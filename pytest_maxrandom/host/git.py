@@ -27,15 +27,10 @@ _COUNTED = re.compile(r"[~^@]|^HEAD$")
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A work tree.
-
-    Attributes
-    ----------
-    root : Path
-        Its top folder.
-    """
+    """A work tree."""
 
     root: Path
+    """Its top folder."""
 
     def commit(self, ref: str) -> str:
         """Return the commit that a reference names.

@@ -22,18 +22,12 @@ COUNTED = ("prompt", "look", "opening", "feedback")
 
 @dataclass(frozen=True)
 class File:
-    """A file of a ledger, at a commit or in the work tree.
-
-    Attributes
-    ----------
-    path : PurePosixPath
-        From the root of the work tree.
-    data : bytes
-        What it holds.
-    """
+    """A file of a ledger, at a commit or in the work tree."""
 
     path: PurePosixPath
+    """From the root of the work tree."""
     data: bytes
+    """What it holds."""
 
     @property
     def folder(self) -> PurePosixPath:
@@ -73,24 +67,16 @@ class File:
 
 @dataclass(frozen=True)
 class ClaimedSet:
-    """Examples on which claims are tested that a ledger counts for.
-
-    Attributes
-    ----------
-    folder : PurePosixPath
-        The ledger beside the suite, from the root of the work tree.
-    who : str
-        Names the suite, or the file, for a person.
-    examples : tuple of str
-        Digests of the examples.
-    counts : callable
-        Tells whether a row of a kind in `COUNTED` counts for one of the claims.
-    """
+    """Examples on which claims are tested that a ledger counts for."""
 
     folder: PurePosixPath
+    """The ledger beside the suite, from the root of the work tree."""
     who: str
+    """Names the suite, or the file, for a person."""
     examples: tuple[str, ...]
+    """Digests of the examples."""
     counts: Callable[[Row], bool]
+    """Tells whether a row of a kind in `COUNTED` counts for one of the claims."""
 
 
 class Commit:

@@ -50,27 +50,18 @@ class Try(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Who answers, and how the answers are read.
-
-    Attributes
-    ----------
-    model : str
-        Name, as the suite gives it.
-    model_digest : str
-        Of all that determines the model's numbers.
-    quantization : str
-        As the suite gives it.
-    shots : int
-        Demonstrations in each prompt.
-    scoring : str
-        How a choice is scored.
-    """
+    """Who answers, and how the answers are read."""
 
     model: str
+    """Name, as the suite gives it."""
     model_digest: str
+    """Of all that determines the model's numbers."""
     quantization: str
+    """As the suite gives it."""
     shots: int
+    """Demonstrations in each prompt."""
     scoring: str
+    """How a choice is scored."""
 
     @property
     def claim(self) -> ClaimKey:
@@ -83,47 +74,31 @@ class Subject:
 
 
 class Looked(NamedTuple):
-    """What a look told: that one of t prompts is best, and how many of its n answers are right.
-
-    Attributes
-    ----------
-    when
-        UTC, ISO 8601; the first time.
-    run
-        Names the run that looked.
-    """
+    """What a look told: that one of t prompts is best, and how many of its n answers are right."""
 
     t: int
     n: int
     when: str
+    """UTC, ISO 8601; the first time."""
     run: str
+    """Names the run that looked."""
 
 
 class Told(NamedTuple):
-    """What a search was told of one prompt.
-
-    Attributes
-    ----------
-    feedback
-        What it learns of each: none, accept, score or answers.
-    by
-        Who proposes its prompts.
-    budget
-        Steps that were declared before it began; 0 where none were.
-    n
-        Examples that the prompt was scored on.
-    correct
-        How many answers are right, whatever of that was told.
-    accepted
-        1 if it was the best so far, else 0.
-    """
+    """What a search was told of one prompt."""
 
     feedback: str
+    """What it learns of each: none, accept, score or answers."""
     by: str
+    """Who proposes its prompts."""
     budget: int
+    """Steps that were declared before it began; 0 where none were."""
     n: int
+    """Examples that the prompt was scored on."""
     correct: int
+    """How many answers are right, whatever of that was told."""
     accepted: int
+    """1 if it was the best so far, else 0."""
 
 
 def line_of(row: Row) -> bytes:

@@ -42,32 +42,23 @@ _CUT_BESIDE = (
 
 @dataclass(frozen=True)
 class ClaimSummary:
-    """What the files of a set say of a claim.
-
-    Attributes
-    ----------
-    t : int
-        Its tries on this set, and on those that are the same, changed a little.
-    t_in_this_file : int
-        Those on this set under this name.
-    t_looked_at : int
-        The greatest t that a look at it counted; 0 without any. A budget is more than was tried.
-    n, best_correct : int
-        Examples and right answers of the highest accuracy.
-    max_random_baseline : dict of str to float
-        By the number of further prompts.
-    """
+    """What the files of a set say of a claim."""
 
     model: str
     shots: int
     t: int
+    """Its tries on this set, and on those that are the same, changed a little."""
     t_in_this_file: int
+    """Those on this set under this name."""
     looks: int
     t_looked_at: int
+    """The greatest t that a look at it counted; 0 without any. A budget is more than was tried."""
     n: int
     best_correct: int
+    """Examples and right answers of the highest accuracy."""
     best_accuracy: float
     max_random_baseline: dict[str, float]
+    """By the number of further prompts."""
 
     @property
     def name(self) -> str:
@@ -77,28 +68,20 @@ class ClaimSummary:
 
 @dataclass(frozen=True)
 class FileSummary:
-    """What the files of a validation set say of it.
-
-    Attributes
-    ----------
-    path : str
-        The first one, of several that have one writer each.
-    t : int
-        Tries of any claim, on this set and on those that are the same.
-    related : dict of str to int
-        File of a set that is the same to the number of examples that it shares.
-    openings : dict of str to int
-        Digest of a test set to the number of its openings.
-    """
+    """What the files of a validation set say of it."""
 
     path: str
+    """The first one, of several that have one writer each."""
     task: str
     examples: int
     standard_baseline: float
     t: int
+    """Tries of any claim, on this set and on those that are the same."""
     claims: list[ClaimSummary]
     related: dict[str, int]
+    """File of a set that is the same to the number of examples that it shares."""
     openings: dict[str, int]
+    """Digest of a test set to the number of its openings."""
 
 
 def mistakes(path: Path) -> list[str]:
@@ -219,24 +202,12 @@ def _claim_summary(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The best of all prompts that were tried for a claim until then.
-
-    Attributes
-    ----------
-    when : str
-        UTC, ISO 8601.
-    beside : str
-        The folder of the suites that the ledger stands beside.
-    examples : str
-        Digest of the validation set.
-    chances : dict of str to int
-        Number of its examples by the chance of one guess: {"1/2": 50}.
-    t, best_correct, n : int
-        Prompts that were counted; right answers of the best one, and its examples.
-    """
+    """The best of all prompts that were tried for a claim until then."""
 
     when: str
+    """UTC, ISO 8601."""
     beside: str
+    """The folder of the suites that the ledger stands beside."""
     task: str
     model: str
     model_digest: str
@@ -244,10 +215,13 @@ class Look:
     shots: int
     scoring: str
     examples: str
+    """Digest of the validation set."""
     chances: dict[str, int]
+    """Number of its examples by the chance of one guess: {"1/2": 50}."""
     t: int
     best_correct: int
     n: int
+    """Prompts that were counted; right answers of the best one, and its examples."""
 
 
 def looks(paths: Iterable[Path]) -> list[Look]:

@@ -25,22 +25,15 @@ EngineName = Literal["auto", "packed", "rows", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A model that was found.
-
-    Attributes
-    ----------
-    spec : ModelSpec
-        What the suite says of it, an instance of the backend's own class.
-    places : mapping of str to str
-        Where the model is, by the key of the spec that says so: a folder, the name on a hub, or an
-        address. Two models with the same places and the same other keys are one.
-    training : Training or None
-        What it is trained on before it is asked anything.
-    """
+    """A model that was found."""
 
     spec: ModelSpec
+    """What the suite says of it, an instance of the backend's own class."""
     places: Mapping[str, str] = field(default_factory=dict)
+    """Where the model is, by the key of the spec that says so: a folder, the name on a hub, or an
+    address. Two models with the same places and the same other keys are one."""
     training: Training | None = None
+    """What it is trained on before it is asked anything."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -61,82 +54,55 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What determines a model's numbers: answers are stored, and prompts are counted, under it.
-
-    Attributes
-    ----------
-    digest : str
-        SHA-256 (hex) of the weights and of how they are used. Neither the place nor the name of
-        the model is a part of it, nor what computes it.
-    arithmetic : Arithmetic
-        What computes it on this machine, as far as that is known before it is loaded; a loaded
-        model tells better.
-    tried_digest : str
-        The digest by which the ledger knows the model. It is the same where an answer may differ
-        by rounding only, so that the same prompt in another precision is no other try.
-    """
+    """What determines a model's numbers: answers are stored, and prompts are counted, under it."""
 
     digest: str
+    """SHA-256 (hex) of the weights and of how they are used. Neither the place nor the name of the
+    model is a part of it, nor what computes it."""
     arithmetic: Arithmetic
+    """What computes it on this machine, as far as that is known before it is loaded; a loaded model
+    tells better."""
     tried_digest: str
+    """The digest by which the ledger knows the model. It is the same where an answer may differ by
+    rounding only, so that the same prompt in another precision is no other try."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How long the texts of a model that is not loaded may be.
-
-    Attributes
-    ----------
-    limit : int
-        Tokens at most.
-    said : str
-        What says so: "the model's context".
-    tokens : callable
-        Returns how many tokens each of some texts has.
-    """
+    """How long the texts of a model that is not loaded may be."""
 
     limit: int
+    """Tokens at most."""
     said: str
+    """What says so: "the model's context"."""
     tokens: Callable[[Sequence[str]], list[int]]
+    """Returns how many tokens each of some texts has."""
 
 
 @dataclass(slots=True)
 class Resources:
-    """What a model may use.
-
-    Attributes
-    ----------
-    worker, workers : int
-        Number of this process, from 0, among those that share the machine.
-    engine : str
-        How texts are put through the model, where the backend has several ways.
-    batch_tokens : int or None
-        Tokens of a batch at most; None leaves it to the memory at hand.
-    tell : callable
-        Tells the user a sentence at once, such as that a GPU is waited for.
-    held : ExitStack
-        What is given back when the model is dropped, or could not be loaded, such as locks.
-    generates : bool
-        Whether the model is wanted to generate answers, and need not tell likelihoods.
-    trained : Path
-        Folder in which the weights of trained arms are kept.
-    trained_bytes : int
-        How large that folder may grow; the arms are removed that were used least lately.
-    training : callable
-        Told of each logging step of a training: which step it is, of how many, and the loss, which
-        is None before the first.
-    """
+    """What a model may use."""
 
     worker: int = 0
     workers: int = 1
+    """Number of this process, from 0, among those that share the machine."""
     engine: EngineName = "auto"
+    """How texts are put through the model, where the backend has several ways."""
     batch_tokens: int | None = None
+    """Tokens of a batch at most; None leaves it to the memory at hand."""
     tell: Callable[[str], None] = lambda sentence: None
+    """Tells the user a sentence at once, such as that a GPU is waited for."""
     held: ExitStack = field(default_factory=ExitStack)
+    """What is given back when the model is dropped, or could not be loaded, such as locks."""
     generates: bool = False
+    """Whether the model is wanted to generate answers, and need not tell likelihoods."""
     trained: Path = Path(TRAINED)
+    """Folder in which the weights of trained arms are kept."""
     trained_bytes: int = TRAINED_GB * 10**9
+    """How large that folder may grow; the arms are removed that were used least lately."""
     training: Callable[[int, int, float | None], None] = lambda step, steps, loss: None
+    """Told of each logging step of a training: which step it is, of how many, and the loss, which
+    is None before the first."""
 
 
 class Backend(Protocol):
@@ -147,16 +113,12 @@ class Backend(Protocol):
     arguments, once in a session, when a suite first names it. It derives from this protocol, and
     need write only `spec`, `locate`, `identity` and `load`: the other methods say here that there
     is nothing to tell, and that no model can be trained.
-
-    Attributes
-    ----------
-    spec : type
-        A subclass of :class:`pytest_maxrandom.suite.models.ModelSpec` with the backend's own keys,
-        their types, defaults and a docstring for each: mistakes in suites are reported, and editors
-        are helped, by these.
     """
 
     spec: type[Any]
+    """A subclass of :class:`pytest_maxrandom.suite.models.ModelSpec` with the backend's own keys,
+    their types, defaults and a docstring for each: mistakes in suites are reported, and editors are
+    helped, by these."""
 
     def begin(self, session: str) -> None:
         """Begin a session, before anything else is asked.
@@ -250,43 +212,30 @@ class Model(Protocol):
     Questions and answers are those of :mod:`pytest_maxrandom.models.questions`. A model with a
     classification head answers questions whose `context` is a text and whose `answers` are the
     classes, by the head's log-probabilities; each answer counts as one token.
-
-    Attributes
-    ----------
-    device, dtype : str
-        Where and in what precision it computes, for the report.
-    asked_dtype : str or None
-        The precision that was asked for, where it computes in another one.
-    arithmetic : Arithmetic
-        What computes its numbers.
-    revision : str or None
-        The commit that was loaded, where it is known.
-    context_length : int or None
-        The longest text in tokens; None where there is no limit.
-    engine : str
-        How texts are put through the model: "packed", "rows" or "plain".
-    engine_reason : str or None
-        Why that is not "packed".
-    generates : bool
-        Whether it answers questions with a `generation` by an `Answer` with a text. One that
-        does not is asked for likelihoods only.
-    quantized : str or None
-        How its files are quantized, for the report, where they tell.
-    trained : Trained or None
-        What its training found.
     """
 
     device: str
     dtype: str
-    asked_dtype: str | None
+    """Where and in what precision it computes, for the report."""
     arithmetic: Arithmetic
-    revision: str | None
+    """What computes its numbers."""
     context_length: int | None
+    """The longest text in tokens; None where there is no limit."""
     engine: str
-    engine_reason: str | None
+    """How texts are put through the model: "packed", "rows" or "plain"."""
+    engine_reason: str | None = None
+    """Why that is not "packed"."""
+    asked_dtype: str | None = None
+    """The precision that was asked for, where it computes in another one."""
+    revision: str | None = None
+    """The commit that was loaded, where it is known."""
     generates: bool = False
+    """Whether it answers questions with a `generation` by an `Answer` with a text. One that does
+    not is asked for likelihoods only."""
     quantized: str | None = None
+    """How its files are quantized, for the report, where they tell."""
     trained: Trained | None = None
+    """What its training found."""
 
     @property
     def chat(self) -> tuple[str, str] | None:
@@ -304,6 +253,7 @@ class Model(Protocol):
 
     def peak_memory(self) -> int | None:
         """Return the most bytes in use since it was loaded; None where that is not known."""
+        return None
 
     def check(self, questions: Iterable[Question]) -> None:
         """Refuse what cannot be asked, as far as that is known before anything is computed.

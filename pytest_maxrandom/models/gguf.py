@@ -6,22 +6,19 @@ import importlib.metadata
 import importlib.util
 import math
 import re
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound, ScoreError, listed
 from pytest_maxrandom.host.machine import cores, peak_memory, resting_threads
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Model
-from pytest_maxrandom.models.chat import ChatTemplate
+from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
 from pytest_maxrandom.models.llamacpp import BATCH, PACKAGE, Reader, vocabulary
-from pytest_maxrandom.models.questions import Answer, Estimate, Reply
-from pytest_maxrandom.models.requests import Request, encode, encode_prompts, fit, in_parts, uniform
-from pytest_maxrandom.models.served.tokens import LocalTokens
+from pytest_maxrandom.models.questions import Answer, Reply
+from pytest_maxrandom.models.requests import Request, uniform
+from pytest_maxrandom.models.tokens import ChatTemplate, LocalTokens, TokenizedModel
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import GgufSpec
@@ -86,9 +83,9 @@ class Gguf(Backend):
 
         def tokens(texts: Sequence[str]) -> list[int]:
             known, template = _tokens_of(spec, places, own)
-            if template is None:
-                return [len(ids) for ids in known.encode(texts)]
-            return [len(ids) for ids in known.encode_messages([*map(template.around, texts)])]
+            if template is not None:
+                texts = [*map(template.around, texts)]
+            return [len(ids) for ids in known.encode(texts, bare=template is not None)]
 
         return Lengths(limit, "the model's context", tokens)
 
@@ -142,7 +139,7 @@ def _arithmetic() -> Arithmetic:
     return Arithmetic(processor(), "llama.cpp", versions)
 
 
-class GgufModel(Model):
+class GgufModel(TokenizedModel):
     """A model in a GGUF file; see :class:`pytest_maxrandom.models.base.Model`.
 
     Texts go through it in the order of their tokens, so that what one begins like the last stays in
@@ -164,10 +161,8 @@ class GgufModel(Model):
 
     device = "cpu"
     engine = "walk"
-    engine_reason: str | None = None
-    asked_dtype: str | None = None
     batch_tokens = BATCH
-    generates = True
+    _tokens: LocalTokens | OwnTokens
 
     def __init__(self, spec: GgufSpec, places: Mapping[str, str], reader: Reader) -> None:
         self._reader = reader
@@ -176,24 +171,11 @@ class GgufModel(Model):
         self.context_length: int | None = reader.longest
         self.dtype = reader.quantization
         self.quantized = f"GGUF, {self.dtype}"
-        self.revision: str | None = f"sha256:{'+'.join(_digests(parts_of(places['name'])))}"
-
-    @property
-    def chat(self) -> tuple[str, str] | None:
-        """What stands before and after a prompt; None where it stands alone."""
-        return None if self._template is None else (self._template.before, self._template.after)
+        self.revision = f"sha256:{'+'.join(_digests(parts_of(places['name'])))}"
 
     def peak_memory(self) -> int | None:
         """Return the most bytes in use at any one time by this process."""
         return peak_memory()
-
-    def check(self, questions: Iterable[Question]) -> None:
-        """Refuse texts that do not fit the context."""
-        for part in in_parts(questions):
-            if part[0].generation is None:
-                self._fitting(part)
-            else:
-                self._prompts(part)
 
     def ask(self, questions: Iterable[Question]) -> Reply:
         """Return the log-likelihoods of continuations in nats, or what is written.
@@ -201,28 +183,7 @@ class GgufModel(Model):
         Nothing is kept from one call to the next, so that the order of prompts changes no number.
         """
         self._reader.forget()
-        answers: list[Answer] = []
-        forwarded = nodes = 0
-        for part in in_parts(questions):
-            reply = self._scored(part) if part[0].generation is None else self._written(part)
-            answers += reply.answers
-            forwarded += reply.tokens_forwarded
-            nodes += reply.trie_nodes
-        return Reply(tuple(answers), forwarded, nodes)
-
-    def estimate(self, questions: Iterable[Question]) -> Estimate:
-        """Return what asking takes; what a text shares with the one before it is read once."""
-        found = Estimate(0, 0, 0)
-        for part in in_parts(questions):
-            if (how := part[0].generation) is None:
-                requests = [request for row in self._fitting(part) for request in row]
-            else:
-                written = (0,) * how.max_tokens
-                requests = [Request((*ids, *written), 1) for ids in self._prompts(part)]
-            apart = sum(len(request.ids) - 1 for request in requests)
-            nodes = trie.build(requests).nodes
-            found += Estimate(len(requests), nodes, apart, at_most=how is not None)
-        return found
+        return super().ask(questions)
 
     def _scored(self, questions: Sequence[Question]) -> Reply:
         rows = self._fitting(questions)
@@ -237,16 +198,7 @@ class GgufModel(Model):
                 for place in range(request.start, len(request.ids))
             )
             values[number] = _finite(math.fsum(told))
-        rest = iter(values)
-        answers = (
-            Answer(
-                tuple(islice(rest, len(row))),
-                tuple(len(request.ids) - request.start for request in row),
-                fills_context=max(len(request.ids) for request in row) == self.context_length,
-            )
-            for row in rows
-        )
-        return Reply(tuple(answers), read, trie.build(requests).nodes)
+        return Reply(self._answers(rows, values), read, trie.build(requests).nodes)
 
     def _written(self, questions: Sequence[Question]) -> Reply:
         prompts = self._prompts(questions)
@@ -271,31 +223,12 @@ class GgufModel(Model):
             ids.append(_chosen(row, how.temperature, uniform(seed, len(ids))))
             ended = self._reader.tokens.ends(ids[-1])
             text = self._tokens.decode(ids[:-1] if ended else ids)
-            places = [place for place in map(text.find, how.stop) if place >= 0]
-            if ended or places or len(ids) == how.max_tokens:
-                finish: Finish = "stop" if ended or places else "length"
-                return Answer((), (), text=text[: min(places, default=None)], finish=finish), ids
+            stopped = how.stopped(text)
+            if ended or stopped is not None or len(ids) == how.max_tokens:
+                finish: Finish = "length" if not ended and stopped is None else "stop"
+                said = text if stopped is None else stopped
+                return Answer((), (), text=said, finish=finish), ids
             self._reader.go_on(ids[-1])
-
-    def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
-        if self._template is not None:
-            around = self._template.around
-            questions = [replace(each, context=around(each.context)) for each in questions]
-        rows = encode(questions, self._encode, self._tokens.beginning)
-        for question, row in zip(questions, rows, strict=True):
-            fit(question, max(len(request.ids) for request in row), self.context_length)
-        return rows
-
-    def _prompts(self, questions: Sequence[Question]) -> list[tuple[int, ...]]:
-        found = encode_prompts(questions, self._encode, self._tokens.beginning, self._template)
-        for question, ids in zip(questions, found, strict=True):
-            fit(question, len(ids), self.context_length)
-        return found
-
-    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        if self._template is None:
-            return self._tokens.encode(texts)
-        return self._tokens.encode_messages(texts)
 
 
 def _tokens_of(
@@ -303,8 +236,8 @@ def _tokens_of(
 ) -> tuple[LocalTokens | OwnTokens, ChatTemplate | None]:
     """Return the tokenizer that the suite names, else the file's own, and its chat template."""
     if spec.tokenizer:
-        tokens = LocalTokens(spec.tokenizer, places["tokenizer"], chat=spec.chat)
-        return tokens, tokens.template
+        tokens = LocalTokens.load(spec.tokenizer, places["tokenizer"])
+        return tokens, ChatTemplate.of(tokens.tokenizer, spec.tokenizer) if spec.chat else None
     return own, ChatTemplate.of(own, spec.name) if spec.chat else None
 
 

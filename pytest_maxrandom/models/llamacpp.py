@@ -173,14 +173,11 @@ class OwnTokens:
         """Tell whether an answer is over with a token."""
         return bool(self._llama.llama_vocab_is_eog(self._vocabulary, token))
 
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text, with what stands in front and nothing at the end."""
-        found = [self._encoded(text.encode(), around=True) for text in texts]
-        return [ids[:-1] if self._closes and ids[-1:] == [self._closing] else ids for ids in found]
-
-    def encode_messages(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of texts in a chat template, which writes what stands in front."""
-        return [self._encoded(text.encode(), around=False) for text in texts]
+    def encode(self, texts: Sequence[str], *, bare: bool = False) -> list[list[int]]:
+        """Return the tokens of each text; see :class:`pytest_maxrandom.models.tokens.Tokens`."""
+        found = [self._encoded(text.encode(), around=not bare) for text in texts]
+        closes = self._closes and not bare
+        return [ids[:-1] if closes and ids[-1:] == [self._closing] else ids for ids in found]
 
     def _encoded(self, text: bytes, *, around: bool) -> list[int]:
         room = len(text) + 8

@@ -62,9 +62,6 @@ class MockModel(Model):
     device = "simulated"
     dtype = "simulated"
     engine = "simulated"
-    asked_dtype: str | None = None
-    engine_reason: str | None = None
-    revision: str | None = None
     context_length: int | None = None
     arithmetic = _ARITHMETIC
     batch_tokens = 0
@@ -73,9 +70,6 @@ class MockModel(Model):
     def __init__(self, spec: MockSpec) -> None:
         self._spec = spec
         self._seed = digest(spec.name, spec.seed)
-
-    def peak_memory(self) -> None:
-        """Return None: nothing is in memory."""
 
     def check(self, questions: Iterable[Question]) -> None:
         """Refuse nothing."""

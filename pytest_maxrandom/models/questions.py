@@ -17,48 +17,38 @@ or the model refuses to answer."""
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How an answer is generated.
-
-    Attributes
-    ----------
-    max_tokens : int
-        Its length at most.
-    stop : tuple of str
-        Texts at which it ends, which are not a part of it.
-    temperature : float
-        0 takes the likeliest token each time. Above 0 tokens are drawn, and the same question is
-        answered alike each time as far as the model allows that.
-    """
+    """How an answer is generated."""
 
     max_tokens: int
+    """Its length at most."""
     stop: tuple[str, ...] = ()
+    """Texts at which it ends, which are not a part of it."""
     temperature: float = 0.0
+    """0 takes the likeliest token each time. Above 0 tokens are drawn, and the same question is
+    answered alike each time as far as the model allows that."""
+
+    def stopped(self, text: str) -> str | None:
+        """Return a text up to the first of the texts at which it ends; None if it has none."""
+        places = [place for place in map(text.find, self.stop) if place >= 0]
+        return text[: min(places)] if places else None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A text, and the continuations whose likelihoods after it are compared.
-
-    Attributes
-    ----------
-    context : str
-    answers : tuple of str
-        At least one. Where an answer is generated, what it may be; only simulated models read that.
-    example : Example, optional
-        What is asked about. Errors name it, and questions about one example stay together; by what
-        it holds only simulated models answer, which need no text.
-    span : {"boundary", "paper"}
-        What of a text is scored: all that depends on the continuation, or as many of its last
-        tokens as the code of arXiv 2404.13020 takes.
-    generation : Generation or None
-        How an answer is generated, where no likelihood is asked for.
-    """
+    """A text, and the continuations whose likelihoods after it are compared."""
 
     context: str
     answers: tuple[str, ...]
+    """At least one. Where an answer is generated, what it may be; only simulated models read
+    that."""
     example: Example | None = None
+    """What is asked about. Errors name it, and questions about one example stay together; by what
+    it holds only simulated models answer, which need no text."""
     span: Span = "boundary"
+    """What of a text is scored: all that depends on the continuation, or as many of its last tokens
+    as the code of arXiv 2404.13020 takes."""
     generation: Generation | None = None
+    """How an answer is generated, where no likelihood is asked for."""
 
     @property
     def requests(self) -> int:
@@ -74,27 +64,18 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model says of one question.
-
-    Attributes
-    ----------
-    log_likelihoods : tuple of float
-        Of each continuation: the sum over its tokens, in nats.
-    tokens : tuple of int
-        Of each continuation: how many tokens that are.
-    fills_context : bool
-        Whether a text is exactly as long as the model's context.
-    text : str or None
-        What was generated; there are no likelihoods and tokens then.
-    finish : str or None
-        Why that ends.
-    """
+    """What a model says of one question."""
 
     log_likelihoods: tuple[float, ...]
+    """Of each continuation: the sum over its tokens, in nats."""
     tokens: tuple[int, ...]
+    """Of each continuation: how many tokens that are."""
     fills_context: bool = False
+    """Whether a text is exactly as long as the model's context."""
     text: str | None = None
+    """What was generated; there are no likelihoods and tokens then."""
     finish: Finish | None = None
+    """Why that ends."""
 
     def __reduce__(self) -> tuple[type[Answer], tuple[object, ...]]:
         """Travel as a call: thousands come from other machines every second."""
@@ -109,48 +90,33 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answers to questions, in their order, and what they cost.
-
-    Attributes
-    ----------
-    answers : tuple of Answer
-    tokens_forwarded : int
-        Tokens that went through the model, with all padding and repetition; the probes by which an
-        engine is chosen are not counted.
-    trie_nodes : int
-        The least that any way of scoring forwards: distinct tokens in their distinct contexts, the
-        last token of each text left out.
-    """
+    """Answers to questions, in their order, and what they cost."""
 
     answers: tuple[Answer, ...]
     tokens_forwarded: int
+    """Tokens that went through the model, with all padding and repetition; the probes by which an
+    engine is chosen are not counted."""
     trie_nodes: int
+    """The least that any way of scoring forwards: distinct tokens in their distinct contexts, the
+    last token of each text left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What asking questions takes, before they are asked.
-
-    Attributes
-    ----------
-    requests : int
-        Continuations that are scored, or texts that are written.
-    tokens : int or None
-        Tokens that go through the model, as :class:`Reply` counts them; None where that is not
-        known.
-    apart : int or None
-        Tokens of all texts if each were read by itself, without its last token.
-    forwards : int or None
-        Passes through the network; None where it is not at hand.
-    at_most : bool
-        Whether it may be less, because nobody knows how long an answer is that is not written yet.
-    """
+    """What asking questions takes, before they are asked."""
 
     requests: int
+    """Continuations that are scored, or texts that are written."""
     tokens: int | None = None
+    """Tokens that go through the model, as :class:`Reply` counts them; None where that is not
+    known."""
     apart: int | None = None
+    """Tokens of all texts if each were read by itself, without its last token."""
     forwards: int | None = None
+    """Passes through the network; None where it is not at hand."""
     at_most: bool = False
+    """Whether it may be less, because nobody knows how long an answer is that is not written
+    yet."""
 
     def __add__(self, other: Estimate) -> Estimate:
         """Return what both take."""

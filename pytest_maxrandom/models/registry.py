@@ -113,7 +113,7 @@ class Backends:
         Raises
         ------
         ModelError
-            If it is nowhere, its files cannot be read, or it cannot be trained so.
+            As :meth:`locate`, or if its files cannot be read.
         """
         located = self.locate(spec, base, training)
         with _told(spec):
@@ -240,28 +240,24 @@ class ModelPool:
         return self._model
 
     def trained(self, spec: ModelSpec, base: Path, training: Training) -> Trained | None:
-        """Return what a training found that was done before; None if it was not.
-
-        Nothing is loaded.
+        """Return what a training found that was done before; nothing is loaded for that.
 
         Raises
         ------
         ModelError
-            If the model is nowhere, its files cannot be read, or it cannot be trained so.
+            As :meth:`identity`.
         """
         located = self.backends.locate(spec, base, training)
         with _told(spec):
             return self.backends.of(spec).trained(located, self.resources)
 
     def training_size(self, spec: ModelSpec, base: Path, training: Training) -> Size | None:
-        """Return how much is left of a training; None where the backend does not tell.
-
-        Nothing is loaded.
+        """Return how much is left of a training, if the backend tells; nothing is loaded for that.
 
         Raises
         ------
         ModelError
-            As :meth:`trained`.
+            As :meth:`identity`.
         """
         located = self.backends.locate(spec, base, training)
         with _told(spec):

@@ -12,49 +12,37 @@ from pytest_maxrandom.errors import PromptTooLong, QuestionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.models.chat import ChatTemplate
     from pytest_maxrandom.models.questions import Question
+    from pytest_maxrandom.tasks.task import Example
 
 _AT_ONCE = 1000
 """Examples whose texts are put through a model together, so that memory does not grow with n."""
+_GIVE = "give the task an instruction, an input or an output prefix"
 _SLICE = 256
 """Questions that are tokenized at once, so that their texts take little memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question with one of its continuations, in tokens.
-
-    Attributes
-    ----------
-    ids : tuple of int
-        The whole text.
-    start : int
-        Index of the first token that is scored, at least 1: ``ids[start:]`` is the answer's span.
-    """
+    """One question with one of its continuations, in tokens."""
 
     ids: tuple[int, ...]
+    """The whole text."""
     start: int
+    """Index of the first token that is scored, at least 1: ``ids[start:]`` is the answer's span."""
 
 
 @dataclass(slots=True)
 class Picks:
-    """The scored positions of one forward pass.
-
-    Attributes
-    ----------
-    rows, columns : lists of int
-        Where the prediction stands.
-    targets : list of int
-        The token that should follow.
-    owners : list of int
-        Index of the request of which that token is a part.
-    """
+    """The scored positions of one forward pass."""
 
     rows: list[int] = field(default_factory=list)
     columns: list[int] = field(default_factory=list)
+    """Where the prediction stands."""
     targets: list[int] = field(default_factory=list)
+    """The token that should follow."""
     owners: list[int] = field(default_factory=list)
+    """Index of the request of which that token is a part."""
 
     def add(self, row: int, columns: Sequence[int], owner: int, targets: Sequence[int]) -> None:
         """Score consecutive tokens of one request, each predicted at a column."""
@@ -66,20 +54,14 @@ class Picks:
 
 @dataclass(slots=True)
 class Likelihoods:
-    """What a model says of requests, in their order, and what it cost.
-
-    Attributes
-    ----------
-    log_likelihoods : list of float
-        Of each request: the sum over the tokens of its span, in nats.
-    tokens_forwarded, trie_nodes : int
-        As in :class:`pytest_maxrandom.models.questions.Reply`; forward passes that failed are not
-        counted.
-    """
+    """What a model says of requests, in their order, and what it cost."""
 
     log_likelihoods: list[float]
+    """Of each request: the sum over the tokens of its span, in nats."""
     tokens_forwarded: int = 0
     trie_nodes: int = 0
+    """As in :class:`pytest_maxrandom.models.questions.Reply`; forward passes that failed are not
+    counted."""
 
     def add(self, picks: Picks, values: Sequence[float], forwarded: int) -> None:
         """Add what one pass tells of the tokens that it picked."""
@@ -143,15 +125,9 @@ def encode(
                 wholes = [[beginning, *whole] for whole in wholes]
                 starts = [start + 1 for start in starts]
             if min(starts) < 1:
-                raise QuestionError(
-                    "there is no token before the answer; give the task an instruction, an input "
-                    "or an output prefix"
-                )
+                raise QuestionError(f"there is no token before the answer; {_GIVE}")
             if any(start >= len(whole) for start, whole in zip(starts, wholes, strict=True)):
-                raise QuestionError(
-                    "an answer has no token of its own; give the task an instruction, an input or "
-                    "an output prefix"
-                )
+                raise QuestionError(f"an answer has no token of its own; {_GIVE}")
             pairs = zip(wholes, starts, strict=True)
             requests.append(tuple(Request(tuple(whole), start) for whole, start in pairs))
     return requests
@@ -161,13 +137,20 @@ def encode_prompts(
     questions: Sequence[Question],
     encoder: Callable[[Sequence[str]], Sequence[Sequence[int]]],
     beginning: int | None = None,
-    template: ChatTemplate | None = None,
+    around: Callable[[str], str] | None = None,
 ) -> list[tuple[int, ...]]:
     """Tokenize the texts after which answers are generated.
 
     Trailing spaces are left out, as they go with an answer that is scored: most vocabularies write
     a space at the head of a word, and a model that is given the space would not begin one. A
-    template is written around a message as it is.
+    chat template is written around a message as it is.
+
+    Parameters
+    ----------
+    encoder, beginning
+        As :func:`encode` takes them.
+    around : callable, optional
+        Writes a chat template around a message.
 
     Raises
     ------
@@ -175,7 +158,7 @@ def encode_prompts(
         If nothing stands before an answer.
     """
     texts = [
-        question.context.rstrip(" ") if template is None else template.around(question.context)
+        question.context.rstrip(" ") if around is None else around(question.context)
         for question in questions
     ]
     found: list[tuple[int, ...]] = []
@@ -184,10 +167,7 @@ def encode_prompts(
     if not all(found) and beginning is not None:
         found = [ids or (beginning,) for ids in found]
     if not all(found):
-        raise QuestionError(
-            "there is no token before the answer; give the task an instruction, an input or an "
-            "output prefix"
-        )
+        raise QuestionError(f"there is no token before the answer; {_GIVE}")
     return found
 
 
@@ -247,6 +227,6 @@ def in_parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
         yield part
 
 
-def subject(question: Question) -> int:
+def subject(question: Question) -> Example | Question:
     """Return what the questions about one example have in common."""
-    return id(question.example or question)
+    return question.example or question

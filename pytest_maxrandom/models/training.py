@@ -23,44 +23,29 @@ _PART = 4
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """A text with its right answer.
-
-    Attributes
-    ----------
-    label : int
-        Index into the labels of the training.
-    """
+    """A text with its right answer."""
 
     text: str
     label: int
+    """Index into the labels of the training."""
 
 
 @dataclass(frozen=True)
 class Training:
-    """What an arm is trained on, as it was drawn.
-
-    Attributes
-    ----------
-    settings : TrainSpec or None
-        Of further pretraining, if there is any.
-    texts : tuple of str
-        What the model reads in it, word for word.
-    classify : ClassifySpec or None
-        Of the classification head that follows, if there is one.
-    labelled : tuple of LabelledText
-        What the head is trained on.
-    labels : tuple of str
-        The classes.
-    seed : int
-        Of the replicate; it is mixed with those of the settings.
-    """
+    """What an arm is trained on, as it was drawn."""
 
     settings: TrainSpec | None
+    """Of further pretraining, if there is any."""
     texts: tuple[str, ...] = ()
+    """What the model reads in it, word for word."""
     classify: ClassifySpec | None = None
+    """Of the classification head that follows, if there is one."""
     labelled: tuple[LabelledText, ...] = ()
+    """What the head is trained on."""
     labels: tuple[str, ...] = ()
+    """The classes."""
     seed: int = 0
+    """Of the replicate; it is mixed with those of the settings."""
 
     @cached_property
     def digest(self) -> str:
@@ -83,62 +68,41 @@ class Training:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much a training reads, before it begins.
-
-    Attributes
-    ----------
-    steps : int
-        Of the optimizer.
-    words : int
-        Between spaces, each text as often as it is read.
-    tokens : int or None
-        That go through the network, without padding; None where no tokenizer is at hand.
-    """
+    """How much a training reads, before it begins."""
 
     steps: int
+    """Of the optimizer."""
     words: int
+    """Between spaces, each text as often as it is read."""
     tokens: int | None
+    """That go through the network, without padding; None where no tokenizer is at hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What training found; it is kept with the weights, so an arm that is read tells the same.
-
-    Attributes
-    ----------
-    losses : tuple of float
-        Mean cross-entropy in nats per token, or per labelled text, of each logging step: of the
-        further pretraining, then of the classification head.
-    pretraining_steps : int
-        How many of `losses` are those of the further pretraining.
-    tokens : int
-        That went through the network in training, without padding.
-    steps : int
-        Of the optimizer.
-    cut : int
-        How many texts were longer than `max_length`.
-    seconds : float
-        That training took.
-    peak_memory : int or None
-        Bytes at most, on GPUs or else of the process; None where that is not known.
-    threads : int
-        Of the processor in training.
-    text_digest : str
-        As :attr:`Training.text_digest`.
-    from_cache : bool
-        Whether the weights were read, and nothing was trained.
-    """
+    """What training found; it is kept with the weights, so an arm that is read tells the same."""
 
     losses: tuple[float, ...]
+    """Mean cross-entropy in nats per token, or per labelled text, of each logging step: of the
+    further pretraining, then of the classification head."""
     tokens: int
+    """That went through the network in training, without padding."""
     steps: int
+    """Of the optimizer."""
     seconds: float
+    """That training took."""
     peak_memory: int | None
+    """Bytes at most, on GPUs or else of the process; None where that is not known."""
     text_digest: str
+    """As :attr:`Training.text_digest`."""
     pretraining_steps: int = 0
+    """How many of `losses` are those of the further pretraining."""
     cut: int = 0
+    """How many texts were longer than `max_length`."""
     threads: int = 1
+    """Of the processor in training."""
     from_cache: bool = False
+    """Whether the weights were read, and nothing was trained."""
 
     @property
     def falls(self) -> bool:

@@ -32,22 +32,15 @@ _FAMILY = 512
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One distinct sequence after the prefix, without its last token.
-
-    Attributes
-    ----------
-    ids : tuple of int
-        Its tokens; at least one.
-    shared : int
-        How many of them, from the first, the path before it in the trie's order has too; 0 for a
-        row, which stands alone.
-    requests : tuple of int
-        Indices of the requests that it serves.
-    """
+    """One distinct sequence after the prefix, without its last token."""
 
     ids: tuple[int, ...]
+    """Its tokens; at least one."""
     shared: int
+    """How many of them, from the first, the path before it in the trie's order has too; 0 for a
+    row, which stands alone."""
     requests: tuple[int, ...]
+    """Indices of the requests that it serves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +58,15 @@ class Trie:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Some paths of a trie as nodes in preorder, and what is read from them.
-
-    Attributes
-    ----------
-    tokens : array of int, shape (nodes,)
-    positions : array of int, shape (nodes,)
-        Index in the whole text, the prefix included.
-    ends : array of int, shape (nodes,)
-        One past the last descendant: node q sees node k where ``k <= q < ends[k]``.
-    picks : Picks
-        What is scored; columns are nodes.
-    """
+    """Some paths of a trie as nodes in preorder, and what is read from them."""
 
     tokens: Integers
     positions: Integers
+    """Index in the whole text, the prefix included."""
     ends: Integers
+    """One past the last descendant: node q sees node k where ``k <= q < ends[k]``."""
     picks: Picks
+    """What is scored; columns are nodes."""
 
 
 def build(requests: Sequence[Request]) -> Trie:
@@ -166,16 +151,11 @@ def plant(paths: Sequence[Path], requests: Sequence[Request], prefix: int) -> Fo
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Paths that begin with the same tokens, as a question's answers do.
-
-    Attributes
-    ----------
-    context : int
-        How many tokens, from the first, all paths have in common; at least one.
-    """
+    """Paths that begin with the same tokens, as a question's answers do."""
 
     paths: tuple[Path, ...]
     context: int
+    """How many tokens, from the first, all paths have in common; at least one."""
 
 
 def families(paths: Sequence[Path]) -> list[Family]:

@@ -19,7 +19,9 @@ from pytest_maxrandom.record.base import (
     Adjustment as Adjustment,
     ClaimHeading as ClaimHeading,
     Heading as Heading,
+    RedFlag as RedFlag,
     Remark as Remark,
+    Severity as Severity,
     note as note,
 )
 from pytest_maxrandom.record.claim import (
@@ -38,6 +40,7 @@ from pytest_maxrandom.record.claim import (
 from pytest_maxrandom.record.cost import (
     Arithmetic as Arithmetic,
     SweepCost as SweepCost,
+    TrainingRecord as TrainingRecord,
 )
 from pytest_maxrandom.record.counts import (
     PromptCount as PromptCount,
@@ -65,10 +68,6 @@ from pytest_maxrandom.record.label_bias import (
     LabelCheck as LabelCheck,
     LabelRow as LabelRow,
 )
-from pytest_maxrandom.record.red_flags import (
-    RedFlag as RedFlag,
-    Severity as Severity,
-)
 from pytest_maxrandom.record.run import (
     LISTS as LISTS,
     SCHEMA_VERSION as SCHEMA_VERSION,
@@ -77,9 +76,6 @@ from pytest_maxrandom.record.run import (
     Record as Record,
     RunRecord as RunRecord,
     arithmetics as arithmetics,
-)
-from pytest_maxrandom.record.training import (
-    TrainingRecord as TrainingRecord,
 )
 from pytest_maxrandom.record.words import (
     FAILING as FAILING,

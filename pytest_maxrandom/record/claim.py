@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Remark, Share
-from pytest_maxrandom.record.cost import SweepCost
+from pytest_maxrandom.record.base import (
+    Count,
+    Difference,
+    ItemRecord,
+    RedFlag,
+    Remark,
+    Severity,
+    Share,
+)
+from pytest_maxrandom.record.cost import SweepCost, TrainingRecord
 from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
-from pytest_maxrandom.record.red_flags import RedFlag, Severity
-from pytest_maxrandom.record.training import TrainingRecord
 from pytest_maxrandom.record.words import Standing
 
 HeuristicName = Literal[
@@ -301,6 +307,12 @@ class ClaimRecord(ItemRecord):
         """What the test set says, where it alone decides after a search, and was opened."""
         alone = self.searched is not None and self.searched.why is not None
         return self.test if alone else None
+
+    @property
+    def chances(self) -> dict[str, int]:
+        """Number of examples by the chance of one guess, as fractions: {"1/2": 50}."""
+        made = self.recorded or self.validation
+        return made.chances if made else {}
 
     @property
     def failing_flags(self) -> list[RedFlag]:

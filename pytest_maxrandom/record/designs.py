@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Share
-from pytest_maxrandom.record.cost import Arithmetic, SweepCost
-from pytest_maxrandom.record.training import TrainingRecord
+from pytest_maxrandom.record.cost import Arithmetic, SweepCost, TrainingRecord
 from pytest_maxrandom.record.words import Standing
 
 Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]

@@ -24,18 +24,15 @@ if TYPE_CHECKING:
     )
 
 
+DEFAULT_LEVEL = 0.05
+"""What a p-value is compared with where a claim says nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What is found of a claim; what has the name of a field of the record is that field.
 
     None is what was not computed.
-
-    Attributes
-    ----------
-    best : int
-        Row of the best prompt among those that are distinct.
-    notes : tuple of Remark
-        What a reader must know, besides what was known before the claim was tested.
     """
 
     n: int
@@ -49,6 +46,7 @@ class Result:
     cannot_tell: Remark | None = None
     verdict: Standing | None = None
     best: int = 0
+    """Row of the best prompt among those that are distinct."""
     best_correct: int | None = None
     best_accuracy: float | None = None
     best_score: float | None = None
@@ -83,6 +81,12 @@ class Result:
     decided: DecidedEarly | None = None
     test: HeldOut | None = None
     notes: tuple[Remark, ...] = ()
+    """What a reader must know, besides what was known before the claim was tested."""
+
+    @property
+    def level(self) -> float:
+        """What p_max is compared with."""
+        return self.levels.get("p_max", DEFAULT_LEVEL)
 
     @property
     def has_learned(self) -> bool:

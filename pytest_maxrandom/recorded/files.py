@@ -5,14 +5,30 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import reprlib
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pytest_maxrandom.errors import RecordedError, described, json_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+T = TypeVar("T", dict[str, Any], list[Any], str, int, float, bool)
+Object: TypeAlias = dict[str, Any]
+
+_WAY = "an interrupted run leaves such a log, so finish the run or copy the log again"
+
+_NAMES: dict[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
 
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, as Python's surrogateescape decodes them."""
@@ -22,10 +38,7 @@ _NO_UTF8 = re.compile("[\udc80-\udcff]")
 def opened(path: Path, newline: str) -> Iterator[IO[str]]:
     """Open a file in UTF-8, with or without a byte order mark, also with gzip (``.gz``).
 
-    Parameters
-    ----------
-    newline : str
-        Which line ends are distinguished, as for :func:`open`; "" leaves each as it is.
+    `newline` says which line ends are distinguished, as for :func:`open`.
 
     Raises
     ------
@@ -68,15 +81,10 @@ def json_object(
 ) -> dict[str, Any]:
     """Return the object that a text in JSON, or its bytes, stands for.
 
-    Parameters
-    ----------
-    way : str
-        What to do where it stands for none: the end of a message.
-
     Raises
     ------
     RecordedError
-        If it stands for none.
+        If it stands for none; it ends with what to do then (`way`).
     """
     try:
         value = decode(text)
@@ -90,3 +98,80 @@ def json_object(
     if not isinstance(value, dict):
         raise RecordedError(f"{where}: found {described(value)}, expected an object; {way}")
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """An object of JSON, and where it stands: a file, or ``file:line``.
+
+    A field is named by the keys that lead to it. The methods raise a RecordedError where it, or an
+    object on the way, is of another kind; a boolean is no number, a whole number is one.
+    """
+
+    where: str
+    data: Object
+
+    def error(self, message: str) -> RecordedError:
+        """Return an error that says where it is."""
+        return RecordedError(f"{self.where}: {message}")
+
+    def find(self, kind: type[T], *keys: str) -> T | None:
+        """Return a field, or None where it is missing or null."""
+        value: Any = self.data
+        for place, key in enumerate(keys, start=1):
+            value = value.get(key)
+            if value is None:
+                return None
+            expected = kind if place == len(keys) else dict
+            kinds = (int, float) if expected is float else (expected,)
+            if not isinstance(value, kinds) or (isinstance(value, bool) and expected is not bool):
+                raise self.error(
+                    f"{_path(keys[:place])} is {reprlib.repr(value)}, expected {_NAMES[expected]}; "
+                    "give the log as the tool wrote it"
+                )
+        return value  # type: ignore[no-any-return]
+
+    def need(self, kind: type[T], *keys: str) -> T:
+        """Return a field that must be there."""
+        value = self.find(kind, *keys)
+        if value is None:
+            raise self.error(f"{_path(keys)} is missing; give the log as the tool wrote it")
+        return value
+
+    def object(self, *keys: str) -> Object:
+        """Return an object, an empty one where it is missing or null."""
+        return self.find(dict, *keys) or {}
+
+
+def _path(keys: tuple[str, ...]) -> str:
+    return ": ".join([*keys[:-1], f"'{keys[-1]}'"])
+
+
+def read_json(path: Path) -> Fields:
+    """Read a file that holds one object.
+
+    Raises
+    ------
+    RecordedError
+        If it cannot be read or holds something else.
+    """
+    with opened(path, newline="") as file:
+        return parse(file.read(), str(path))
+
+
+def read_lines(path: Path) -> Iterator[Fields]:
+    """Read a file with an object in each line.
+
+    Raises
+    ------
+    RecordedError
+        If it cannot be read, or a line holds something else.
+    """
+    with opened(path, newline="\n") as file:
+        for number, line in json_lines(path, file, _WAY):
+            yield Fields(f"{path}:{number}", line)
+
+
+def parse(text: str | bytes, where: str) -> Fields:
+    """Read one object."""
+    return Fields(where, json_object(text, where, _WAY))

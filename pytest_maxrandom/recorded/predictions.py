@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 VERSION = 1
 
 
-class _Mistake(Exception):
-    """What is wrong with a line, in one clause."""
-
-
 @dataclass
 class AnswerLine:
     """One prompt's answer to one example."""
@@ -117,6 +113,21 @@ class PromptLine:
     simulated: bool = False
     """Whether a rule made the answers up (`backend: mock`); left out where none did."""
 
+    def problems(self) -> Iterator[str]:
+        """Yield what no line that is known here can have."""
+        if self.schema_version > VERSION:
+            yield (
+                f"schema version {self.schema_version} is newer than {VERSION}, the newest known "
+                "here; upgrade pytest-maxrandom"
+            )
+        if not self.examples or not _different([answer.id for answer in self.examples]):
+            yield (
+                "'examples' must name at least one example, and each only once; keep the lines as "
+                "--maxrandom-predictions wrote them"
+            )
+        for answer in self.examples:
+            yield from (f"example {answer.id!r}: {problem}" for problem in answer.problems())
+
 
 _LINE = TypeAdapter(PromptLine)
 _SAID = attrgetter("right", "choices", "labels", "cluster")
@@ -131,28 +142,28 @@ class _Claim:
     """The lines of one claim, gathered as they are read."""
 
     first: PromptLine
-    first_place: int
+    first_line: int
     examples: dict[str, AnswerLine] = field(default_factory=dict)
     prompts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """Of each its digest, and the ids of its demonstrations."""
     answers: list[list[tuple[str, int | None, list[float | None]]]] = field(default_factory=list)
     """Of each prompt and example the id, what was chosen, and the log-likelihoods."""
 
-    def add(self, line: PromptLine) -> None:
+    def add(self, line: PromptLine, where: str) -> None:
         """Take a line in, or say what in it contradicts the claim's first."""
         for name in ("task", "model", "quantization", "shots", "scoring", "simulated"):
             found, expected = getattr(line, name), getattr(self.first, name)
             if found != expected:
-                raise _Mistake(
-                    f"'{name}' is {found!r}, but {expected!r} in line {self.first_place} of the "
-                    f"same claim {line.claim!r}; keep the lines of one run"
+                raise RecordedError(
+                    f"{where}: '{name}' is {found!r}, but {expected!r} in line {self.first_line} "
+                    f"of the same claim {line.claim!r}; keep the lines of one run"
                 )
         for answer in line.examples:
-            self._compare(answer)
+            self._compare(answer, where)
         self.prompts.append((line.prompt, tuple(line.demonstration_ids)))
         self.answers.append([(own.id, own.chosen, own.log_likelihoods) for own in line.examples])
 
-    def _compare(self, answer: AnswerLine) -> None:
+    def _compare(self, answer: AnswerLine, where: str) -> None:
         """Compare an example with itself in earlier lines, and with the claim's first."""
         same, first = self.examples.setdefault(answer.id, answer), self.first.examples[0]
         if same is not answer and _SAID(same) == _SAID(answer):
@@ -163,8 +174,9 @@ class _Claim:
                 expected = f"example {first.id!r} has {of_first}"
                 if value != before:
                     expected = f"{earlier} in an earlier line"
-                raise _Mistake(
-                    f"example {answer.id!r} has {found}, but {expected}; keep the lines of one run"
+                raise RecordedError(
+                    f"{where}: example {answer.id!r} has {found}, but {expected}; keep the lines "
+                    "of one run"
                 )
 
     def sweep(self, path: Path) -> Answers:
@@ -233,10 +245,7 @@ def read_predictions(path: Path) -> list[Answers]:
     """
     claims: dict[str, _Claim] = {}
     for number, line in _numbered(path):
-        try:
-            claims.setdefault(line.claim, _Claim(line, number)).add(line)
-        except _Mistake as mistake:
-            raise RecordedError(f"{path}:{number}: {mistake}") from None
+        claims.setdefault(line.claim, _Claim(line, number)).add(line, f"{path}:{number}")
     if not claims:
         raise RecordedError(
             f"{path}: holds no prediction; give a file that --maxrandom-predictions wrote"
@@ -261,30 +270,12 @@ def _numbered(path: Path) -> Iterator[tuple[int, PromptLine]]:
         for number, text in enumerate(file, start=1):
             if not text.isspace():
                 try:
-                    yield number, _line(text)
-                except _Mistake as mistake:
-                    raise RecordedError(f"{path}:{number}: {mistake}") from None
-
-
-def _line(text: str) -> PromptLine:
-    try:
-        line = _LINE.validate_json(text, strict=True)
-    except ValidationError as error:
-        raise _Mistake(_first(error)) from error
-    if line.schema_version > VERSION:
-        raise _Mistake(
-            f"schema version {line.schema_version} is newer than {VERSION}, the newest known here; "
-            "upgrade pytest-maxrandom"
-        )
-    if not line.examples or not _different([answer.id for answer in line.examples]):
-        raise _Mistake(
-            "'examples' must name at least one example, and each only once; keep the lines as "
-            "--maxrandom-predictions wrote them"
-        )
-    for answer in line.examples:
-        for problem in answer.problems():
-            raise _Mistake(f"example {answer.id!r}: {problem}")
-    return line
+                    line = _LINE.validate_json(text, strict=True)
+                except ValidationError as error:
+                    raise RecordedError(f"{path}:{number}: {_first(error)}") from None
+                for problem in line.problems():
+                    raise RecordedError(f"{path}:{number}: {problem}")
+                yield number, line
 
 
 def _first(error: ValidationError) -> str:

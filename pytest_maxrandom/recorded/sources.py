@@ -1,28 +1,40 @@
-"""Where a suite says that results are, and how they are read."""
+"""Where a suite says that results are, how they are read, and what may be told beside them."""
 
 from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from pytest_maxrandom.errors import MaxRandomError, RecordedError
+from pytest_maxrandom.errors import MaxRandomError, RecordedError, listed, nearest_file
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 from pytest_maxrandom.recorded.npz import read_npz
 from pytest_maxrandom.recorded.predictions import read_predictions
+from pytest_maxrandom.recorded.tables.columns import as_number
+from pytest_maxrandom.recorded.tables.files import read_columns
+from pytest_maxrandom.recorded.tables.grid import Meant
 from pytest_maxrandom.recorded.tables.summary import read_summary
 from pytest_maxrandom.recorded.tables.table import read_table
+from pytest_maxrandom.suite.recorded import StatedShots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.recorded.tables.grid import Meant
-    from pytest_maxrandom.suite.recorded import ResultsSpec, WholeSweeps
+    from pytest_maxrandom.suite.loader import RecordedSuite
+    from pytest_maxrandom.suite.recorded import RecordedModelSpec, ResultsSpec, WholeSweeps
 
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(:-(?P<default>[^}]*))?\}")
+
+ChoiceTable: TypeAlias = dict[tuple[str, str, int], int]
+"""Number of choices by model, task and shots."""
+
+_COLUMNS = (("model",), ("task", "dataset"), ("shots",), ("choices", "num_choices"))
 
 
 def locate(spec: ResultsSpec, base: Path) -> Path:
@@ -121,14 +133,74 @@ READERS: dict[str, Reader] = {
 """The reader of each format."""
 
 
+class ModelResults:
+    """Reads the files that a suite names, each of them once."""
+
+    def __init__(self, suite: RecordedSuite) -> None:
+        self._suite = suite
+        self._read: dict[tuple[ResultsSpec, str | None, int | None], list[Answers]] = {}
+
+    def of(self, model: RecordedModelSpec) -> list[Answers] | None:
+        """Return all results of a model; None where they are missing, and need not be there.
+
+        Raises
+        ------
+        RecordedError
+            If they cannot be read, or are of other models.
+        """
+        spec = model.results
+        try:
+            path = locate(spec, self._suite.path.parent)
+            if not path.exists():
+                raise RecordedError(
+                    f"{path}: no such file or folder; correct the path, or say in `if_missing` "
+                    f"how to get it, and its claims are skipped"
+                    f"{nearest_file(path) if path.parent.is_dir() else ''}"
+                )
+        except RecordedError:
+            if model.if_missing is None:
+                raise
+            return None
+        return self._of_model(model, self._read_once(spec, path, model), path)
+
+    def _read_once(self, spec: ResultsSpec, path: Path, model: RecordedModelSpec) -> list[Answers]:
+        stated = spec.shots if isinstance(spec, StatedShots) else None
+        tasks, shots = self._suite.spec.tasks, self._suite.spec.prompts.shots or []
+        meant = Meant(
+            model=spec.model or model.name,
+            task=(tasks[0].in_results or tasks[0].name) if len(tasks) == 1 else None,
+            shots=stated if stated is not None or len(shots) != 1 else shots[0],
+            models=tuple(
+                (each.results.model,) if each.results.model else (each.name, each.short_name)
+                for each in self._suite.spec.models
+                if each.results.path == spec.path
+            ),
+        )
+        # A file that names no model is the first one's; one that does is read once for all.
+        key = (spec.model_copy(update={"model": None}), meant.task, meant.shots)
+        if key not in self._read:
+            self._read[key] = read_results(spec, path, meant)
+        return self._read[key]
+
+    def _of_model(
+        self, model: RecordedModelSpec, results: list[Answers], path: Path
+    ) -> list[Answers]:
+        names = dict.fromkeys(each.model for each in results)
+        wanted = [model.results.model] if model.results.model else [model.name, model.short_name]
+        own = next((name for name in wanted if name in names), None)
+        if own is None:
+            raise RecordedError(
+                f"{path}: no results of {wanted[0]!r}, found those of {listed(names, 8)}; give "
+                "what the model is called there as `results.model`"
+            )
+        return [each for each in results if each.model == own]
+
+
 def read(path: Path) -> list[Answers]:
     """Read all sweeps of a file that needs no suite; its name's ending tells the kind.
 
-    Parameters
-    ----------
-    path : Path
-        An ``.npz`` archive (see `pytest_maxrandom.recorded.npz`), or a ``.jsonl`` file that
-        ``pytest --maxrandom-predictions`` wrote.
+    It is an ``.npz`` archive (see `pytest_maxrandom.recorded.npz`), or a ``.jsonl`` file that
+    ``pytest --maxrandom-predictions`` wrote.
 
     Raises
     ------
@@ -145,3 +217,68 @@ def read(path: Path) -> list[Answers]:
                 f"{path}: found the ending {ending!r}, expected .npz (arrays of right answers) or "
                 ".jsonl (written by pytest --maxrandom-predictions)"
             )
+
+
+def read_choices(source: str) -> int | ChoiceTable:
+    """Read a whole number of choices, or a table of them, such as a CSV file.
+
+    A table has the columns model, task (or dataset), shots and choices (or num_choices).
+
+    Raises
+    ------
+    RecordedError
+        If it is neither, or the table contradicts itself.
+    """
+    path, table = Path(source), ChoiceTable()
+    if source.isdecimal():
+        try:
+            return as_number(source, 2)
+        except ValueError as error:
+            raise RecordedError(f"--choices {error}") from error
+    if not path.is_file():
+        raise RecordedError(
+            f"--choices {source}: found neither a number nor a readable file; give a number such "
+            "as 4, or a CSV file"
+        )
+    rows = read_columns(path, {name: (name, False) for names in _COLUMNS for name in names})
+    found = [next((name for name in names if name in rows.names), "") for names in _COLUMNS]
+    if "" in found:
+        raise RecordedError(
+            f"{path}: no column {' or '.join(_COLUMNS[found.index('')])}, found "
+            f"{', '.join(rows.header)}; name the columns model, task, shots, choices"
+        )
+    columns = [
+        rows.read(name, str if least is None else partial(as_number, least=least))
+        for name, least in zip(found, (None, None, 0, 2), strict=True)
+    ]
+    for row in range(rows.count):
+        *key, number = (column.distinct[column.codes[row]] for column in columns)
+        if table.setdefault((key[0], key[1], key[2]), number) != number:
+            raise rows.error(
+                row,
+                f"{number} choices for {tuple(key)}, but {table[key[0], key[1], key[2]]} in an "
+                "earlier row; keep the correct one",
+            )
+    return table
+
+
+def with_choices(sweep: Answers, choices: int | ChoiceTable | None) -> Answers:
+    """Give a sweep its chances, unless its file told them.
+
+    Raises
+    ------
+    RecordedError
+        If nobody tells them.
+    """
+    if sweep.chances is not None:
+        return sweep
+    key = (sweep.model, sweep.task, sweep.shots)
+    number = choices.get(key) if isinstance(choices, dict) else choices
+    if number is None:
+        found = "--choices was not given" if choices is None else f"--choices has no row {key}"
+        raise RecordedError(
+            f"{sweep.path}: {sweep.claim}: the file does not give the number of choices, and "
+            f"{found}; give --choices 4, or a CSV file with the columns model, task, shots and "
+            "choices"
+        )
+    return replace(sweep, chances=(Fraction(1, number),) * len(sweep.examples))

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record import FAILING, OUTCOMES, ClaimRecord
+from pytest_maxrandom.record import FAILING, OUTCOMES, ClaimRecord, Record, RunRecord
 from pytest_maxrandom.reports.phrases import finding
 from pytest_maxrandom.reports.red_flags import explained
 from pytest_maxrandom.reports.summary import names, records
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.errors import Problem
-    from pytest_maxrandom.record import Record, RunRecord
 
 SHOWN = 10
 """Annotations of a kind that GitHub shows of a step."""
@@ -70,11 +69,8 @@ def annotate(run: RunRecord, root: Path, here: Path) -> list[Annotation]:
             rest.append(mistake)
     if rest:
         of_mistakes.append(Annotation(_BROKEN, "\n".join(rest)))
-    found = records(run)
-    of_records = [
-        annotated(record) for outcome in FAILING for record in found if record.outcome == outcome
-    ]
-    return [*of_mistakes, *of_records]
+    failing = (one for outcome in FAILING for one in records(run) if one.outcome == outcome)
+    return [*of_mistakes, *map(annotated, failing)]
 
 
 def of_problem(problem: Problem) -> Annotation:
@@ -95,11 +91,9 @@ def workflow_commands(found: Sequence[Annotation], workspace: Path) -> list[str]
         Folder of the repository. An annotation of a file elsewhere stands at no line.
     """
     lines = [_command(annotation, workspace) for annotation in found[:SHOWN]]
-    more = len(found) - SHOWN
-    if more > 0:
-        verb = "is" if more == 1 else "are"
-        title = f"More than {SHOWN} annotations"
-        lines.append(f"::notice title={title}::{more} more {verb} not shown here")
+    if (more := len(found) - SHOWN) > 0:
+        told = f"{more} more {'is' if more == 1 else 'are'} not shown here"
+        lines.append(f"::notice title=More than {SHOWN} annotations::{told}")
     return lines
 
 
@@ -111,7 +105,10 @@ def _command(annotation: Annotation, workspace: Path) -> str:
             properties["line"] = str(annotation.line)
     properties["title"] = shorten(visible(annotation.title), _LONGEST_TITLE)
     text = "\n".join(map(visible, annotation.message.split("\n")))
-    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    listed = ",".join(
+        f"{name}={_data(value).replace(':', '%3A').replace(',', '%2C')}"
+        for name, value in properties.items()
+    )
     return f"::error {listed}::{_data(shorten(text, _LONGEST_MESSAGE))}"
 
 
@@ -126,7 +123,3 @@ def _within(path: Path, workspace: Path) -> str:
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -14,28 +14,36 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
-from pytest_maxrandom.record import RedFlag, Remark
+from pytest_maxrandom.record import (
+    AuditedTask,
+    BestGuess,
+    Finding,
+    HeuristicName,
+    RedFlag,
+    Remark,
+    TaskAudit,
+)
 from pytest_maxrandom.reports.csv import field
-from pytest_maxrandom.reports.flag_sentences import sentence as flag_sentence
 from pytest_maxrandom.reports.layout import table_lines
 from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.red_flags import sentence as flag_sentence
 from pytest_maxrandom.reports.remarks import Writer, worded as remark_worded
 from pytest_maxrandom.reports.tables import Column, Name, tabulate
 from pytest_maxrandom.reports.text import listed, shorten, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.record import (
-        AuditedTask,
-        Finding,
-        HeuristicName,
-        TaskAudit,
-    )
+    _Place = tuple[str, int | None, str]
+    """Path, line and name of a task."""
 
 WIDE = 120
 """Columns of a terminal from which on all is in the table."""
 _SHORTEST = 16
+_MOST_DROPPED = 4
+"""The highest number in `_columns`."""
+_MOST_LEFT = 3
+"""Files that are no tasks, of which the reason is told."""
 _WORDS: dict[HeuristicName, str] = {"most_shared_words": "words"}
 _SENTENCES = {
     "majority": "Always saying {answer!r} is right on {correct:,} of {n:,} examples"
@@ -55,10 +63,6 @@ _SENTENCES = {
 }
 
 
-def _passes(prompts: Sequence[int]) -> str:
-    return f", which passes p_max at {_prompts(prompts)}" if prompts else ""
-
-
 def _prompts(prompts: Sequence[int]) -> str:
     return f"t = {listed([count(t) for t in prompts])}"
 
@@ -66,7 +70,7 @@ def _prompts(prompts: Sequence[int]) -> str:
 _WRITER = Writer(
     accuracy=accuracy,
     p=p_value,
-    passes=_passes,
+    passes=lambda prompts: f", which passes p_max at {_prompts(prompts)}" if prompts else "",
     prompts=_prompts,
     rule=lambda name: HEURISTICS[name].said("in the file"),
 )
@@ -106,12 +110,11 @@ def as_csv(audit: TaskAudit) -> str:
 
 
 def _row(task: AuditedTask, prompts: Sequence[int]) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        name: getattr(task, name) for name in ("name", "path", "line", "format", "n", "examples")
-    }
+    first = ("name", "path", "line", "format", "n", "examples", "pool")
+    row: dict[str, Any] = {name: getattr(task, name) for name in first}
     row |= {
-        "pool": task.pool,
-        "choices": _mix(task.choices),
+        # As `maxrandom baseline --choices` reads it.
+        "choices": ",".join(f"{size}:{many}" for size, many in task.choices.items()),
         "several_right": task.several_right,
         "chance": task.chance,
     }
@@ -139,10 +142,9 @@ def as_markdown(audit: TaskAudit) -> str:
     names = _names(audit.tasks)
     shown = [column for column, _ in _columns(audit, names, 80)]
     parts = [MARKDOWN.table(tabulate("tasks", shown, audit.tasks, legend=_legend(audit)))]
-    for task in audit.tasks:
-        if told := [*_told(task)]:
-            parts.append(MARKDOWN.paragraph(f"{MARKDOWN.code(names[id(task)])}{_unread(task)}"))
-            parts.append(MARKDOWN.items(map(MARKDOWN.statistics, told)))
+    for task, unread, told in _told(audit.tasks):
+        parts.append(MARKDOWN.paragraph(f"{MARKDOWN.code(names[_place(task)])}{unread}"))
+        parts.append(MARKDOWN.items(map(MARKDOWN.statistics, told)))
     parts += [MARKDOWN.paragraph(MARKDOWN.plain(line)) for line in _closing(audit)]
     return "".join(parts).rstrip("\n")
 
@@ -153,21 +155,18 @@ def as_text(audit: TaskAudit, width: int) -> str:
     Columns that tell least are left out until it fits; names are shortened.
     """
     names = _names(audit.tasks)
-    dropped = 0
-    while True:
+    for dropped in range(_MOST_DROPPED + 1):
         lines = _lines(audit, names, dropped, limit=0)
         room = width - max(map(len, lines)) - len("  ")
-        if room >= _SHORTEST or dropped == _MOST_DROPPED:
+        if room >= _SHORTEST:
             break
-        dropped += 1
     lines = _lines(audit, names, dropped, limit=max(room, _SHORTEST))
     lines += ["", *_wrapped(_legend(audit).replace("*", ""), width)]
-    for task in audit.tasks:
-        if told := [*_told(task)]:
-            lines += ["", *_wrapped(f"{visible(names[id(task)])}{_unread(task)}", width)]
-            for sentence in told:
-                lines += _wrapped(f"- {visible(sentence)}", width, "  ")
-    lines += ["", *(line for told in _closing(audit) for line in _wrapped(told, width))]
+    for task, unread, told in _told(audit.tasks):
+        lines += ["", *_wrapped(f"{visible(names[_place(task)])}{unread}", width)]
+        for sentence in told:
+            lines += _wrapped(f"- {visible(sentence)}", width, "  ")
+    lines += ["", *(line for said in _closing(audit) for line in _wrapped(said, width))]
     return "\n".join(lines).rstrip("\n")
 
 
@@ -181,11 +180,7 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     )
 
 
-_MOST_DROPPED = 4
-"""The highest number in `_columns`."""
-
-
-def _lines(audit: TaskAudit, names: Mapping[int, str], dropped: int, limit: int) -> list[str]:
+def _lines(audit: TaskAudit, names: Mapping[_Place, str], dropped: int, limit: int) -> list[str]:
     columns = [column for column, drop in _columns(audit, names, limit) if not 0 < drop <= dropped]
     if not limit:  # how wide is all but the names?
         columns = columns[:-1]
@@ -193,7 +188,7 @@ def _lines(audit: TaskAudit, names: Mapping[int, str], dropped: int, limit: int)
 
 
 def _columns(
-    audit: TaskAudit, names: Mapping[int, str], limit: int
+    audit: TaskAudit, names: Mapping[_Place, str], limit: int
 ) -> list[tuple[Column[AuditedTask], int]]:
     """Return columns with the step at which a narrow terminal leaves them out; 0 for never."""
     most = max(audit.prompts)
@@ -207,27 +202,23 @@ def _columns(
         (Column("copies", "duplicates", "count", brief="copies"), 2),
         (Column("clusters", "clusters", "count", brief="clus-\nters"), 2),
     ]
-    for t in audit.prompts:
-        if t == 1 and len(audit.prompts) > 1:
-            continue  # it is chance
-        heading = f"E[max]\n*t* = {t:,}"
-        written = _expected(audit.prompts.index(t))
-        brief = f"E[max]\nt={t:,}"
-        columns.append((Column(heading, written, "right", brief=brief), 0 if t == most else 3))
-    for place, t in enumerate(audit.prompts):
-        drop = 0 if t == most else 1 if t == 1 else 4
-        column: Column[AuditedTask] = Column(
-            f"needs\n*t* = {t:,}", _needed(place), "right", brief=f"needs\nt={t:,}"
-        )
-        columns.append((column, drop))
-    columns.append(
-        (Column("task", lambda task: _name(names[id(task)], limit), brief="task", header=True), 0)
-    )
-    return columns
+    for name, write, drop in (
+        ("E[max]", lambda one: accuracy(one.expected_maximum), 3),
+        ("needs", _needed, 4),
+    ):
+        for place, t in enumerate(audit.prompts):
+            if name == "E[max]" and t == 1 and len(audit.prompts) > 1:
+                continue  # it is chance
+            heading, brief = f"{name}\n*t* = {t:,}", f"{name}\nt={t:,}"
+            written = _of_baseline(write, place)
+            column: Column[AuditedTask] = Column(heading, written, "right", brief=brief)
+            columns.append((column, 0 if t == most else 1 if t == 1 else drop))
 
+    def named(task: AuditedTask) -> Name:
+        name = names[_place(task)]
+        return Name(shorten(visible(name), limit) if limit else name, limit or 60)
 
-def _name(name: str, limit: int) -> Name:
-    return Name(shorten(visible(name), limit) if limit else name, limit or 60)
+    return [*columns, (Column("task", named, brief="task", header=True), 0)]
 
 
 def _span(choices: Mapping[str, int]) -> str:
@@ -238,52 +229,42 @@ def _rule(task: AuditedTask) -> str:
     return NONE if (rule := task.heuristic) is None else _WORDS.get(rule.name, rule.name)
 
 
-def _expected(place: int) -> Any:
-    return lambda task: accuracy(task.baselines[place].expected_maximum) if task.baselines else NONE
+def _of_baseline(write: Callable[[BestGuess], str], place: int) -> Any:
+    return lambda task: write(task.baselines[place]) if task.baselines else NONE
 
 
-def _needed(place: int) -> Any:
-    def write(task: AuditedTask) -> str:
-        if not task.baselines:
-            return NONE
-        critical = task.baselines[place].critical_count
-        return "never" if critical is None else count(critical)
-
-    return write
+def _needed(baseline: BestGuess) -> str:
+    return "never" if baseline.critical_count is None else count(baseline.critical_count)
 
 
-def _mix(choices: Mapping[str, int]) -> str:
-    """Write a mix as `maxrandom baseline --choices` reads it."""
-    return ",".join(f"{size}:{many}" for size, many in choices.items())
+def _place(task: AuditedTask) -> _Place:
+    return task.path, task.line, task.name
 
 
-def _names(tasks: Sequence[AuditedTask]) -> dict[int, str]:
+def _names(tasks: Sequence[AuditedTask]) -> dict[_Place, str]:
     """Return what tells each task from the others: its name, with its file where names repeat."""
     written = [
-        (
-            task.name,
-            f"{PurePath(task.path).name}::{task.name}" if task.line else task.path,
-            f"{task.path}::{task.name}",
-        )
+        (name, f"{PurePath(task.path).name}::{name}" if task.line else task.path, whole)
         for task in tasks
+        for name, whole in [(task.name, f"{task.path}::{task.name}")]
     ]
     times = Counter(name for names in written for name in set(names))
     return {
-        id(task): next((name for name in names if times[name] == 1), names[-1])
+        _place(task): next((name for name in names if times[name] == 1), names[-1])
         for task, names in zip(tasks, written, strict=True)
     }
 
 
-def _unread(task: AuditedTask) -> str:
-    return ": cannot be read" if task.problems else ""
-
-
-def _told(task: AuditedTask) -> Iterator[str]:
-    yield from task.problems
-    if len(task.choices) > 1:
-        sizes = [f"{count(many)} with {size}" for size, many in task.choices.items()]
-        yield f"Examples differ in their number of choices: {listed(sizes)}."
-    yield from (finding.text for finding in task.findings)
+def _told(tasks: Sequence[AuditedTask]) -> Iterator[tuple[AuditedTask, str, list[str]]]:
+    """Yield the tasks of which there is something to say, with that."""
+    for task in tasks:
+        said = list(task.problems)
+        if len(task.choices) > 1:
+            sizes = [f"{count(many)} with {size}" for size, many in task.choices.items()]
+            said.append(f"Examples differ in their number of choices: {listed(sizes)}.")
+        said += [finding.text for finding in task.findings]
+        if said:
+            yield task, ": cannot be read" * bool(task.problems), said
 
 
 def _legend(audit: TaskAudit) -> str:
@@ -306,6 +287,3 @@ def _closing(audit: TaskAudit) -> Iterator[str]:
         shown = "; ".join(f"{PurePath(each.path)} ({each.reason})" for each in left[:_MOST_LEFT])
         more = f" and {count(len(left) - _MOST_LEFT)} more" if len(left) > _MOST_LEFT else ""
         yield visible(f"Files that are no tasks: {shown}{more}")
-
-
-_MOST_LEFT = 3

@@ -11,14 +11,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import FAILING, OUTCOMES, REPORTED, ClaimRecord
+from pytest_maxrandom.record import FAILING, OUTCOMES, REPORTED, ClaimRecord, Record, RunRecord
 from pytest_maxrandom.reports.reasons import REASONS, Reason, do_less, main_reason, reasons
-from pytest_maxrandom.reports.summary import asserts, became, records
+from pytest_maxrandom.reports.summary import asserts, became, missing, records, unread
+from pytest_maxrandom.reports.text import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from pytest_maxrandom.record import Record, RunRecord
 
 Kind = Literal["fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same"]
 """In the order in which a reviewer wants to know of them.
@@ -69,6 +68,13 @@ class Change:
     """Which number decides between passing and failing; empty where none is known to."""
 
     @property
+    def record(self) -> Record:
+        """The later record; the earlier one where there is no other."""
+        record = self.now or self.before
+        assert record is not None
+        return record
+
+    @property
     def why(self) -> tuple[str, ...]:
         """What is different, one clause each: ``t from 50 to 200``."""
         return tuple(reason.text for reason in self.reasons)
@@ -115,6 +121,12 @@ def is_partial(run: RunRecord) -> bool:
     return bool(run.interrupted or run.not_run or run.broken)
 
 
+def lacking(run: RunRecord) -> str:
+    """Say what a run lacks that it was to have; empty where it is whole."""
+    known = clauses(run.not_run and missing(run), unread(run))
+    return known or "it was interrupted" if is_partial(run) else ""
+
+
 def counted(found: list[Change]) -> str:
     """Count changes in one phrase: ``1 claim fell, 2 newly pass, t grew for 3``."""
     parts = []
@@ -152,7 +164,7 @@ def _folders_above(run: RunRecord, base: RunRecord) -> tuple[str, str]:
 
 def _noun(found: Iterable[Change]) -> str:
     """Name what changed, where it is of one kind."""
-    claims = {isinstance(change.now or change.before, ClaimRecord) for change in found}
+    claims = {isinstance(change.record, ClaimRecord) for change in found}
     return "claim" if claims == {True} else "result"
 
 

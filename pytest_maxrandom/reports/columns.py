@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import OUTCOMES
+from pytest_maxrandom.record import OUTCOMES, Record, RunRecord
 from pytest_maxrandom.reports.summary import became, names
-from pytest_maxrandom.reports.tables import Column, Mark, Name
+from pytest_maxrandom.reports.tables import Cell, Column, Mark, Medium, Name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_maxrandom.record import Record, RunRecord
-    from pytest_maxrandom.reports.tables import Cell, Medium
 HTML_ONLY: frozenset[Medium] = frozenset(("html",))
 _NEW = (
     "between which accuracies on new questions that of the best prompt lies; each end is at 95 %, "

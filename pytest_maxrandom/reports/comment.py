@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup
@@ -21,19 +21,13 @@ from pytest_maxrandom.record import (
     SETTLED,
     TESTED,
     ClaimRecord,
+    RedFlag,
     RunRecord,
 )
-from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
+from pytest_maxrandom.reports import headlines, summary
+from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, lacking
 from pytest_maxrandom.reports.details import designs_table
-from pytest_maxrandom.reports.headlines import (
-    Question,
-    brief_names,
-    failing_first,
-    flagged,
-    headline,
-    in_full,
-    of,
-)
+from pytest_maxrandom.reports.headlines import Question
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.origins import held_out, looks
 from pytest_maxrandom.reports.phrases import new_questions
@@ -42,28 +36,17 @@ from pytest_maxrandom.reports.red_flags import raised
 from pytest_maxrandom.reports.rendering import checked
 from pytest_maxrandom.reports.searches import of_searches
 from pytest_maxrandom.reports.sections import claims_table
-from pytest_maxrandom.reports.summary import (
-    files,
-    missing,
-    names,
-    records,
-    unread,
-    variants,
-)
 from pytest_maxrandom.reports.text import clauses, rewritten, shorten, visible
 from pytest_maxrandom.reports.trend import written_moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
-    from typing import TypeAlias
 
-    from pytest_maxrandom.record import RedFlag
     from pytest_maxrandom.reports.tables import Cell, Table
 
     Point: TypeAlias = tuple[str, Question]
 
-TEMPLATE = "comment.md.j2"
 LIMIT = 65_536
 """Bytes in UTF-8. GitHub documents this number of characters, and stores more bytes; so many bytes
 are few enough however it counts."""
@@ -122,14 +105,14 @@ def comment(
     """
     compared = None if isinstance(base, str) or run is None else base
     reported, run = run is not None, run or RunRecord([], "", {})
-    told = _brief({**({} if compared is None else names(compared)), **names(run)})
-    where, arms = _brief(files(run)), _brief(variants(run))
+    told = _brief({**({} if compared is None else summary.names(compared)), **summary.names(run)})
+    where, arms = _brief(summary.files(run)), _brief(summary.variants(run))
     shown = rewritten(run, short, _NOT_SHOWN)
     if compared is None:
-        found = [Change(record, None, "same") for record in records(shown)]
+        found = [Change(record, None, "same") for record in summary.records(shown)]
     else:
         found = changes(shown, compared)
-    points = points_of(found, brief_names(_all_of(shown, compared)))
+    points = points_of(found, headlines.brief_names(_all_of(shown, compared)))
     points += _flags(shown, compared)
     rows = [change for change in sorted(found, key=weight) if change.now is not None]
     claims = claims_table(
@@ -142,10 +125,6 @@ def comment(
     designs = designs_table(
         [change.now for change in others], [change.before for change in others], told
     )
-    lacks = ""
-    if compared is not None and is_partial(compared):
-        parts = [missing(compared) if compared.not_run else "", unread(compared)]
-        lacks = "; ".join(filter(None, parts)) or "it was interrupted"
     facts: dict[str, Any] = {
         "run": shown,
         "claims": shown.claims,
@@ -156,7 +135,7 @@ def comment(
         "reported": reported,
         "since": "" if compared is None else counted(found),
         "base_created": "" if compared is None else short(written_moment(compared.created)),
-        "base_lacks": lacks,
+        "base_lacks": "" if compared is None else lacking(compared),
         "no_base": short(base) if reported and isinstance(base, str) else "",
         "branch": short(branch or ""),
         "key": key,
@@ -186,7 +165,7 @@ def comment(
         )
         return text.strip("\n") + "\n"
 
-    with checked(MARKDOWN, TEMPLATE, templates) as template:
+    with checked(MARKDOWN, "comment.md.j2", templates) as template:
         return _cut(written, len(points), len(rows), limit)
 
 
@@ -242,7 +221,6 @@ def _linked(text: str, report: str) -> Markup:
 _URL_CHARACTERS = "%/:=&?~#+!$,;@()*"
 """Those of a URL that mean nothing in Markdown between angle brackets."""
 
-
 _TEXT = 300
 """Characters of any one text from data."""
 _NOT_SHOWN = frozenset(("id", "claim", "suite", "revision", "model_digest", "task_digest"))
@@ -264,15 +242,14 @@ def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
     """List what fails, then what changed otherwise, the most important of each first."""
     told_of: dict[tuple[str, Question, str], list[Cell]] = {}
     for change in sorted(found, key=lambda change: KINDS.index(change.kind)):
-        record = change.now or change.before
-        assert record is not None
+        record = change.record
         tested = change.now is None or record.outcome in TESTED
         # No number says why something was not tested.
         what, why = change.what, _why(change) if tested else []
         if change.now is not None and record.outcome not in SETTLED:
             place = "changed" if record.outcome == "skipped" else "failing"
             what = what or (OUTCOMES[record.outcome].again if change.before else "")
-            line = headline(record)
+            line = headlines.headline(record)
             told = "; ".join(filter(None, [short(line.cause), *why]))
             # A change says already what became of it.
             reached = "" if what and line.found == OUTCOMES[record.outcome].one else line.found
@@ -286,7 +263,9 @@ def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
         # What could not be tested for the same reason is one point.
         own = record.id if tested else ""
         told_of.setdefault((place, question, own), []).append(known[record.id])
-    points = [(place, of(question, about)) for (place, question, _), about in told_of.items()]
+    points = [
+        (place, headlines.of(question, about)) for (place, question, _), about in told_of.items()
+    ]
     return sorted(points, key=lambda point: _PLACES.index(point[0]))
 
 
@@ -297,24 +276,19 @@ def _why(change: Change) -> list[str]:
     """
     told = [each for each in change.reasons if not each.new_flag]
     others = [each for each in told if not REASONS[each.kind].in_columns]
-    if isinstance(change.now or change.before, ClaimRecord) and (change.because or others):
+    if isinstance(change.record, ClaimRecord) and (change.because or others):
         told = others
     return [short(each) for each in (change.because, *(each.text for each in told)) if each]
 
 
 def _beside(run: RunRecord) -> list[Question]:
     """Say of each claim what it is worth on new questions and on the test set, and its looks."""
-    named = brief_names(run)
+    named = headlines.brief_names(run)
     told = {
         claim.id: clauses(new_questions(claim), held_out(claim), looks(claim), of_searches(claim))
         for claim in run.claims
     }
     return [Question("", (named[name],), what=said) for name, said in told.items() if said]
-
-
-def _told_of(run: RunRecord) -> Iterator[tuple[str, str]]:
-    """Yield what tells red flags from others, whatever their numbers."""
-    yield from ((claim.id, flag.kind) for claim in run.claims for flag in claim.red_flags)
 
 
 def _flags(run: RunRecord, base: RunRecord | None) -> list[Point]:
@@ -323,8 +297,10 @@ def _flags(run: RunRecord, base: RunRecord | None) -> list[Point]:
     Without an earlier run to compare with, those of claims that pass are named in a few words, and
     all are folded.
     """
-    named = brief_names(run)
-    earlier = None if base is None else set(_told_of(base))
+    named = headlines.brief_names(run)
+    earlier = None
+    if base is not None:  # a red flag is the same whatever its numbers
+        earlier = {(claim.id, flag.kind) for claim in base.claims for flag in claim.red_flags}
 
     def told(new: bool) -> list[Question]:
         def of(claim: ClaimRecord) -> list[RedFlag]:
@@ -334,10 +310,13 @@ def _flags(run: RunRecord, base: RunRecord | None) -> list[Point]:
                 if (earlier is not None and (claim.id, flag.kind) not in earlier) == new
             ]
 
-        return [in_full(each, named) for each in raised(failing_first(run.claims), of)]
+        return [
+            headlines.in_full(each, named)
+            for each in raised(headlines.failing_first(run.claims), of)
+        ]
 
     new, old = told(new=True), told(new=False)
-    brief = flagged(run) if earlier is None else []
+    brief = headlines.flagged(run) if earlier is None else []
     return [
         *(("new", each) for each in [*brief, *new[:_MOST_NEW]]),
         *(("more_new", each) for each in new[_MOST_NEW:]),
@@ -349,7 +328,7 @@ def _all_of(run: RunRecord, base: RunRecord | None) -> RunRecord:
     """Put what only the base has behind a run, so that all can be named."""
     if base is None:
         return run
-    here = {record.id for record in records(run)}
+    here = {record.id for record in summary.records(run)}
     both: dict[str, Any] = {
         name: [*getattr(run, name), *(one for one in getattr(base, name) if one.id not in here)]
         for name in LISTS

@@ -1,15 +1,24 @@
-"""What computed a claim's answers, and how they were asked for, in words."""
+"""How a claim's model was trained, asked and computed, in words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import arithmetics
+from pytest_maxrandom.notation import NONE, count, duration
+from pytest_maxrandom.record import (
+    ClaimRecord,
+    LabelBiasRecord,
+    RunRecord,
+    TrainingRecord,
+    arithmetics,
+)
+from pytest_maxrandom.reports.columns import name_column
+from pytest_maxrandom.reports.summary import names
+from pytest_maxrandom.reports.tables import Column, Name, Table, tabulate
 from pytest_maxrandom.reports.text import clauses, listed
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord, LabelBiasRecord, RunRecord
+    from collections.abc import Sequence
 
 _WORDED = ("server", "version", "model", "tokenized", "repeated", "local", "same_texts")
 """Of a handshake, what a sentence is made of; all else is what the server tells of the model."""
@@ -63,9 +72,11 @@ def cost(record: ClaimRecord | LabelBiasRecord) -> str:
     where = ", ".join(filter(None, (e.device, e.dtype, e.engine)))
     scored, tokens = e.requests > 0, e.tokens_forwarded
     elsewhere = "" if scored else f", {where}"
+    # The checks of labels may ask for both.
+    asked = "answers generated" if getattr(record, "generated", None) else "choices scored"
     return clauses(
         scored
-        and f"{count(e.requests)} {_asked_for(record)} with {count(tokens)} tokens in "
+        and f"{count(e.requests)} {asked} with {count(tokens)} tokens in "
         f"{e.seconds:,.1f} s ({where})",
         scored
         and e.trie_nodes
@@ -77,12 +88,6 @@ def cost(record: ClaimRecord | LabelBiasRecord) -> str:
         e.peak_memory and f"at most {e.peak_memory / 2**30:,.1f} GiB of memory",
         e.engine_reason,
     )
-
-
-def _asked_for(record: ClaimRecord | LabelBiasRecord) -> str:
-    """Say what was asked for; the checks of labels may ask for both."""
-    generated = getattr(record, "generated", None)
-    return "choices scored" if generated is None else "answers generated"
 
 
 def precision(claim: ClaimRecord) -> str:
@@ -149,3 +154,124 @@ def processors(run: RunRecord) -> str:
     if len(names) > 1:
         return f"{listed(names)}; the details of each claim say on which"
     return "".join(names)
+
+
+_METHODS = {"full": "all weights", "lora": "LoRA", "qlora": "QLoRA"}
+
+
+def trained(run: RunRecord) -> list[ClaimRecord]:
+    """List the claims whose model is trained."""
+    return [claim for claim in run.claims if claim.training is not None]
+
+
+def training_table(run: RunRecord) -> Table:
+    """Show what each arm was trained on, and what that found."""
+    known = names(run)
+    columns: list[Column[Any]] = [
+        Column("claim", lambda each: Name(known[each.id], 80), header=True),
+        Column("texts", lambda each: _texts(each.training), brief="texts"),
+        Column("labelled", lambda each: _labelled(each.training), "right", brief="labelled"),
+        Column("how", lambda each: _how(each.training) or NONE),
+        Column("tokens", lambda each: count(each.training.tokens), "right", brief="tokens"),
+        Column("loss", lambda each: loss(each.training), "right", brief="loss"),
+        Column("of the head", lambda each: head_loss(each.training), "right", brief="of the head"),
+        Column("time", lambda each: _duration(each.training.seconds), "right", brief="time"),
+        Column("memory", lambda each: _memory(each.training), "right"),
+        name_column("trained", run),
+    ]
+    legend = (
+        "*Texts*: those that an arm was trained on further, without answers; *labelled*: what its "
+        "classification head was trained on. Scored, extra and labelled examples have no text in "
+        "common, and none of them stands in the test set. *Loss*: mean cross-entropy in nats at "
+        "the first and at the last logging step."
+    )
+    return tabulate("Training", columns, trained(run), key="training", legend=legend)
+
+
+def training_is(claim: ClaimRecord) -> str:
+    """Say what a claim's model was trained on, in one phrase."""
+    found = claim.training
+    if found is None:
+        return ""
+    further = how = ""
+    losses = (loss(found), head_loss(found))
+    if found.text is not None:
+        which = {"extra": "other texts of the task", "scored": "the texts that are scored"}.get(
+            found.text, f"the texts of {found.text}"
+        )
+        further = f"further on {_number(found.texts, 'text', 'texts')}, {which} ({_how(found)})"
+    if found.labelled:
+        kind = ", stratified by class" if found.classify.get("stratified") else ""
+        how = (
+            f"{'then ' if further else ''}with a classification head on "
+            f"{_labelled(found)} labelled examples{kind} "
+            f"({_number(found.classify['epochs'], 'epoch', 'epochs')})"
+        )
+    return clauses(
+        further,
+        how,
+        found.losses and f"loss {', of the head '.join(one for one in losses if one != NONE)}",
+        found.tokens is not None and f"{count(found.tokens)} tokens",
+        found.cut and f"{_number(found.cut, 'text', 'texts')} cut at the longest length",
+        found.copies and f"{_number(found.copies, 'copy was', 'copies were')} passed over",
+        f"seed {found.seed}",
+        f"texts' SHA-256 {found.text_digest[:12]}",
+    )
+
+
+def training_cost(claim: ClaimRecord) -> str:
+    """Say what training took."""
+    found = claim.training
+    if found is None or found.seconds is None:
+        return ""
+    return clauses(
+        f"{count(found.steps)} steps in {found.seconds:,.1f} s",
+        found.from_cache and "in an earlier run: its weights were kept",
+        found.peak_memory and f"at most {_memory(found)} of memory",
+    )
+
+
+def loss(found: TrainingRecord) -> str:
+    """Write the loss of the further pretraining at its first and last logging step."""
+    return _span(found.losses[: found.pretraining_steps or 0])
+
+
+def head_loss(found: TrainingRecord) -> str:
+    """Write the loss of the classification head at its first and last logging step."""
+    return _span(found.losses[found.pretraining_steps or 0 :])
+
+
+def _number(number: int, one: str, several: str) -> str:
+    return f"{count(number)} {one if number == 1 else several}"
+
+
+def _span(losses: Sequence[float]) -> str:
+    first_and_last = (f"{value:#.3g}".rstrip(".") for value in (*losses[:1], *losses[-1:]))
+    return " to ".join(first_and_last) or NONE
+
+
+def _texts(found: TrainingRecord) -> str:
+    of = found.text if found.text in ("extra", "scored") else "of a file"
+    return NONE if found.text is None else f"{count(found.texts)} {of}"
+
+
+def _labelled(found: TrainingRecord) -> str:
+    return count(sum(found.labelled.values())) if found.labelled else NONE
+
+
+def _how(found: TrainingRecord) -> str:
+    of = found.settings
+    if not of:
+        return ""
+    adapter = "" if of["method"] == "full" else f" of rank {of['rank']}"
+    asked = "as prompts without answers, " if of["form"] == "prompt" else ""
+    method = f"{_METHODS.get(of['method'], of['method'])}{adapter}"
+    return f"{asked}{method}, {of['objective']}, {_number(of['epochs'], 'epoch', 'epochs')}"
+
+
+def _duration(seconds: float | None) -> str:
+    return NONE if seconds is None else duration(seconds)
+
+
+def _memory(found: TrainingRecord) -> str:
+    return f"{found.peak_memory / 2**30:,.1f} GiB" if found.peak_memory else NONE

@@ -15,31 +15,9 @@ import json
 import math
 from dataclasses import asdict, is_dataclass
 from functools import cache
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    NamedTuple,
-    TypeAlias,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from pytest_maxrandom.record import (
-    Calibrated,
-    ClaimRecord,
-    ComparisonRecord,
-    ContaminationOverTasks,
-    ContaminationRecord,
-    InteractionBias,
-    LabelBiasRecord,
-    LabelRow,
-    OverTasks,
-    Remark,
-    Replicate,
-    ReplicatesRecord,
-)
+from pytest_maxrandom import record as records
 from pytest_maxrandom.reports.results import KEYS
 from pytest_maxrandom.reports.text import visible
 
@@ -47,21 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.record import RunRecord
-
-Table: TypeAlias = Literal[
-    "claims",
-    "replicates",
-    "label_bias",
-    "calibrated",
-    "comparisons",
-    "over_tasks",
-    "contamination",
-    "contamination_over_tasks",
-]
-TABLES: tuple[Table, ...] = get_args(Table)
-"""replicates: one row for each replicate of each claim; label_bias: one for each label in each way
-of asking; calibrated: one for each calibration of those, or one without any; the others: one
-for each record."""
 
 
 class _Level(NamedTuple):
@@ -75,35 +38,28 @@ class _Level(NamedTuple):
     """Of a part, which its columns begin with."""
 
 
-_BIAS = _Level("label_bias", LabelBiasRecord)
-_ASKED = _Level("interactions", InteractionBias, "interaction")
-_REPLICATE = _Level("runs", Replicate, "replicate")
-_LEVELS: dict[Table, tuple[_Level, ...]] = {
-    "claims": (_Level("claims", ClaimRecord),),
-    "replicates": (_Level("replicates", ReplicatesRecord), _REPLICATE),
-    "label_bias": (_BIAS, _ASKED, _Level("labels", LabelRow, "label")),
-    "calibrated": (_BIAS, _ASKED, _Level("calibrated", Calibrated, "calibrated")),
-    "comparisons": (_Level("comparisons", ComparisonRecord),),
-    "over_tasks": (_Level("over_tasks", OverTasks),),
-    "contamination": (_Level("contamination", ContaminationRecord),),
-    "contamination_over_tasks": (_Level("contamination_over_tasks", ContaminationOverTasks),),
+_BIAS = _Level("label_bias", records.LabelBiasRecord)
+_ASKED = _Level("interactions", records.InteractionBias, "interaction")
+_REPLICATE = _Level("runs", records.Replicate, "replicate")
+_LEVELS: dict[str, tuple[_Level, ...]] = {
+    "claims": (_Level("claims", records.ClaimRecord),),
+    "replicates": (_Level("replicates", records.ReplicatesRecord), _REPLICATE),
+    "label_bias": (_BIAS, _ASKED, _Level("labels", records.LabelRow, "label")),
+    "calibrated": (_BIAS, _ASKED, _Level("calibrated", records.Calibrated, "calibrated")),
+    "comparisons": (_Level("comparisons", records.ComparisonRecord),),
+    "over_tasks": (_Level("over_tasks", records.OverTasks),),
+    "contamination": (_Level("contamination", records.ContaminationRecord),),
+    "contamination_over_tasks": (
+        _Level("contamination_over_tasks", records.ContaminationOverTasks),
+    ),
 }
-_LONG = frozenset(
-    (
-        "correct_counts",
-        "validation_ids",
-        "text",
-        "question",
-        "answers",
-        "demonstration_ids",
-        "runs",
-        "prompts",
-        "by_replicate",
-        "interactions",
-        "labels",
-        "calibrated",
-        "losses",
-    )
+TABLES = tuple(_LEVELS)
+"""replicates: one row for each replicate of each claim; label_bias: one for each label in each way
+of asking; calibrated: one for each calibration of those, or one without any; the others: one
+for each record."""
+_LONG = (
+    *("correct_counts", "validation_ids", "text", "question", "answers", "demonstration_ids"),
+    *("runs", "prompts", "by_replicate", "interactions", "labels", "calibrated", "losses"),
 )
 """What has one value for each prompt, example or replicate, or is a whole text; the JSON report
 has it. The `prompts` of a claim are a part, and stay."""
@@ -114,7 +70,7 @@ _SEVERITIES = ("fail", "warn")
 _FORMULA = (*"=+-@'", *"\uff1d\uff0b\uff0d\uff20")
 
 
-def csv(run: RunRecord, table: Table = "claims") -> str:
+def csv(run: RunRecord, table: str = "claims") -> str:
     """Write a table of a run as CSV with a header; what was not computed is an empty field.
 
     Lists of texts are joined by ``; ``, and what is no number or text is written as JSON.
@@ -127,7 +83,7 @@ def csv(run: RunRecord, table: Table = "claims") -> str:
     return made.getvalue()
 
 
-def columns(table: Table = "claims") -> list[str]:
+def columns(table: str = "claims") -> list[str]:
     """List the names of the columns, in the order of the records' attributes."""
     return [name for level in _LEVELS[table] for name in _values(level)]
 
@@ -180,14 +136,13 @@ def _of_record(kind: Any, record: Any) -> dict[str, Any]:
 @cache
 def _attributes(kind: Any) -> dict[str, Any]:
     """Return the attributes of a record that are written, and the classes of nested records."""
-    parts = {name: _record_in(hint) for name, hint in get_type_hints(kind).items()}
+    parts: dict[str, Any] = {
+        name: None
+        if get_origin(hint) in (list, dict)
+        else next(filter(is_dataclass, (hint, *get_args(hint))), None)
+        for name, hint in get_type_hints(kind).items()
+    }
     return {name: part for name, part in parts.items() if part or name not in _LONG}
-
-
-def _record_in(hint: Any) -> Any:
-    if get_origin(hint) in (list, dict):
-        return None
-    return next(filter(is_dataclass, (hint, *get_args(hint))), None)
 
 
 def field(value: Any) -> str:
@@ -198,8 +153,8 @@ def field(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, (int, float)):
         return repr(value)
-    if isinstance(value, list) and all(isinstance(each, str | Remark) for each in value):
-        value = "; ".join(each.text if isinstance(each, Remark) else each for each in value)
+    if isinstance(value, list) and all(isinstance(each, str | records.Remark) for each in value):
+        value = "; ".join(each.text if isinstance(each, records.Remark) else each for each in value)
     elif not isinstance(value, str):
         value = json.dumps(value, default=asdict) if value else ""
     shown = visible(value)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, signed
-from pytest_maxrandom.reports import comparisons, label_bias, replicates
+from pytest_maxrandom.reports import designs, label_bias
 from pytest_maxrandom.reports.columns import (
     HTML_ONLY,
     MAXIMUM,
@@ -17,13 +18,9 @@ from pytest_maxrandom.reports.columns import (
     name_column,
     task_column,
 )
-from pytest_maxrandom.reports.summary import (
-    ends,
-    files,
-    names,
-)
-from pytest_maxrandom.reports.tables import Column, Drawing, Name, Table, tabulate
-from pytest_maxrandom.reports.training import trained, training_table
+from pytest_maxrandom.reports.computing import trained, training_table
+from pytest_maxrandom.reports.summary import ends, files, names
+from pytest_maxrandom.reports.tables import Cell, Column, Drawing, Name, Table, tabulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,25 +32,20 @@ if TYPE_CHECKING:
         ReplicatesRecord,
         RunRecord,
     )
-    from pytest_maxrandom.reports.tables import Cell
 
 
 def replicates_table(run: RunRecord) -> Table:
     """Show replicated claims: how many replicates hold, and how far their numbers spread."""
 
-    def median(quantity: replicates.Quantity) -> Callable[[ReplicatesRecord], str]:
-        return lambda record: replicates.median(record, quantity)
+    def median(quantity: designs.Quantity) -> Callable[[ReplicatesRecord], str]:
+        return lambda record: designs.median(record, quantity)
 
-    def extremes(quantity: replicates.Quantity) -> Callable[[ReplicatesRecord], str]:
-        def write(record: ReplicatesRecord) -> str:
-            shown = replicates.extremes(record, quantity)
-            return "" if shown == replicates.median(record, quantity) else shown
-
-        return write
+    def extremes(quantity: designs.Quantity) -> Callable[[ReplicatesRecord], str]:
+        shown = partial(designs.extremes, quantity=quantity)
+        return lambda record: "" if shown(record) == median(quantity)(record) else shown(record)
 
     def bars(record: ReplicatesRecord) -> Cell:
-        shown = replicates.histogram(record)
-        return (Name(shown),) if shown else ()
+        return (Name(shown),) if (shown := designs.histogram(record)) else ()
 
     def drawn(record: ReplicatesRecord) -> Drawing | str:
         if not record.runs:
@@ -65,8 +57,8 @@ def replicates_table(run: RunRecord) -> Table:
     columns: list[Column[Any]] = [
         RESULT,
         claim_column(run),
-        Column("passes in", replicates.holding, "right", brief="passes in"),
-        Column("against the\nmajority", replicates.contradictions, "right", brief="against"),
+        Column("passes in", designs.holding, "right", brief="passes in"),
+        Column("against the\nmajority", designs.contradictions, "right", brief="against"),
         Column("best accuracy:\nmedian", median("best_accuracy"), "score", brief="best"),
         Column("range", best, "right", below="range"),
         Column("bars", bars, below="", media=frozenset(("markdown",)), note=NOTES["bars"]),
@@ -118,21 +110,12 @@ def label_bias_table(run: RunRecord) -> Table:
         Column("*p*", of_bias(label_bias.score_p, NONE), "right", brief="p"),
         Column("RStd", "bias.rstd", "score"),
         Column("*r*", of_bias(lambda bias, _: signed(bias.r, 2), NONE), "right"),
-        Column(
-            "interval",
-            of_bias(lambda bias, _: label_bias.r_interval(bias), ""),
-            "right",
-            below="(95 % interval)",
-            optional=True,
-        ),
-        Column(
-            "finding",
-            lambda row: (row.record.finding or NONE).removeprefix("label "),
-            brief="finding",
-            media=frozenset(),
-        ),
+        Column("interval", of_bias(lambda bias, _: label_bias.r_interval(bias), ""), "right",
+               below="(95 % interval)", optional=True),
+        Column("finding", lambda row: (row.record.finding or NONE).removeprefix("label "),
+               brief="finding", media=frozenset()),
         name_column("label bias", run),
-    ]
+    ]  # fmt: skip
     checks = {record.check for record in run.label_bias}
     score = []
     if checks & {"recall", "move"}:
@@ -186,10 +169,8 @@ def labels_table(rows: Sequence[tuple[Cell, LabelRow]], most: int | None = None)
         Column("share of the answers", lambda row: accuracy(row[1].predicted), "score"),
         Column("base rate", lambda row: accuracy(row[1].base_rate), "score", optional=True),
     ]
-    caption = "How the prompt with the highest accuracy treats each label."
-    return tabulate(
-        "Each label", columns, rows, most=most, of="labels", key="labels", caption=caption
-    )
+    caption, key = "How the prompt with the highest accuracy treats each label.", "labels"
+    return tabulate("Each label", columns, rows, most=most, of=key, key=key, caption=caption)
 
 
 def all_labels_table(run: RunRecord) -> Table:
@@ -207,14 +188,14 @@ def all_labels_table(run: RunRecord) -> Table:
 
 def comparisons_table(run: RunRecord) -> Table:
     """Show what two arms differ in."""
-    shown = comparisons.difference_interval, comparisons.best_interval
+    shown = designs.difference_interval, designs.best_interval
     of_mean, of_best = (lambda each, of=of: of(each) or NONE for of in shown)
     columns: list[Column[Any]] = [
         RESULT,
         task_column(files(run)),
         Column("arms", _arms),
         Column("shots", "shots", "count"),
-        Column("*n*", comparisons.shown_n, "count", "n", lead="n = "),
+        Column("*n*", designs.shown_n, "count", "n", lead="n = "),
         Column("*t*", "t", "count", "t", below="*t*", lead="t = "),
         Column("*K*", "replicates", "count", below="*K*", lead="K = "),
         Column("accuracy", "first_accuracy", "score"),
@@ -226,7 +207,7 @@ def comparisons_table(run: RunRecord) -> Table:
         Column("Holm", "adjusted_holm", "p", below="Holm"),
         Column("best of *t*:\ndifference", "best_difference", "signed"),
         Column("interval", of_best, "right", below="(interval)"),
-        Column("prompts that\ndiffer", comparisons.differing, "right"),
+        Column("prompts that\ndiffer", designs.differing, "right"),
         name_column("comparison", run),
     ]
     legend = (
@@ -243,7 +224,7 @@ def over_tasks_table(run: RunRecord) -> Table:
     """Show mean differences over tasks."""
 
     def interval(record: Any) -> str:
-        return comparisons.difference_interval(record) or "too few tasks"
+        return designs.difference_interval(record) or "too few tasks"
 
     columns: list[Column[Any]] = [
         Column("arms", _arms, brief="over tasks", header=True),
@@ -267,7 +248,7 @@ def contamination_table(run: RunRecord) -> Table:
         Column("*p*", "boost_p", "p", "p", below="", lead="p "),
         Column("bias:\ntest - extra", "bias", "signed", "bias"),
         Column("*p*", "bias_p", "p", "p", below="", lead="p "),
-        Column("finding", lambda each: comparisons.indicated(each) or NONE, "prose"),
+        Column("finding", lambda each: designs.indicated(each) or NONE, "prose"),
         Column("finding", "finding", brief="finding", media=frozenset()),
         name_column("contamination", run),
     ]
@@ -284,8 +265,8 @@ def contamination_over_tasks_table(run: RunRecord) -> Table:
     """Show what tuning brings over tasks."""
 
     def interval(record: Any) -> str:
-        found = comparisons.interval(record.bias_low, record.bias_high)
-        return f"{found} ({comparisons.confidence(record)})" if found else "too few tasks"
+        found = designs.interval(record.bias_low, record.bias_high)
+        return f"{found} ({designs.confidence(record)})" if found else "too few tasks"
 
     suites = list(dict.fromkeys(each.suite for each in run.contamination_over_tasks))
     told_apart = dict(zip(suites, ends(suites), strict=True))
@@ -297,12 +278,7 @@ def contamination_over_tasks_table(run: RunRecord) -> Table:
         return (*names, *of_suite)
 
     columns: list[Column[Any]] = [
-        Column(
-            "arms",
-            arms,
-            brief="over tasks",
-            header=True,
-        ),
+        Column("arms", arms, brief="over tasks", header=True),
         Column("shots", "shots", "count", "shots"),
         Column("tasks", "tasks", "count", "tasks"),
         Column("boost:\nextra - base", "boost", "signed", "boost"),
@@ -310,30 +286,27 @@ def contamination_over_tasks_table(run: RunRecord) -> Table:
         Column("bias:\ntest - extra", "bias", "signed", "bias"),
         Column("interval", interval, "right", "interval"),
         Column("*p*", "bias_p", "p", "p", below="", lead="p "),
-        Column("finding", lambda each: comparisons.indicated(each) or NONE, "prose"),
+        Column("finding", lambda each: designs.indicated(each) or NONE, "prose"),
         Column("finding", "finding", brief="finding", media=frozenset()),
     ]
     legend = "Mean over tasks, each with the same weight; *p*: one-sided sign-flip test over tasks."
     title = "Tuned on the benchmarks' text? Over tasks"
-    return tabulate(
-        title, columns, run.contamination_over_tasks, key="contamination-over-tasks", legend=legend
-    )
+    key = "contamination-over-tasks"
+    return tabulate(title, columns, run.contamination_over_tasks, key=key, legend=legend)
 
 
-_TABLES = {
-    "replicates": replicates_table,
-    "label_bias": label_bias_table,
-    "comparisons": comparisons_table,
-    "over_tasks": over_tasks_table,
-    "contamination": contamination_table,
-    "contamination_over_tasks": contamination_over_tasks_table,
-}
-
-
-def design_tables(run: RunRecord) -> dict[str, Table]:
-    """Make the tables of what a run has besides claims, by the names of its lists."""
-    found = {name: table(run) for name, table in _TABLES.items() if getattr(run, name)}
-    return found | ({"training": training_table(run)} if trained(run) else {})
+def design_tables(run: RunRecord) -> list[Table]:
+    """Make the tables of what a run has besides claims."""
+    known = [
+        (run.replicates, replicates_table),
+        (run.label_bias, label_bias_table),
+        (run.comparisons, comparisons_table),
+        (run.over_tasks, over_tasks_table),
+        (run.contamination, contamination_table),
+        (run.contamination_over_tasks, contamination_over_tasks_table),
+        (trained(run), training_table),
+    ]
+    return [table(run) for records, table in known if records]
 
 
 def _arms(record: Any) -> Cell:

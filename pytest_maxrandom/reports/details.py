@@ -9,31 +9,30 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
+    Design,
+    InteractionBias,
     LabelBiasRecord,
+    Record,
     ReplicatesRecord,
+    RunRecord,
 )
 from pytest_maxrandom.reports import (
     agreement,
-    comparisons,
     computing,
+    designs,
     label_bias,
     origins,
     phrases,
     red_flags,
-    replicates,
-    training,
 )
 from pytest_maxrandom.reports.columns import MAXIMUM, RESULT, mark, was
 from pytest_maxrandom.reports.design_sections import labels_table
-from pytest_maxrandom.reports.dialect import Detail
+from pytest_maxrandom.reports.dialect import Detail, Fact
 from pytest_maxrandom.reports.tables import Column, Name, Table, tabulate
 from pytest_maxrandom.reports.text import clauses, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from pytest_maxrandom.record import Design, InteractionBias, Record, RunRecord
-    from pytest_maxrandom.reports.dialect import Fact
 
 _WHY = ("Expected to fail", "Result")
 """Why a claim ended as it did; its red flags, which may be why, follow at once."""
@@ -71,8 +70,8 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Precision", computing.precision(claim)),
         ("Computed", computing.computed(claim)),
         ("Server", computing.served(claim)),
-        ("Trained", training.training_is(claim)),
-        ("Training took", training.training_cost(claim)),
+        ("Trained", computing.training_is(claim)),
+        ("Training took", computing.training_cost(claim)),
         ("Cost", computing.cost(claim)),
     ]
     return [(title, phrase) for title, phrase in known if phrase]
@@ -117,11 +116,11 @@ def claimed_of(record: Record) -> str:
         case ClaimRecord():
             return phrases.claimed(record)
         case ReplicatesRecord():
-            return replicates.demanded(record) and f"the claim passes {replicates.demanded(record)}"
+            return designs.demanded(record) and f"the claim passes {designs.demanded(record)}"
         case LabelBiasRecord():
             return label_bias.required_score(record)
         case ComparisonRecord():
-            return comparisons.required(record)
+            return designs.required(record)
         case ContaminationRecord():
             return f"no sign of the benchmark's text at level {level(record.level)}"
 
@@ -133,19 +132,19 @@ def summarized(record: Design) -> str:
             if not record.runs:
                 return ""
             return (
-                f"passes in {replicates.holding(record)}, {replicates.contradictions(record)} "
+                f"passes in {designs.holding(record)}, {designs.contradictions(record)} "
                 "contradict the majority; best accuracy "
-                f"{replicates.extremes(record, 'best_accuracy')}"
+                f"{designs.extremes(record, 'best_accuracy')}"
             )
         case LabelBiasRecord():
             return label_bias.bias_found(record)
         case ComparisonRecord():
-            return comparisons.difference_is(record)
+            return designs.difference_is(record)
         case ContaminationRecord():
             if record.boost is None:
                 return ""
             changes = f"boost {signed(record.boost)}, bias {signed(record.bias)}"
-            return f"{changes}: {comparisons.indicated(record)}"
+            return f"{changes}: {designs.indicated(record)}"
 
 
 def designs_table(
@@ -169,14 +168,14 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
     facts: list[Fact]
     match record:
         case ReplicatesRecord():
-            told = replicates.single_draws(record)
+            told = designs.single_draws(record)
             drawn = f"{count(len(record.runs))} of {count(record.count)}, seed {record.seed}"
             facts = [
-                ("Claimed", replicates.demanded(record)),
-                ("Best accuracy", replicates.spread_over(record, "best_accuracy")),
-                ("Max. random baseline", replicates.spread_over(record, "max_random_baseline")),
-                ("p_max", replicates.spread_over(record, "p_max")),
-                ("Best prompt", replicates.winners(record)),
+                ("Claimed", designs.demanded(record)),
+                ("Best accuracy", designs.spread_over(record, "best_accuracy")),
+                ("Max. random baseline", designs.spread_over(record, "max_random_baseline")),
+                ("p_max", designs.spread_over(record, "p_max")),
+                ("Best prompt", designs.winners(record)),
                 ("Replicates", drawn),
             ]
             caption = "Each replicate; the first one is the claim itself."
@@ -190,11 +189,11 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
             ]
             parts = [_of_asking(bias, record) for bias in record.interactions]
         case ComparisonRecord():
-            told, facts = comparisons.difference_is(record), _of_comparison(record)
+            told, facts = designs.difference_is(record), _of_comparison(record)
             caption = "Examples that only one arm answers rightly, by prompt."
             tables = _each("prompt", _PROMPT, record.prompts, caption)
         case ContaminationRecord():
-            told = comparisons.indicated(record)
+            told = designs.indicated(record)
             arms = (
                 Name(record.base, before="base "),
                 Name(record.extra, before=", extra "),
@@ -267,13 +266,13 @@ def _of_asking(
 
 
 def _of_comparison(record: ComparisonRecord) -> list[Fact]:
-    required, units = comparisons.required(record), comparisons.units(record)
-    others = comparisons.generalizes(record)
+    required, units = designs.required(record), designs.units(record)
+    others = designs.generalizes(record)
     both = f"{accuracy(record.first_best)} and {accuracy(record.second_best)}"
-    best = comparisons.best_is(record)
+    best = designs.best_is(record)
     several = record.by_replicate if len(record.by_replicate) > 1 else []
     return [
-        ("Claimed", clauses(required, required and comparisons.assertion_is(record))),
+        ("Claimed", clauses(required, required and designs.assertion_is(record))),
         ("Changed", record.changed or NONE),
         ("Signs flipped of", clauses(units, units and others and f"generalizes to {others}")),
         ("Best of t", best and f"{both}, {best}"),

@@ -6,14 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from pytest_maxrandom.reports.tables import Cell, Drawing, Mark, Name
+from pytest_maxrandom.reports.tables import Cell, Column, Drawing, Mark, Name, Piece, Table
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.reports.references import Reference
-    from pytest_maxrandom.reports.tables import Column, Piece, Table
 
 Fact: TypeAlias = tuple[str, str | Cell]
 """A title, and a phrase: a text, or pieces that stand beside each other."""

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.notation import NONE, accuracy, count
-from pytest_maxrandom.record import OUTCOMES, ClaimRecord
-from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
+from pytest_maxrandom.record import OUTCOMES, ClaimRecord, Record, RunRecord
+from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, lacking
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.phrases import best_value, decisive_p, needed_score
 from pytest_maxrandom.reports.reasons import REASONS
-from pytest_maxrandom.reports.summary import became, missing, names, records, unread
+from pytest_maxrandom.reports.summary import became, names, records
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
 from pytest_maxrandom.reports.text import clauses, visible
 from pytest_maxrandom.reports.trend import written_moment
@@ -23,8 +23,6 @@ from pytest_maxrandom.reports.wording import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from pytest_maxrandom.record import Record, RunRecord
 
 _SEEN = frozenset({"newly fails", "newly passes", "more prompts were tried", "is gone"})
 """What the kind of change says already."""
@@ -36,23 +34,16 @@ _LEGEND = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed between two runs.
-
-    Attributes
-    ----------
-    since, until : str
-        How a person calls the earlier run and the later one.
-    base, head : RunRecord
-        The earlier and the later run.
-    changes : tuple of Change
-        What is not as it was, the most important first.
-    """
+    """What changed between two runs."""
 
     since: str
     base: RunRecord
     until: str
+    """How a person calls the earlier run and the later one."""
     head: RunRecord
+    """The earlier and the later run."""
     changes: tuple[Change, ...]
+    """What is not as it was, the most important first."""
 
     @property
     def fell(self) -> bool:
@@ -115,13 +106,11 @@ def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterat
     for note in _notes(found):
         yield from ((line, "") for line in _wrapped(note, width))
     shown = found.changes[:most]
-    if any(isinstance(change.now or change.before, ClaimRecord) for change in shown):
+    if any(isinstance(change.record, ClaimRecord) for change in shown):
         yield _row("", _COLUMNS, "result"), ""
     called = {**names(found.base), **names(found.head)}
     for change in shown:
-        record = change.now or change.before
-        assert record is not None
-        head = f"{SIGNS[change.kind][1]}: {visible(called[record.id])}"
+        head = f"{SIGNS[change.kind][1]}: {visible(called[change.record.id])}"
         yield head, {"fell": "red", "rose": "green"}.get(change.kind, "")
         for when, one in (("before", change.before), ("now", change.now)):
             if isinstance(one, ClaimRecord):
@@ -136,9 +125,7 @@ def markdown(found: Difference) -> str:
     called = {**names(found.base), **names(found.head)}
 
     def name(change: Change) -> Name:
-        record = change.now or change.before
-        assert record is not None
-        return Name(called[record.id], 80)
+        return Name(called[change.record.id], 80)
 
     def both(place: int) -> Any:
         def written(change: Change) -> str:
@@ -174,13 +161,11 @@ def content(found: Difference) -> dict[str, Any]:
         "as_before": found.as_before,
         "changes": [
             {
-                "id": (change.now or change.before).id,  # type: ignore[union-attr]
+                "id": change.record.id,
                 "kind": change.kind,
                 "what": change.what,
                 "because": change.because,
-                "reasons": [
-                    {"kind": reason.kind, "text": reason.text} for reason in change.reasons
-                ],
+                "reasons": [{"kind": one.kind, "text": one.text} for one in change.reasons],
                 "before": _values(change.before),
                 "now": _values(change.now),
             }
@@ -199,10 +184,8 @@ def _headline(found: Difference) -> str:
 def _notes(found: Difference) -> Iterator[str]:
     """Say what is different of the runs as wholes."""
     for run, named in ((found.base, found.since), (found.head, found.until)):
-        if is_partial(run):
-            parts = [missing(run) if run.not_run else "", unread(run)]
-            lacks = clauses(*parts) or "it was interrupted"
-            yield f"The run of {visible(named)} is incomplete: {lacks}"
+        if told := lacking(run):
+            yield f"The run of {visible(named)} is incomplete: {told}"
     own = "pytest-maxrandom"
     now, before = found.head.versions.get(own), found.base.versions.get(own)
     if now and before and now != before:
@@ -211,14 +194,10 @@ def _notes(found: Difference) -> Iterator[str]:
 
 def _why(change: Change) -> str:
     """Say what decides and what is different, but for what stands in columns."""
-    of_claim = isinstance(change.now or change.before, ClaimRecord)
+    of_claim = isinstance(change.record, ClaimRecord)
     what = "" if change.kind == "new" or change.what in _SEEN else change.what
-    reasons = [
-        reason.text
-        for reason in change.reasons
-        if not (of_claim and REASONS[reason.kind].in_columns)
-    ]
-    return clauses(what, change.because, *reasons)
+    shown = (one for one in change.reasons if not (of_claim and REASONS[one.kind].in_columns))
+    return clauses(what, change.because, *(reason.text for reason in shown))
 
 
 def _numbers(claim: ClaimRecord) -> tuple[str, ...]:

@@ -12,11 +12,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.dry_run import ModelCost, TrainingCost
 
-_SIMULATED = "mock"
-NOTHING_KEPT = (
-    "Nothing was judged, stored or written to a ledger; the answers of probes are forgotten."
-)
-
 
 def lines(
     found: Sequence[ModelCost],
@@ -33,16 +28,21 @@ def lines(
     mistakes : mapping of str to sequence of str
         What does not let items run, and which.
     """
-    unknown = [cost for cost in found if _is_unknown(cost)]
+    # A model is not measured that has a head.
+    unknown = [
+        cost for cost in found if cost.problem is None and cost.prompts and cost.estimate is None
+    ]
     for cost in found:
         if cost not in unknown:
             yield from _of_model(cost)
     if unknown:
-        yield _unmeasured(unknown)
+        arms = ", ".join(dict.fromkeys(visible(cost.model) for cost in unknown))
+        prompts = count(sum(cost.prompts for cost in unknown))
+        yield f"{arms}: {prompts} prompts for classification heads, not measured"
     if trainings := [each for cost in found for each in cost.trained]:
         yield from _to_train(trainings)
     for model, claims in recorded.items():
-        yield f"{visible(model)}: {_claims(claims)}, recorded results: nothing to compute"
+        yield f"{visible(model)}: {_number(claims, 'claim')}, recorded results: nothing to compute"
     for message, items in mistakes.items():
         others = f" and {count(len(items) - 1)} more" if len(items) > 1 else ""
         yield f"{visible(items[0])}{others}: {visible(message)}"
@@ -50,15 +50,16 @@ def lines(
         yield "no claim is selected"
     known = [cost for cost in found if cost.seconds is not None]
     if len(known) > 1:
-        prompts = sum(cost.prompts for cost in known)
+        number = sum(cost.prompts for cost in known)
         seconds = sum(cost.seconds or 0.0 for cost in known)
-        yield f"together: {count(prompts)} prompts to compute, {_about(seconds)} one after another"
+        yield f"together: {count(number)} prompts to compute, {_about(seconds)} one after another"
     if found:
-        yield NOTHING_KEPT
+        kept = "Nothing was judged, stored or written to a ledger"
+        yield f"{kept}; the answers of probes are forgotten."
 
 
 def _of_model(cost: ModelCost) -> Iterator[str]:
-    yield f"{visible(cost.model)} ({cost.backend}): {_claims(cost.claims)}"
+    yield f"{visible(cost.model)} ({cost.backend}): {_number(cost.claims, 'claim')}"
     if cost.problem is not None:
         yield f"  cannot run: {visible(cost.problem)}"
         return
@@ -78,21 +79,10 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         yield f"  {count(found.apart)} tokens if each text were read by itself"
     if cost.seconds is not None:
         tried = "1 prompt" if cost.probed == 1 else f"{cost.probed} prompts"
-        where = "" if cost.backend == _SIMULATED else f" on {visible(cost.device)}"
+        where = "" if cost.backend == "mock" else f" on {visible(cost.device)}"
         yield f"  {_about(cost.seconds)}{where}, by a probe of {tried}"
     if cost.later:
         yield "  not counted: what is asked where a claim passes (its test set, blank inputs)"
-
-
-def _is_unknown(cost: ModelCost) -> bool:
-    """Tell whether a model is not measured, because it has a head."""
-    return cost.problem is None and cost.prompts > 0 and cost.estimate is None
-
-
-def _unmeasured(costs: Sequence[ModelCost]) -> str:
-    arms = ", ".join(dict.fromkeys(visible(cost.model) for cost in costs))
-    prompts = count(sum(cost.prompts for cost in costs))
-    return f"{arms}: {prompts} prompts for classification heads, not measured"
 
 
 def _to_train(trainings: Sequence[TrainingCost]) -> Iterator[str]:
@@ -140,10 +130,6 @@ def _together(trainings: Sequence[TrainingCost], unit: str) -> str:
 
 def _read(trainings: Sequence[TrainingCost], unit: str) -> int:
     return sum((each.words if unit == "words" else each.tokens) or 0 for each in trainings)
-
-
-def _claims(number: int) -> str:
-    return _number(number, "claim")
 
 
 def _number(number: int, what: str) -> str:

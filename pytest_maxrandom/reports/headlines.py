@@ -20,37 +20,29 @@ from pytest_maxrandom.record import (
     TESTED,
     ClaimRecord,
     LabelBiasRecord,
+    Record,
     ReplicatesRecord,
+    RunRecord,
 )
-from pytest_maxrandom.reports import phrases
-from pytest_maxrandom.reports.flag_sentences import brief
+from pytest_maxrandom.reports import phrases, summary
 from pytest_maxrandom.reports.label_bias import bias_found
-from pytest_maxrandom.reports.red_flags import MOST_NAMES, does, gravity, page_of, raised
-from pytest_maxrandom.reports.summary import (
-    asserts,
-    became,
-    designs,
-    files,
-    missing,
-    model_name,
-    names,
-    records,
-    shots,
-    tally,
-    unread,
-    variants,
+from pytest_maxrandom.reports.red_flags import (
+    MOST_NAMES,
+    Raised,
+    brief,
+    does,
+    gravity,
+    page_of,
+    raised,
 )
-from pytest_maxrandom.reports.tables import Name
+from pytest_maxrandom.reports.tables import Cell, Name
 from pytest_maxrandom.reports.text import clauses, listed, shorten, visible
 from pytest_maxrandom.reports.wording import failure, levels_of, p_is
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import Record, RedFlag, RunRecord
     from pytest_maxrandom.record.designs import Indication
-    from pytest_maxrandom.reports.red_flags import Raised
-    from pytest_maxrandom.reports.tables import Cell
 
     _Record = TypeVar("_Record", bound=Record)
 
@@ -102,9 +94,10 @@ class Question:
 
 def verdict(run: RunRecord) -> str:
     """Say what became of a run in one line, what keeps it from passing first."""
-    tested = run.not_run or records(run)
-    cut = ("interrupted" if run.interrupted else "ended early") if missing(run) else ""
-    return clauses(unread(run), cut, tally(run) if tested else "no claim was tested")
+    tested = run.not_run or summary.records(run)
+    cut = ("interrupted" if run.interrupted else "ended early") if summary.missing(run) else ""
+    told = summary.tally(run) if tested else "no claim was tested"
+    return clauses(summary.unread(run), cut, told)
 
 
 def standing(run: RunRecord) -> str:
@@ -112,7 +105,8 @@ def standing(run: RunRecord) -> str:
 
     Empty where there are none.
     """
-    found = Counter(claim.verdict for claim in run.claims if claim.verdict and not asserts(claim))
+    reported = (claim for claim in run.claims if claim.verdict and not summary.asserts(claim))
+    found = Counter(claim.verdict for claim in reported)
     checks = Counter(check.finding for check in run.contamination if check.finding)
     best = [f"{count(found[key])} {shown.clause}" for key, shown in STANDINGS.items() if found[key]]
     tuned = [f"{count(checks[key])} {said}" for key, said in _FINDINGS.items() if checks[key]]
@@ -126,7 +120,7 @@ def by_luck(run: RunRecord) -> str:
     Each passes with at most the probability that its least level says, whatever else it asserts;
     one that only beats a baseline has no level, and then nothing is said of the run.
     """
-    tested = [claim for claim in run.claims if claim.outcome in TESTED and asserts(claim)]
+    tested = [claim for claim in run.claims if claim.outcome in TESTED and summary.asserts(claim)]
     levels = [min(levels_of(claim).values(), default=None) for claim in tested]
     known = [level for level in levels if level is not None]
     if len(known) < len(levels) or sum(known) < _WORTH_SAYING:
@@ -144,19 +138,19 @@ def brief_names(run: RunRecord) -> dict[str, Cell]:
 
     The model stands there only where there are several, as does the file of the suite.
     """
-    where, arms, full = files(run), variants(run), names(run)
-    several = len({model_name(each) for each in run.claims if each.model}) > 1
+    where, arms, full = summary.files(run), summary.variants(run), summary.names(run)
+    several = len({summary.model_name(each) for each in run.claims if each.model}) > 1
     found: dict[str, Cell] = {}
     for claim in run.claims:
-        told = [model_name(claim)] if several and claim.model else []
+        told = [summary.model_name(claim)] if several and claim.model else []
         told += filter(None, [arms[claim.id], where[claim.id]])
-        of_shots = (f" {claim.shots}-shot",) if shots(claim) else ()
+        of_shots = (f" {claim.shots}-shot",) if summary.shots(claim) else ()
         others = [
             Name(_short(each), before=", " if place else " (") for place, each in enumerate(told)
         ]
         end = (")",) if others else ()
         found[claim.id] = (Name(_short(claim.task)), *of_shots, *others, *end)
-    for record in designs(run):
+    for record in summary.designs(run):
         about = found.get(getattr(record, "claim", ""))
         what = _OF_CLAIM.get(type(record), "")
         named: Cell = (Name(_short(full[record.id], 2 * _LONGEST_NAME)),)
@@ -192,7 +186,7 @@ def headline(record: Record) -> Headline:
 
 def cause(claim: ClaimRecord) -> str:
     """Say what lies behind the numbers: why they were expected, or the gravest red flag."""
-    flags = _by_gravity(claim)
+    flags = sorted(claim.red_flags, key=gravity)
     if claim.outcome == "xfailed" or not flags:
         return _within(claim.xfail or "")
     fails = claim.holds and flags[0].severity == "fail"
@@ -210,17 +204,17 @@ def open_questions(run: RunRecord) -> list[Question]:
     Those that could not be tested, or were skipped, for the same reason are one question.
     """
     known = brief_names(run)
-    told = failing_first(records(run))
+    told = failing_first(summary.records(run))
     alone = len(told) == 1 and told[0].outcome in TESTED
     found: dict[tuple[str, Headline, str], list[Cell]] = {}
     for record in told:
         if record.outcome not in SETTLED or alone:
             # What fails has a line each, whatever its reason.
             own = record.id if record.outcome in TESTED and record.outcome in FAILING else ""
-            key = (OUTCOMES[became(record)].sign, headline(record), own)
+            key = (OUTCOMES[summary.became(record)].sign, headline(record), own)
             found.setdefault(key, []).append(known[record.id])
     return [
-        _question(symbol, about, line.found, line.numbers, line.cause)
+        of(Question(symbol, (), line.found, line.numbers, line.cause), about)
         for (symbol, line, _), about in found.items()
     ]
 
@@ -234,16 +228,12 @@ def flagged(run: RunRecord) -> list[Question]:
     found: dict[tuple[str, bool], list[Cell]] = {}
     for claim in run.claims:
         if claim.outcome == "passed":
-            for said in dict.fromkeys(brief(flag) for flag in _by_gravity(claim)):
-                found.setdefault((said, asserts(claim)), []).append(known[claim.id])
+            for said in dict.fromkeys(brief(flag) for flag in sorted(claim.red_flags, key=gravity)):
+                found.setdefault((said, summary.asserts(claim)), []).append(known[claim.id])
     return [
-        _question(
-            _FLAG,
-            about,
-            "",
-            what=f"{'passes' if len(about) == 1 else 'pass'}, but {what}" if claimed else what,
-        )
+        of(Question(_FLAG, (), what=f"{pass_}, but {what}" if claimed else what), about)
         for (what, claimed), about in found.items()
+        for pass_ in ["passes" if len(about) == 1 else "pass"]
     ]
 
 
@@ -276,12 +266,6 @@ def of(question: Question, about: Sequence[Cell]) -> Question:
     return replace(named, found=found, change=change, more=max(0, len(about) - MOST_NAMES))
 
 
-def _question(
-    symbol: str, about: Sequence[Cell], found: str, numbers: str = "", what: str = ""
-) -> Question:
-    return of(Question(symbol, (), found, numbers, what), about)
-
-
 def _told(record: Record) -> Headline:
     """Say what a record tells that has no best prompt with an accuracy of its own."""
     found = getattr(record, "finding", None) if record.outcome == "failed" else None
@@ -290,15 +274,11 @@ def _told(record: Record) -> Headline:
         cause = bias_found(record).removesuffix(f": {found}")
     if found:
         cause = cause.removeprefix(found).removeprefix(": ")
-    return Headline(found or OUTCOMES[became(record)].one, cause=_within(cause))
+    return Headline(found or OUTCOMES[summary.became(record)].one, cause=_within(cause))
 
 
 def _within(text: str) -> str:
     return shorten(text, _LONGEST_CAUSE)
-
-
-def _by_gravity(claim: ClaimRecord) -> list[RedFlag]:
-    return sorted(claim.red_flags, key=gravity)
 
 
 def _short(text: str, limit: int = _LONGEST_NAME) -> str:

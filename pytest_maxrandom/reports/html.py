@@ -6,13 +6,12 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.reports.dialect import Dialect
+from pytest_maxrandom.reports.dialect import Dialect, Fact
 from pytest_maxrandom.reports.text import middle_left_out, unbroken, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.reports.dialect import Fact
     from pytest_maxrandom.reports.tables import Column, Drawing, Kind, Mark, Table
 
 _CLASSES: dict[Kind, str] = {"text": "", "prose": ' class="text"'}

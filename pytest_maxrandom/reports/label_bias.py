@@ -8,16 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import (
-    NONE,
-    accuracy,
-    count,
-    equals,
-    level,
-    p_value,
-    percent,
-    signed,
-)
+from pytest_maxrandom.notation import NONE, accuracy, count, equals, level, p_value, percent, signed
 from pytest_maxrandom.reports.computing import cost
 from pytest_maxrandom.reports.text import clauses, shorten, visible
 from pytest_maxrandom.stats.labels import FEWEST_LABELS, LITTLE_MASS, needed
@@ -133,18 +124,14 @@ def _bound(record: LabelBiasRecord) -> float:
     return float(record.asserted.get("above_random", _LEVEL))
 
 
-def score_p(bias: InteractionBias, record: LabelBiasRecord) -> str:
-    """Write the p-value of the score so that it is seen on which side of its level it is."""
-    return p_value(bias.p_value, level=record.asserted.get("above_random"))
-
-
-def _shuffled_p(bias: InteractionBias, record: LabelBiasRecord) -> str:
-    return p_value(bias.permutation_p, level=record.asserted.get("above_random"))
+def score_p(bias: InteractionBias, record: LabelBiasRecord, key: str = "p_value") -> str:
+    """Write a p-value of the score so that it is seen on which side of its level it is."""
+    return p_value(getattr(bias, key), level=record.asserted.get("above_random"))
 
 
 def _p_values(bias: InteractionBias, record: LabelBiasRecord, error: str = "") -> str:
     """Write all p-values of the score: ``p = .002, with shuffled right answers .004``."""
-    shuffled = _shuffled_p(bias, record)
+    shuffled = score_p(bias, record, "permutation_p")
     besides = "" if shuffled == NONE else f", with shuffled right answers {shuffled}"
     return f"p {equals(score_p(bias, record))}{error}{besides}"
 
@@ -290,7 +277,7 @@ def bias_numbers(record: LabelBiasRecord) -> dict[str, str]:
             f"{_of(bias)}t": count(bias.t),
             f"{_of(bias)}Nvr-X score": accuracy(bias.score),
             f"{_of(bias)}p": score_p(bias, record),
-            f"{_of(bias)}p, shuffled": _shuffled_p(bias, record),
+            f"{_of(bias)}p, shuffled": score_p(bias, record, "permutation_p"),
             f"{_of(bias)}RStd": accuracy(bias.rstd),
         }
     return {**found, "finding": record.finding or NONE}

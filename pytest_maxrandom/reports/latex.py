@@ -13,16 +13,14 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE
-from pytest_maxrandom.reports.dialect import Dialect
-from pytest_maxrandom.reports.tables import NUMBERS
+from pytest_maxrandom.reports.dialect import Detail, Dialect
+from pytest_maxrandom.reports.tables import NUMBERS, Cell, Column, Kind, Mark, Piece, Table
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.reports.dialect import Detail
     from pytest_maxrandom.reports.references import Reference
-    from pytest_maxrandom.reports.tables import Cell, Column, Kind, Mark, Piece, Table
 
 MOST_ROWS = 40
 """Of a table on one page; one with more goes over several."""

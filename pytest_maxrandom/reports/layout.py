@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.reports.tables import Mark, Name
+from pytest_maxrandom.reports.tables import Mark, Name, Piece, Table
 from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from pytest_maxrandom.reports.tables import Cell, Piece, Table
 
 Markup = Literal["red", "green", "yellow", "bold"]
 
@@ -120,11 +118,15 @@ def table_lines(table: Table, width: int | None = None) -> list[Line]:
     headings = [str(column.heading).split("\n") for column in heads]
     high = max(map(len, headings))
     top = zip(*([""] * (high - len(each)) + each for each in headings), strict=True)
-    cells = [*map(list, top), *(_texts(row, is_wide) for row in rows)]
+    written = ([" ".join(_written(one, is_wide) for one in cell) for cell in row] for row in rows)
+    cells = [*map(list, top), *written]
     *widths, _ = (max(map(width_of, column)) for column in zip(*cells, strict=True))
     is_left = [column.kind == "text" for column in heads]
     marks: list[tuple[Markup, ...]] = [("bold",)] * high
-    marks += [_markup(row[0]) for row in rows]
+    marks += [
+        tuple(piece.colour for piece in row[0] if isinstance(piece, Mark) and piece.colour)
+        for row in rows
+    ]
     lines = []
     for number, (line, markup) in enumerate(zip(cells, marks, strict=True)):
         *numbers, name = line
@@ -149,10 +151,6 @@ def _with_name(
     return [Line(before + first.text[len(blank) :], markup, lead), *more]
 
 
-def _texts(row: Sequence[Cell], is_wide: bool) -> list[str]:
-    return [" ".join(_written(piece, is_wide) for piece in cell) for cell in row]
-
-
 def _written(piece: Piece, is_wide: bool) -> str:
     match piece:
         case Name():
@@ -162,10 +160,6 @@ def _written(piece: Piece, is_wide: bool) -> str:
         case str():
             return piece
     return ""
-
-
-def _markup(cell: Cell) -> tuple[Markup, ...]:
-    return tuple(piece.colour for piece in cell if isinstance(piece, Mark) and piece.colour)
 
 
 def width_of(text: str) -> int:

@@ -10,13 +10,12 @@ import html as _html
 import re
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.reports.dialect import Dialect
+from pytest_maxrandom.reports.dialect import Detail, Dialect
 from pytest_maxrandom.reports.text import middle_left_out, unbroken, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.reports.dialect import Detail
     from pytest_maxrandom.reports.tables import Mark, Table
 
 # GitHub looks for mentions, issues, links and emoji in the rendered text, where a backslash is

@@ -6,16 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
-from pytest_maxrandom.notation import (
-    BASELINES,
-    P_VALUES,
-    accuracy,
-    count,
-    equals,
-    level,
-    p_value,
-)
-from pytest_maxrandom.reports.flag_sentences import MEASURES
+from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
+from pytest_maxrandom.reports.red_flags import MEASURES
 from pytest_maxrandom.reports.searches import rule
 from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.reports.wording import examples, levels_of, metric_name, p_is, shown_p
@@ -157,7 +149,7 @@ def needed(claim: ClaimRecord) -> str:
     ]
     if not parts:
         rest = "which depends on the answers, not on their number"
-        return f"{name} at most {level(bound)}, {rest}" if depends else ""
+        return "" if bound is None else f"{name} at most {level(bound)}, {rest}"
     if claim.critical_score is not None:
         least = f"a {metric_name(claim)} of at least {accuracy(claim.critical_score, 4)}"
     elif claim.critical_count is not None:

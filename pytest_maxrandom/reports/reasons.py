@@ -15,9 +15,11 @@ from pytest_maxrandom.record import (
     ComparisonRecord,
     ContaminationRecord,
     LabelBiasRecord,
+    Record,
     ReplicatesRecord,
+    Severity,
 )
-from pytest_maxrandom.reports import comparisons, replicates
+from pytest_maxrandom.reports import designs
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
 from pytest_maxrandom.reports.phrases import best_value, decisive, needed_score
@@ -25,8 +27,6 @@ from pytest_maxrandom.reports.wording import metric_name, shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from pytest_maxrandom.record import Record, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +169,14 @@ def _same_model(now: ClaimRecord, before: ClaimRecord) -> bool:
     return both[0] == both[1] and (None in revisions or revisions[0] == revisions[1])
 
 
-def _as_many_examples(now: ClaimRecord, before: ClaimRecord) -> bool:
-    drawn, earlier = now.validation, before.validation
-    return drawn is None or earlier is None or drawn.examples == earlier.examples
+def _same(name: str, known: bool = False) -> Callable[[ClaimRecord, ClaimRecord], bool]:
+    """Make what tells whether something of two validation sets is the same, or unknown."""
 
+    def same(now: ClaimRecord, before: ClaimRecord) -> bool:
+        values = [getattr(each.validation, name, None) for each in (now, before)]
+        return values[0] == values[1] or (None in values and not known)
 
-def _same_examples(now: ClaimRecord, before: ClaimRecord) -> bool:
-    known = [each.validation.digest if each.validation else None for each in (now, before)]
-    return known[0] == known[1]
-
-
-def _same_rule(now: ClaimRecord, before: ClaimRecord) -> bool:
-    return now.asserted == before.asserted and now.n == before.n
+    return same
 
 
 def _trained(record: ClaimRecord) -> dict[str, str]:
@@ -217,9 +213,9 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
         Compared("claim", "clusters", lambda r: "none" if r.clusters is None else r.clusters),
         Compared("claim", "metric", metric_name),
         Compared("examples", "validation examples", "validation.digest",
-                 "the validation examples are not the same", _as_many_examples),
+                 "the validation examples are not the same", _same("examples")),
         Compared("examples", "task", "task_digest", "the task's examples are not the same",
-                 _same_examples),
+                 _same("digest", known=True)),
         Compared("model", "revision", "revision", "the model has another revision"),
         Compared("model", "model", "model_digest", "the model is not the same", _same_model),
         Compared("settings", "backend", "backend"),
@@ -252,18 +248,19 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
         Compared("tries", "t", "t"),
         Compared("prompt", "best prompt", "best_prompt.digest", "another prompt is the best"),
         Compared("number", "best", lambda r: {f"best {metric_name(r)}": accuracy(best_value(r))}),
-        Compared("number", "right answers needed", "critical_count", only=_same_rule),
+        Compared("number", "right answers needed", "critical_count",
+                 only=lambda now, was: now.asserted == was.asserted and now.n == was.n),
         *map(_p_value, P_VALUES),
     ),
     ReplicatesRecord: (
-        Compared("number", "passes in", replicates.holding),
-        Compared("number", "contradicting the majority", replicates.contradictions),
-        Compared("number", "median best accuracy", lambda r: replicates.median(r, "best_accuracy")),
-        Compared("number", "median p_max", lambda r: replicates.median(r, "p_max")),
+        Compared("number", "passes in", designs.holding),
+        Compared("number", "contradicting the majority", designs.contradictions),
+        Compared("number", "median best accuracy", lambda r: designs.median(r, "best_accuracy")),
+        Compared("number", "median p_max", lambda r: designs.median(r, "p_max")),
     ),
     LabelBiasRecord: (Compared("number", "numbers", bias_numbers),),
     ComparisonRecord: (
-        Compared("examples", "n", comparisons.shown_n),
+        Compared("examples", "n", designs.shown_n),
         Compared("tries", "t", "t"),
         Compared("settings", "replicates", "replicates"),
         Compared("number", "difference", lambda r: signed(r.difference)),

@@ -9,18 +9,17 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.reports.comparisons import checked, compared
+from pytest_maxrandom.reports.computing import trained
+from pytest_maxrandom.reports.designs import checked, compared
 from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
-from pytest_maxrandom.reports.training import trained
 from pytest_maxrandom.reports.wording import metric_name
 from pytest_maxrandom.suite.base import QUANTIZATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from pytest_maxrandom.record import RunRecord
 

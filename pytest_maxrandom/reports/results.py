@@ -1,23 +1,33 @@
 """The JSON report: a run's records, unrounded, to be read by programs.
 
-``results.schema.json`` next to this module describes the file.
+``results.schema.json`` next to this module describes the file, which is read from a folder or from
+a commit of a git repository. Of a report that anybody may have written, such as the artifact of a
+fork's pull request, the numbers and names are taken, where they can be those of a run. Its
+sentences are not: whatever they say would be said in this project's voice.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import asdict, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_maxrandom.errors import ReportError, dotted, json_in_words
-from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, RunRecord
+from pytest_maxrandom.errors import GitError, ReportError, dotted, json_in_words
+from pytest_maxrandom.host.git import is_checkout, repository
+from pytest_maxrandom.notation import P_VALUES
+from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, Record, RedFlag, RunRecord
+from pytest_maxrandom.reports.text import rewritten, shorten, visible
 from pytest_maxrandom.reports.wording import word
+from pytest_maxrandom.stats.metrics import METRICS
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
+
+    _Record = TypeVar("_Record", bound=Record)
 
 KEYS = {"asserted": "assert"}
 """Attributes of a record whose key in the report is a keyword of Python."""
@@ -122,3 +132,167 @@ def _first(error: ValidationError) -> str:
     if first["type"] == "missing":
         return f"'{where}' is missing; give a file that --maxrandom-json wrote"
     return f"'{where}': found {first['input']!r}, but {first['msg'][:1].lower()}{first['msg'][1:]}"
+
+
+def find(named: str, like: Path | None = None, folder: Path | None = None) -> RunRecord:
+    """Read a report that a person names.
+
+    Parameters
+    ----------
+    named : str
+        A file; ``REVISION:PATH``, as git has it, the path from the root of the repository on; or a
+        revision alone: then the path is that of `like`.
+    like : Path, optional
+        A report that is kept in the repository; it need not exist in the work tree.
+    folder : Path, optional
+        What relative paths are relative to, and whose repository is asked; the current folder if
+        not given.
+
+    Raises
+    ------
+    ReportError
+        In one sentence, if there is none, or it cannot be read.
+    """
+    folder = Path.cwd() if folder is None else folder
+    path = folder / named
+    if path.is_file():
+        return load(path)
+    missing = "is a folder" if path.is_dir() else "no such file"
+    if not is_checkout(folder):
+        raise ReportError(
+            f"{named}: {missing}, and this folder is in no git repository that could have a "
+            "revision of this name; expected a file written by pytest --maxrandom-json"
+        )
+    revision, _, below = named.partition(":")
+    if not below and path.suffix == ".json":
+        # Whoever mistypes a file is not helped by git's words about a branch of this name.
+        raise ReportError(
+            f"{named}: no such file in {path.parent}; expected a file written by pytest "
+            "--maxrandom-json, or one that is committed, as REVISION:PATH"
+        )
+    try:
+        tree = repository(folder)
+        commit = tree.commit(revision)
+        if not below:
+            if like is None:
+                raise ReportError(
+                    f"{named}: found a git revision without the path of a report; expected a file "
+                    f"written by pytest --maxrandom-json, or {named}:PATH, the path from the root "
+                    "of the repository"
+                )
+            below = _from_root(tree.root, folder, like)
+        known = tree.files_at(commit)
+        if below not in known:
+            raise GitError(f"at the commit {commit[:10]} there is no file {below}")
+        data = tree.contents([known[below]])[known[below]]
+    except GitError as error:
+        raise ReportError(
+            f"{named}: {missing}, and no report at a git revision of this name ({error}); "
+            "expected a file written by pytest --maxrandom-json, a revision that has the other "
+            "report, or REVISION:PATH"
+        ) from error
+    return parse(data, f"{revision}:{below}")
+
+
+def path_of(named: str, folder: Path | None = None) -> Path | None:
+    """Return the path of a report that is named as a file, or as REVISION:PATH; else None."""
+    folder = Path.cwd() if folder is None else folder
+    if (folder / named).is_file():
+        return folder / named
+    _, _, below = named.partition(":")
+    try:
+        return repository(folder).root / below if below else None
+    except GitError:
+        return None
+
+
+def _from_root(root: Path, folder: Path, like: Path) -> str:
+    try:
+        inside = (folder / like).resolve().relative_to(root.resolve())
+    except ValueError:
+        raise GitError(f"{like} is outside {root}") from None
+    return PurePosixPath(inside).as_posix()
+
+
+MOST_BYTES = 20 * 2**20
+_LONGEST_ID, _LONGEST_LABEL = 300, 60
+_ELSEWHERE = "the full report says what"
+_LEVELS = (*P_VALUES, "test_p", "in_replicates", "above_random", "level")
+_MARGINS = ("not_worse_than", "better")
+_CHOSEN = {"beats": ("max_random", "standard"), "family": ("suite",), "looks": ("spend",)}
+
+
+def load_untrusted(path: Path) -> RunRecord:
+    """Read a report, and leave out its sentences.
+
+    Raises
+    ------
+    ReportError
+        If the file is no plain file, is longer than 20 MiB, is no report, or holds a number that
+        no run can have.
+    """
+    try:
+        size = path.lstat().st_size
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
+    if path.is_symlink() or not path.is_file():
+        raise ReportError(f"{path}: not a plain file, and --untrusted reads nothing else")
+    if size > MOST_BYTES:
+        raise ReportError(f"{path}: {size:,} bytes, more than {MOST_BYTES:,}")
+    try:
+        run = load(path)
+    except ReportError as error:  # it quotes what it found, however long
+        raise ReportError(shorten(visible(str(error)), 400)) from error
+    for place, claim in enumerate(run.claims):
+        if claim.metric not in METRICS:
+            found = shorten(visible(repr(claim.metric)), 80)
+            raise ReportError(
+                f"{path}: 'claims[{place}].metric': found {found}, which no run writes"
+            )
+    lists: dict[str, Any] = {
+        name: list(map(_without_sentences, getattr(run, name))) for name in LISTS
+    }
+    lists["broken"] = [_ELSEWHERE for _ in run.broken]
+    return replace(run, **lists, versions={}, created="")
+
+
+def _without_sentences(record: _Record) -> _Record:
+    changed = {
+        name: write(getattr(record, name)) for name, write in _LEFT.items() if hasattr(record, name)
+    }
+    return replace(record, **changed)
+
+
+def _bounds(asserted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a suite can assert."""
+    return {
+        key: value
+        for key, value in asserted.items()
+        if value in _CHOSEN.get(key, ())
+        or (key in _LEVELS and isinstance(value, float) and 0 < value <= 1)
+        or (key in _MARGINS and isinstance(value, float) and -1 <= value <= 1)
+    }
+
+
+def _kinds(flags: list[RedFlag]) -> list[RedFlag]:
+    known = dict.fromkeys((flag.kind, flag.severity) for flag in flags)
+    return [RedFlag(kind, severity, _ELSEWHERE) for kind, severity in known]
+
+
+_LEFT: dict[str, Callable[[Any], Any]] = {
+    # Telling records apart by the ends of their paths would take very long for long ones.
+    "id": lambda name: shorten(name, _LONGEST_ID),
+    "message": lambda sentence: sentence and _ELSEWHERE,
+    "sentence": lambda sentence: sentence and _ELSEWHERE,
+    "xfail": lambda reason: None if reason is None else "",
+    "changed": lambda _: "",
+    "notes": lambda _: [],
+    "warnings": lambda _: [],
+    "shortcuts": lambda _: None,
+    "engine": lambda _: None,
+    "asserted": _bounds,
+    "levels": _bounds,
+    "red_flags": _kinds,
+    "interactions": lambda asked: rewritten(asked, lambda text: shorten(text, _LONGEST_LABEL)),
+}
+"""What is left of the names and sentences of records, by their attributes."""

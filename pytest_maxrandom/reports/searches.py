@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -51,19 +52,15 @@ def of_searches(claim: ClaimRecord) -> str:
 
 def sources(searches: Sequence[Mapping[str, Any]]) -> str:
     """Say which searches tried how many prompts; those that are alike together."""
-    alike: dict[tuple[Any, ...], dict[str, Any]] = {}
+    alike: Counter[tuple[Any, ...]] = Counter()
     for each in searches:
-        kind = (each["by"], each["feedback"], each["budget"])
-        one = alike.setdefault(kind, {**each, "steps": 0})
-        one["steps"] += each["steps"]
-    return listed([_source(each) for each in alike.values()])
-
-
-def _source(one: Mapping[str, Any]) -> str:
-    budget = one["budget"]
-    of = "no budget declared" if budget is None else f"budget {count(budget)}"
-    tried = f"{count(one['steps'])} prompt{'s' * (one['steps'] != 1)}"
-    return f"{one['by']} tried {tried} (feedback `{one['feedback']}`, {of})"
+        alike[each["by"], each["feedback"], each["budget"]] += each["steps"]
+    told = []
+    for (by, feedback, budget), steps in alike.items():
+        of = "no budget declared" if budget is None else f"budget {count(budget)}"
+        tried = f"{count(steps)} prompt{'s' * (steps != 1)}"
+        told.append(f"{by} tried {tried} (feedback `{feedback}`, {of})")
+    return listed(told)
 
 
 def rule(values: Mapping[str, Any]) -> str:

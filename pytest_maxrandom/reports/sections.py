@@ -18,23 +18,15 @@ from pytest_maxrandom.reports.columns import (
     was,
 )
 from pytest_maxrandom.reports.phrases import best_value
-from pytest_maxrandom.reports.red_flags import DOES
-from pytest_maxrandom.reports.summary import (
-    asserts,
-    files,
-    model_name,
-    only_model,
-    shots,
-    variants,
-)
-from pytest_maxrandom.reports.tables import STACKED, Column, Drawing, Name, Table, tabulate
+from pytest_maxrandom.reports.red_flags import does
+from pytest_maxrandom.reports.summary import asserts, files, model_name, only_model, shots, variants
+from pytest_maxrandom.reports.tables import STACKED, Cell, Column, Drawing, Name, Table, tabulate
 from pytest_maxrandom.reports.wording import examples, metric_name, shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, Record, RunRecord
-    from pytest_maxrandom.reports.tables import Cell
 
 
 def _correct(claim: ClaimRecord) -> str:
@@ -51,9 +43,8 @@ def _metric(claim: ClaimRecord) -> str:
 
 
 def _best_change(now: ClaimRecord, then: ClaimRecord) -> str:
-    return (
-        difference(best_value(now), best_value(then), accuracy) if now.metric == then.metric else ""
-    )
+    same = now.metric == then.metric
+    return difference(best_value(now), best_value(then), accuracy) if same else ""
 
 
 def _p_change(now: ClaimRecord, then: ClaimRecord) -> str:
@@ -62,13 +53,7 @@ def _p_change(now: ClaimRecord, then: ClaimRecord) -> str:
 
 
 def _best(claim: ClaimRecord) -> str:
-    if claim.decided is not None:
-        return phrases.best_shown(claim)
-    return accuracy(best_value(claim))
-
-
-def _needed(claim: ClaimRecord) -> str:
-    return phrases.needed_value(claim) or NONE
+    return phrases.best_shown(claim) if claim.decided else accuracy(best_value(claim))
 
 
 def _drawn(claim: ClaimRecord) -> Drawing | str:
@@ -82,21 +67,12 @@ def _drawn(claim: ClaimRecord) -> Drawing | str:
     )
 
 
-def _flags(claim: ClaimRecord) -> str:
-    return ", ".join(dict.fromkeys(DOES[flag.severity] for flag in claim.red_flags))
-
-
 def _which_p(claim: ClaimRecord) -> str:
     if claim.decided_on_test is not None:
         return "test set"
     if phrases.decisive_p(claim) == NONE:
         return ""
     return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
-
-
-def _only_reported(claim: ClaimRecord) -> str:
-    """Write the verdict of what claims nothing; else there is one: it passes or fails."""
-    return NONE if asserts(claim) else claim.verdict or NONE
 
 
 def _columns(
@@ -111,8 +87,7 @@ def _columns(
         return (Name(claim.task, 40), *of_shots, *(Name(each, 40) for each in told if each))
 
     def model(claim: ClaimRecord) -> Cell:
-        arm = arms[claim.id]
-        name = model_name(claim)
+        name, arm = model_name(claim), arms[claim.id]
         return (Name(name, 40) if name else NONE, *([Name(arm, 40)] if arm else []))
 
     paper: dict[str, Any] = {"media": frozenset(("latex",))}
@@ -120,7 +95,9 @@ def _columns(
     return [
         RESULT,
         Column("claim", claim_of, header=True, **narrow),
-        Column("verdict", _only_reported, optional=True, note=NOTES["verdict"], **narrow),
+        # Of what claims nothing; else it passes or fails.
+        Column("verdict", lambda c: NONE if asserts(c) else c.verdict or NONE, optional=True,
+               note=NOTES["verdict"], **narrow),
         Column("verdict", "verdict", note=NOTES["verdict"], **paper),
         replace(task_column(where), **paper),
         Column("model", model, **paper),
@@ -136,15 +113,16 @@ def _columns(
         Column("metric", _metric, brief="metric", optional=True, **narrow),
         Column("correct", _correct, "right", **paper),
         Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"], **paper),
-        Column("needed", _needed, "right", wide="needed", optional=True, note=NOTES["needed"],
-               **narrow),
+        Column("needed", lambda c: phrases.needed_value(c) or NONE, "right", wide="needed",
+               optional=True, note=NOTES["needed"], **narrow),
         Column("standard\nbaseline", "standard_baseline", "score", wide="standard", late=True),
         replace(MAXIMUM, late=True),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
         Column("which", _which_p, below="", **narrow),
         Column("*p_max*", phrases.decisive_p, "right", brief="p", **paper),
         Column("decided by", phrases.decisive_name, optional=True, note=NOTES["p"], **paper),
-        Column("red flags", _flags, optional=True, **paper),
+        Column("red flags", lambda c: ", ".join(dict.fromkeys(map(does, c.red_flags))),
+               optional=True, **paper),
         Column("best and baselines", _drawn, media=HTML_ONLY, late=True, note=NOTES["bar"]),
         name_column("claim", run),
     ]  # fmt: skip

@@ -16,15 +16,17 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
+    Design,
     LabelBiasRecord,
+    Outcome,
+    Record,
     ReplicatesRecord,
+    RunRecord,
 )
 from pytest_maxrandom.reports.text import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from pytest_maxrandom.record import Design, Outcome, Record, RunRecord
 
 MOST_SKIPPED = 5
 """Skipped claims that have rows in a table of numbers."""
@@ -77,6 +79,10 @@ def label(record: Record) -> str:
     return record.id.partition("::")[2] or record.id
 
 
+def _path(record: Record) -> str:
+    return record.id.partition("::")[0]
+
+
 def files(run: RunRecord) -> dict[str, str]:
     """Tell records of the same name apart by their files.
 
@@ -88,8 +94,7 @@ def files(run: RunRecord) -> dict[str, str]:
     """
     alike: dict[str, dict[str, list[str]]] = {}
     for record in records(run):
-        path = record.id.partition("::")[0]
-        alike.setdefault(label(record), {}).setdefault(path, []).append(record.id)
+        alike.setdefault(label(record), {}).setdefault(_path(record), []).append(record.id)
     return {
         name: end
         for paths in alike.values()
@@ -102,7 +107,7 @@ def names(run: RunRecord) -> dict[str, str]:
     """Name each record, by its id, as shortly as tells it from all others of the run."""
     known_files = files(run)
     return {
-        record.id: f"{file}::{label(record)}" if (file := known_files[record.id]) else label(record)
+        record.id: clauses(known_files[record.id], label(record), sep="::")
         for record in records(run)
     }
 
@@ -318,7 +323,3 @@ def by_suite(claims: Iterable[ClaimRecord]) -> dict[str, list[ClaimRecord]]:
     for claim in known:
         groups.setdefault(named.get(_path(claim), ""), []).append(claim)
     return groups
-
-
-def _path(claim: ClaimRecord) -> str:
-    return claim.id.partition("::")[0]

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import where_keys_are
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import LISTS, OUTCOMES, SETTLED
-from pytest_maxrandom.reports.comparisons import without_boost
+from pytest_maxrandom.record import LISTS, OUTCOMES, SETTLED, ClaimRecord, RunRecord
+from pytest_maxrandom.reports import red_flags
 from pytest_maxrandom.reports.design_sections import design_tables
+from pytest_maxrandom.reports.designs import without_boost
 from pytest_maxrandom.reports.headlines import by_luck
-from pytest_maxrandom.reports.layout import Line, table_lines, wrapped
+from pytest_maxrandom.reports.layout import Line, Markup, table_lines, wrapped
 from pytest_maxrandom.reports.phrases import decisive_name
-from pytest_maxrandom.reports.red_flags import (
-    DOES,
-    MOST_NAMES,
-    gravity,
-    ignores_all,
-    not_in_finding,
-    raised,
-    remedy,
-)
 from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import (
     became,
@@ -40,11 +32,6 @@ from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from pytest_maxrandom.record import ClaimRecord, Record, RunRecord
-    from pytest_maxrandom.reports.layout import Markup
-
-R = TypeVar("R", bound="Record")
 
 _MOST_FLAGS = 20
 _MOST_SETTLED = 20
@@ -87,7 +74,7 @@ def _verdict(run: RunRecord, width: int) -> Iterator[Line]:
         ended = overall(run)
         word, colour = ended.upper(), OUTCOMES[ended].colour
         markup: tuple[Markup, ...] = (colour, "bold") if colour else ("bold",)
-        flagged = sum(_passes_with_flag(claim) for claim in run.claims)
+        flagged = sum(claim.outcome == "passed" and bool(claim.red_flags) for claim in run.claims)
         of_passing = f"{count(flagged)} that {'passes has' if flagged == 1 else 'pass have'}"
         told = f"{word}: {tally(run)}" + f"; {of_passing} red flags" * bool(flagged)
         yield from wrapped(told, width, indent=_INDENT, markup=markup, lead=len(word) + 1)
@@ -102,7 +89,11 @@ def _verdict(run: RunRecord, width: int) -> Iterator[Line]:
 
 def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
     """Show what was tested, what fails first."""
-    ordered: dict[str, Any] = {name: _failing_first(getattr(run, name)) for name in LISTS}
+    order = [*OUTCOMES]
+    ordered: dict[str, Any] = {
+        name: sorted(getattr(run, name), key=lambda record: order.index(became(record)))
+        for name in LISTS
+    }
     run = replace(run, **ordered)
     with_numbers = with_rows(run.claims)
     shown = list(with_numbers)
@@ -114,7 +105,7 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
     if left_out := len(with_numbers) - len(shown):
         text = f"{count(left_out)} more claims pass, or fail as expected (-v shows them)"
         yield from wrapped(text, width)
-    for table in design_tables(run).values():
+    for table in design_tables(run):
         yield from table_lines(table, width)
     if verbosity >= 0 and (told := without_boost(run)):
         yield from wrapped(told, width)
@@ -129,23 +120,14 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
         yield from wrapped(f"{count(skipped)} claims were skipped", width)
 
 
-def _failing_first(found: Sequence[R]) -> list[R]:
-    order = [*OUTCOMES]
-    return sorted(found, key=lambda record: order.index(became(record)))
-
-
-def _passes_with_flag(claim: ClaimRecord) -> bool:
-    return claim.outcome == "passed" and bool(claim.red_flags)
-
-
 def _red_flags(run: RunRecord, width: int, *, is_whole: bool) -> Iterator[Line]:
     """Tell each red flag once, those of claims that pass first, and say where none were looked for.
 
     pytest has told those that are why a claim fails.
     """
     named = {name: visible(shown) for name, shown in names(run).items()}
-    passing = [claim for claim in run.claims if _passes_with_flag(claim)]
-    others = [claim for claim in run.claims if not _passes_with_flag(claim)]
+    passing = [claim for claim in run.claims if claim.outcome == "passed"]
+    others = [claim for claim in run.claims if claim.outcome != "passed"]
     for heading, claims in (("that pass", passing), ("that do not pass", others)):
         found = list(_flags_of(claims, named, is_whole))
         if found:
@@ -155,7 +137,7 @@ def _red_flags(run: RunRecord, width: int, *, is_whole: bool) -> Iterator[Line]:
         if left_out := len(found[_MOST_FLAGS:]):
             yield from wrapped(f"  {count(left_out)} more are in the reports", width)
     tried = (claim for claim in run.claims if claim.outcome != "skipped")
-    if unseen := [named[claim.id] for claim in tried if ignores_all(claim)]:
+    if unseen := [named[claim.id] for claim in tried if red_flags.ignores_all(claim)]:
         text = f"All red flags are ignored, by the suite: {_several(unseen)}"
         yield from wrapped(text, width, indent=_INDENT)
 
@@ -165,17 +147,18 @@ def _flags_of(
 ) -> Iterator[tuple[tuple[Markup, ...], int, str]]:
     """Yield red flags with their markup, and how much of the text is marked."""
     about: dict[tuple[str, str, str], dict[str, None]] = {}
-    for told in sorted(raised(claims, not_in_finding), key=lambda each: gravity(each.flag)):
+    for told in red_flags.raised(claims, red_flags.not_in_finding):
         flag = told.flag
-        what = visible(flag.text) if is_whole else remedy(flag)
-        ids = about.setdefault((flag.kind, DOES[flag.severity], what), {})
+        what = visible(flag.text) if is_whole else red_flags.remedy(flag)
+        ids = about.setdefault((flag.kind, red_flags.DOES[flag.severity], what), {})
         ids.update(dict.fromkeys(told.ids))
     for (kind, does, what), ids in about.items():
-        markup: tuple[Markup, ...] = ("red",) if does == DOES["fail"] else ("yellow",)
+        markup: tuple[Markup, ...] = ("red",) if does == red_flags.DOES["fail"] else ("yellow",)
         where = _several([named[name] for name in ids])
         yield markup, len(kind), f"{kind} ({does}): {what} ({where})"
 
 
 def _several(named: Sequence[str]) -> str:
-    more = len(named) - MOST_NAMES
-    return ", ".join(named[:MOST_NAMES]) + (f" and {count(more)} more" if more > 0 else "")
+    most = red_flags.MOST_NAMES
+    more = f" and {count(len(named) - most)} more" if len(named) > most else ""
+    return ", ".join(named[:most]) + more

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.phrases import best_interval, best_value, needed_score
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.reports.wording import examples, levels_of, metric_name
@@ -22,7 +22,7 @@ from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.stats.winner import interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from pytest_maxrandom.ledger.summary import Look
     from pytest_maxrandom.record import ClaimRecord, RunRecord
@@ -30,59 +30,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a claim was in one run.
-
-    Attributes
-    ----------
-    label : str
-        Of the run: a commit, a file; ``look`` for a line of the ledger.
-    when : str
-        UTC, ISO 8601; as the report has it where that is no time.
-    n, t : int
-        Examples of the best prompt, and prompts tried.
-    best : float
-        Its value of the metric.
-    low, high : float or None
-        `pytest_maxrandom.stats.winner.interval` of it: each end at 95 %, selection of the best of t
-        included. None where the metric is no accuracy.
-    needed : float or None
-        The least value that would have passed; None where none could, or another test decides.
-    standard, maximum : float or None
-        The standard and the maximum random baseline.
-    passed : bool or None
-        None of a look, which has no verdict, and where nothing was asserted.
-    examples : str
-        What tells the validation set from others; points with others cannot be compared.
-    """
+    """What a claim was in one run."""
 
     label: str
+    """Of the run: a commit, a file; ``look`` for a line of the ledger."""
     when: str
+    """UTC, ISO 8601; as the report has it where that is no time."""
     n: int
     t: int
+    """Examples of the best prompt, and prompts tried."""
     best: float
+    """Its value of the metric."""
     low: float | None
     high: float | None
+    """`pytest_maxrandom.stats.winner.interval` of it: each end at 95 %, selection of the best of t
+    included. None where the metric is no accuracy."""
     needed: float | None
+    """The least value that would have passed; None where none could, or another test decides."""
     standard: float | None
     maximum: float | None
+    """The standard and the maximum random baseline."""
     passed: bool | None
+    """None of a look, which has no verdict, and where nothing was asserted."""
     examples: str
+    """What tells the validation set from others; points with others cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The points of one claim, the oldest first.
-
-    Attributes
-    ----------
-    claim : str
-        Its id; of looks without a report ``task[model-quantization-kshot]``, as ids end.
-    metric : str
-        What the values are values of.
-    """
+    """The points of one claim, the oldest first."""
 
     claim: str
+    """Its id; of looks without a report ``task[model-quantization-kshot]``, as ids end."""
     metric: str
+    """What the values are values of."""
     points: tuple[Point, ...]
 
 
@@ -149,6 +130,8 @@ def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
     if best is None or not n or claim.t is None:
         return None
     low, high = best_interval(claim) or (None, None)
+    # As the ledger tells a validation set from others, or by what results tell of it.
+    known = None if claim.validation is None else claim.validation.digest
     return Point(
         label=label,
         when=created,
@@ -161,14 +144,8 @@ def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
         standard=claim.standard_baseline,
         maximum=claim.max_random_baseline,
         passed=claim.passed if claim.asserted else None,
-        examples=_examples(claim),
+        examples=known or digest(claim.task_digest or "", *claim.validation_ids),
     )
-
-
-def _examples(claim: ClaimRecord) -> str:
-    """Tell a validation set from others: as the ledger does, or by what results tell of it."""
-    known = None if claim.validation is None else claim.validation.digest
-    return known or digest(claim.task_digest or "", *claim.validation_ids)
 
 
 def _of_look(look: Look, level: float) -> Point:
@@ -198,14 +175,14 @@ def _of_look(look: Look, level: float) -> Point:
 
 def _owner(look: Look, claims: Iterable[ClaimRecord]) -> str:
     """Return the id of the one claim that a look is of; empty where none is, or several may be."""
+    about = (look.task, look.model, look.quantization, look.shots, look.scoring)
     alike = [
-        claim
-        for claim in claims
-        if (claim.task, claim.counted_as or claim.model, claim.quantization)
-        == (look.task, look.model, look.quantization)
-        and (claim.shots, claim.scoring) == (look.shots, look.scoring)
+        one
+        for one in claims
+        if (one.task, one.counted_as or one.model, one.quantization, one.shots, one.scoring)
+        == about
     ]
-    near: Sequence[ClaimRecord] = [claim for claim in alike if _stands_in(look.beside, claim.suite)]
+    near = [claim for claim in alike if _stands_in(look.beside, claim.suite)]
     owners = Counter(claim.id for claim in (near or alike))
     return next(iter(owners)) if len(owners) == 1 else ""
 

@@ -26,17 +26,19 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
+    DecidedEarly,
     LabelBiasRecord,
+    Record,
+    Remark,
     ReplicatesRecord,
     Searched,
 )
-from pytest_maxrandom.reports import comparisons, flag_sentences, label_bias
+from pytest_maxrandom.reports import designs, label_bias, red_flags
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_passes
 from pytest_maxrandom.stats.multiplicity import above, decisive
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import DecidedEarly, Record, Remark
     from pytest_maxrandom.stats.sizes import Mix
 
 _OF_COUNTS = ("p_max", "union_p")
@@ -62,7 +64,7 @@ def word_remarks(record: Record) -> None:
         if record.published:
             record.published.changes = list(map(worded, record.published.changes))
         for flag in record.red_flags:
-            flag.text = flag_sentences.sentence(flag)
+            flag.text = red_flags.sentence(flag)
 
 
 def failure(record: Record) -> str | None:
@@ -156,20 +158,24 @@ def _of_claim(claim: ClaimRecord) -> str | None:
         return said or claim.message
     if not said:  # its numbers pass
         bounded = [p_is(claim, key) for key in levels_of(claim)]
-        said = f"{_reached(claim)} {_context(claim, ', '.join(bounded))}"
+        said = f"{_reached_and_needed(claim)[0]} {_context(claim, ', '.join(bounded))}"
     return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
 
 
 def _untold(claim: ClaimRecord, why: Remark) -> str:
     """Say that neither passing nor failing can be told, and what is known."""
-    known = [_reached(claim), *([] if claim.p_max is None else [p_is(claim, "p_max")])]
+    known = [_reached_and_needed(claim)[0]]
+    known += [] if claim.p_max is None else [p_is(claim, "p_max")]
     said = OUTCOMES["cannot tell"].one
     return f"{said}: {worded(why).text} {_context(claim, ', '.join(known))}"
 
 
 def _after_search(claim: ClaimRecord, searched: Searched) -> str:
     """Say why a claim fails that no result on the validation set can pass after a search."""
-    found, why = _reached(claim), why_nothing_passes(searched.why or "answers", claim.n)
+    found, why = (
+        _reached_and_needed(claim)[0],
+        why_nothing_passes(searched.why or "answers", claim.n),
+    )
     if searched.decided_by == "nothing":
         return f"{found}; {why}; no test set that nobody has seen decides {_context(claim)}"
     test = claim.test
@@ -224,9 +230,8 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
 def _ways_above(claim: ClaimRecord) -> str:
     """Say how a best prompt that is no luck may be above the maximum random baseline."""
     ways = ["claim `assert: {permutation_p: 0.05}`, which allows for prompts that answer alike"]
-    best, n, mix = claim.best_accuracy, examples(claim), mix_of(claim)
-    known = claim.metric == "accuracy" and best is not None and n and claim.t
-    if known and best > (claim.standard_baseline or 0):
+    best, n, mix = claim.best_accuracy or 0.0, examples(claim), mix_of(claim)
+    if claim.metric == "accuracy" and n and claim.t and best > (claim.standard_baseline or 0.0):
         from pytest_maxrandom.stats import sizes  # it needs NumPy, which a summary does not
 
         if fewer := sizes.largest_t_below(n, mix, best):
@@ -236,14 +241,18 @@ def _ways_above(claim: ClaimRecord) -> str:
     return f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
 
 
+def sizes_by_chance(claim: ClaimRecord) -> dict[Fraction, int]:
+    """Return the number of examples by the chance of one guess; empty where they are not known."""
+    return {Fraction(text): size for text, size in claim.chances.items()}
+
+
 def mix_of(claim: ClaimRecord) -> Mix:
     """Return the chances of a claim's examples; their mean where they mix and are no 1/m."""
-    made = claim.validation or claim.recorded
-    chances = {Fraction(text): size for text, size in (made.chances if made else {}).items()}
-    if len(chances) == 1:
-        return next(iter(chances))
-    if chances and all(chance.numerator == 1 for chance in chances):
-        return {chance.denominator: size for chance, size in chances.items()}
+    sizes = sizes_by_chance(claim)
+    if len(sizes) == 1:
+        return next(iter(sizes))
+    if sizes and all(chance.numerator == 1 for chance in sizes):
+        return {chance.denominator: size for chance, size in sizes.items()}
     return claim.standard_baseline or 0.0
 
 
@@ -252,10 +261,6 @@ def _context(claim: ClaimRecord, reason: str = "") -> str:
     if claim.guessers is not None and claim.guessers != claim.t:
         tried += f"; a search could have tried {prompts_in_words(claim.guessers)}"
     return f"({reason}; {tried})" if reason else f"({tried})"
-
-
-def _reached(claim: ClaimRecord) -> str:
-    return _reached_and_needed(claim)[0]
 
 
 def _reached_and_needed(claim: ClaimRecord) -> tuple[str, str | None]:
@@ -342,7 +347,7 @@ def _of_contamination(record: ContaminationRecord) -> str | None:
     known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"
     beyond = f"{record.test} is {signed(record.bias)} above {record.extra} (p {of_bias})"
     if record.finding == "inconclusive":
-        way = comparisons.way_to_boost(record)
+        way = designs.way_to_boost(record)
         return (
             f"inconclusive: {known}, so tuning on text of this kind shows no effect {at}, and "
             f"there is no conclusion about {record.test!r}; use {way}, or write "

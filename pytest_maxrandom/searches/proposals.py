@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.plan import asked_by
 from pytest_maxrandom.errors import SearchError, did_you_mean
-from pytest_maxrandom.suite.fragments import format_of_keys
+from pytest_maxrandom.suite.parts import format_of_keys
 from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import demonstration_pool, written
 

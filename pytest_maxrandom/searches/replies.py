@@ -30,33 +30,23 @@ accuracy (score), or each answer (answers)."""
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What the best prompt of a search must reach.
-
-    Attributes
-    ----------
-    steps : int
-        Distinct prompts that it will have been told of.
-    prompts : float or None
-        That it could have tried, other searches on these examples included; None where no number
-        is known.
-    critical_count : int or None
-        Fewest right answers that pass; None where none do, or where the permutation p alone is
-        claimed.
-    n : int
-        Examples.
-    decided_by : str
-        validation; test, where no result on the validation set can pass; or nothing, where there
-        is no test set either.
-    why : str or None
-        Why no result on the validation set can pass.
-    """
+    """What the best prompt of a search must reach."""
 
     steps: int
+    """Distinct prompts that it will have been told of."""
     prompts: float | None
+    """That it could have tried, other searches on these examples included; None where no number is
+    known."""
     critical_count: int | None
+    """Fewest right answers that pass; None where none do, or where the permutation p alone is
+    claimed."""
     n: int
+    """Examples."""
     decided_by: Literal["validation", "test", "nothing"]
+    """validation; test, where no result on the validation set can pass; or nothing, where there is
+    no test set either."""
     why: Unpassable | None
+    """Why no result on the validation set can pass."""
 
     @classmethod
     def of(cls, planned: PlannedClaim, found: Searched, steps: int) -> Outlook:
@@ -92,30 +82,20 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer, for a search that learns of answers.
-
-    Attributes
-    ----------
-    id : str
-        The example's.
-    input : str
-        Its question.
-    choices : tuple of str
-        What can be answered.
-    chosen : str or None
-        What the model answered; None where that could not be read.
-    right : tuple of str
-        What is right.
-    correct : bool
-        Whether the answer is one of these.
-    """
+    """One answer, for a search that learns of answers."""
 
     id: str
+    """The example's."""
     input: str
+    """Its question."""
     choices: tuple[str, ...]
+    """What can be answered."""
     chosen: str | None
+    """What the model answered; None where that could not be read."""
     right: tuple[str, ...]
+    """What is right."""
     correct: bool
+    """Whether the answer is one of these."""
 
     @classmethod
     def of(cls, example: Example, place: int | None) -> Answered:

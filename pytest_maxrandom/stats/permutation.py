@@ -302,10 +302,12 @@ def _of_accuracy(
 
     def best(order: NDArray[np.int64]) -> Floats:
         counted = gold[order].reshape(len(order), -1) @ answers.T
-        if alike:
-            return counted.max(axis=1).astype(np.float64) / sizes[0]
         # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
-        return (counted / sizes).max(axis=1)
+        if alike:
+            most: Floats = counted.max(axis=1).astype(np.float64) / sizes[0]
+            return most
+        scores: Floats = (counted.astype(np.float64) / sizes).max(axis=1)
+        return scores
 
     correct = np.rint(answers @ gold.ravel()).astype(np.int64)
     return correct / sizes, best

@@ -28,26 +28,19 @@ class Worst:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """Whether the chains found the posterior.
-
-    Attributes
-    ----------
-    rhat, ess_bulk, ess_tail
-        Largest R-hat and smallest effective sample sizes of all parameters but the pairs', and
-        of the average difference.
-    divergences
-        Trajectories that diverged, of all chains.
-    pairs_rhat, pairs_ess
-        The same (R-hat, bulk) of the pairs' own effects, for information: among thousands of
-        them the largest R-hat passes any limit by chance.
-    """
+    """Whether the chains found the posterior."""
 
     rhat: Worst
     ess_bulk: Worst
     ess_tail: Worst
+    """Largest R-hat and smallest effective sample sizes of all parameters but the pairs', and of
+    the average difference."""
     divergences: int
+    """Trajectories that diverged, of all chains."""
     pairs_rhat: float | None
     pairs_ess: float | None
+    """The same (R-hat, bulk) of the pairs' own effects, for information: among thousands of them
+    the largest R-hat passes any limit by chance."""
 
     @property
     def reason(self) -> str | None:

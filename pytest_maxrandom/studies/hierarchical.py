@@ -51,24 +51,17 @@ _TARGET_ACCEPT = {True: 0.8, False: 0.95}
 
 @dataclass(frozen=True, slots=True)
 class HierarchicalEffect(Effect):
-    """Posterior of the effect; its repetition is the posterior predictive distribution.
-
-    Attributes
-    ----------
-    task_sd, pair_sd
-        Posterior means of the scales of the tasks' and the pairs' own levels, in log odds.
-    chains, draws, tune
-        Of the sampler: each chain's draws, and those before that are thrown away.
-    diagnostics
-        Whether the figures can be trusted.
-    """
+    """Posterior of the effect; its repetition is the posterior predictive distribution."""
 
     task_sd: float
     pair_sd: float
+    """Posterior means of the scales of the tasks' and the pairs' own levels, in log odds."""
     chains: int
     draws: int
     tune: int
+    """Of the sampler: each chain's draws, and those before that are thrown away."""
     diagnostics: Diagnostics
+    """Whether the figures can be trusted."""
 
 
 def hierarchical_model(

@@ -40,24 +40,17 @@ Guessers: TypeAlias = tuple[tuple[Groups, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """One entry per split; all arrays have the shape (splits,).
-
-    Attributes
-    ----------
-    above_standard, above_maximum
-        Whether the best validation accuracy is above the baseline.
-    standard_score, maximum_score
-        -log(1 - F) of that accuracy, where F is the distribution function of one guesser, or of
-        the best of all: ordered as F, but not rounded to 1.
-    test_above_chance
-        Whether the same prompt is above chance on the test part.
-    """
+    """One entry per split; all arrays have the shape (splits,)."""
 
     above_standard: Flags
     above_maximum: Flags
+    """Whether the best validation accuracy is above the baseline."""
     standard_score: NDArray[np.float64]
     maximum_score: NDArray[np.float64]
+    """-log(1 - F) of that accuracy, where F is the distribution function of one guesser, or of the
+    best of all: ordered as F, but not rounded to 1."""
     test_above_chance: Flags
+    """Whether the same prompt is above chance on the test part."""
 
     def __len__(self) -> int:
         return len(self.test_above_chance)
@@ -162,22 +155,15 @@ def pooled(trials: Iterable[Trials]) -> Trials:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """The trials of one model, or of all.
-
-    Attributes
-    ----------
-    name : str
-        The model, or what stands for all of them.
-    trials : Trials
-        Of all its sweeps.
-    sizes, tries : tuple of int
-        Examples and prompts of each sweep.
-    """
+    """The trials of one model, or of all."""
 
     name: str
+    """The model, or what stands for all of them."""
     trials: Trials
+    """Of all its sweeps."""
     sizes: tuple[int, ...]
     tries: tuple[int, ...]
+    """Examples and prompts of each sweep."""
 
     @classmethod
     def together(cls, name: str, studies: Sequence[Study]) -> Study:
@@ -195,28 +181,22 @@ class PredictiveValue:
     """How well "above the baseline" predicts "above chance on the test part".
 
     A quotient whose denominator is zero is None, and so are areas where all trials end alike.
-
-    Attributes
-    ----------
-    tp, fp, tn, fn
-        Trials by prediction and outcome.
-    auroc, aupr
-        Area under the ROC curve, and average precision, of the prediction.
-    auroc_F, aupr_F
-        The same of the distribution function F at the validation accuracy.
     """
 
     tp: int
     fp: int
     tn: int
     fn: int
+    """Trials by prediction and outcome."""
     accuracy: float
     precision: float | None
     recall: float | None
     auroc: float | None
     aupr: float | None
+    """Area under the ROC curve, and average precision, of the prediction."""
     auroc_F: float | None  # noqa: N815 - F is the field's name of a distribution function
     aupr_F: float | None  # noqa: N815
+    """The same of the distribution function F at the validation accuracy."""
 
 
 def predictive_values(trials: Trials) -> dict[str, PredictiveValue]:

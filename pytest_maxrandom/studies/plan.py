@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.missing import missing_claims
 from pytest_maxrandom.claims.plan import plan, read_suite
-from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.claims.planned import PlannedClaim
+from pytest_maxrandom.claims.recorded_claims import plan_recorded
+from pytest_maxrandom.claims.untestable import missing_claims
 from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.studies.arms.plan import plan_comparisons
 from pytest_maxrandom.studies.label_bias.plan import plan_label_bias

@@ -28,7 +28,7 @@ from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, validation_set
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.claims.condition import Condition
+    from pytest_maxrandom.claims.nulls import Condition
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.record.result import Result
@@ -39,18 +39,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedReplicates(Planned):
-    """A claim that is repeated, ready to be tested.
-
-    Attributes
-    ----------
-    claims : list of PlannedClaim
-        The replicates; the first is the claim itself.
-    in_replicates : Fraction or None
-        Share of them of which the claim must hold.
-    """
+    """A claim that is repeated, ready to be tested."""
 
     claims: list[PlannedClaim]
+    """The replicates; the first is the claim itself."""
     in_replicates: Fraction | None
+    """Share of them of which the claim must hold."""
     seed: int
 
     @classmethod

@@ -116,14 +116,8 @@ def placed(
 ) -> ValidationError:
     """Return the error, whose mistakes say in their contexts below what they are, and where.
 
-    What a deeper part has said of that already stays.
-
-    Parameters
-    ----------
-    name, thing
-        What they are below.
-    among : sequence of ValidationError
-        Mistakes that are not in each of these are left out.
+    What a deeper part has said of that already stays. Mistakes that are not in each of the errors
+    in `among` are left out.
     """
     shared = [{(one["loc"], one["type"]) for one in each.errors()} for each in among]
     found = []
@@ -141,29 +135,20 @@ Shots = Annotated[int, Field(ge=0, le=1000)]
 
 @dataclass(frozen=True, slots=True)
 class QuantizationDefinition:
-    """All that is known of one way to quantize weights.
-
-    Attributes
-    ----------
-    description
-        What it is, for the schema of suites.
-    words, source
-        To what bitsandbytes quantizes as weights are loaded, and the key of the paper about it;
-        empty where it does not.
-    bits
-        Of a weight, likewise.
-    dtype
-        What `dtype: auto` means with it.
-    also
-        What people write for its name in a suite.
-    """
+    """All that is known of one way to quantize weights."""
 
     description: str
+    """What it is, for the schema of suites."""
     words: str = ""
+    """To what bitsandbytes quantizes as weights are loaded; empty where it does not."""
     source: str = ""
+    """The key of the paper about that."""
     bits: Literal[4, 8] | None = None
+    """Of a weight as it is then."""
     dtype: str = "auto"
+    """What `dtype: auto` means with it."""
     also: tuple[str, ...] = ()
+    """What people write for its name in a suite."""
 
 
 QUANTIZATIONS: Mapping[str, QuantizationDefinition] = {

@@ -54,77 +54,72 @@ def mixed(data: Any) -> Contradiction | None:
 
 def _backends(data: Any) -> list[bool]:
     """Tell of each model whether its results are recorded."""
-    models = _entries(data, "models")
+    models = entries(data, "models")
     return [isinstance(each, dict) and each.get("backend") == "recorded" for each in models]
 
 
 def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
     """Yield where parts of a suite contradict each other, and the way out in one sentence.
 
-    Parameters
-    ----------
-    data : object
-        What the file says. Parts that are mistakes by themselves are passed over, so that a suite
-        may be asked for both kinds of mistake at once.
-    recorded : bool
-        Whether its results are recorded.
+    Parts of the file's data that are mistakes by themselves are passed over, so that a suite may be
+    asked for both kinds of mistake at once.
     """
     suite = data if isinstance(data, dict) else {}
-    tasks = [task if isinstance(task, dict) else {} for task in _entries(suite, "tasks")]
+    tasks = [task if isinstance(task, dict) else {} for task in entries(suite, "tasks")]
     models = [
         _sound(RecordedModelSpec if recorded else kind_of(model), model)
-        for model in _entries(suite, "models")
+        for model in entries(suite, "models")
     ]
-    ids = map(_test_id, _entries(suite, "models"), models)
+    ids = map(_test_id, entries(suite, "models"), models)
     for index, first in repeats(ids):
         yield (
             ("models", index),
             f"this has the same test ids as models[{first}]; give one of them a `label`",
         )
-    if not recorded:
-        yield from undecidable(suite)
     yield from _of_tasks(suite, tasks)
     yield from _of_replicates(suite, tasks, recorded=recorded)
     yield from _of_label_bias(suite, tasks, recorded=recorded)
-    if recorded and suite.get("judge") == "published":
-        for index, task in enumerate(tasks):
+    arms = suite.get("arms")
+    if recorded:
+        for index, task in enumerate(tasks if suite.get("judge") == "published" else ()):
             if task and "published" not in task:
                 yield (
                     ("tasks", index),
                     "`judge: published` needs the key `published` in every task; give n, t and "
                     "chance as they were published",
                 )
-    if "counterfactual" in suite and not recorded:
-        bias = suite.get("label_bias")
-        asked = as_list(bias.get("interactions")) if isinstance(bias, dict) else []
-        if "counterfactual" not in (*_scorings(suite), *asked):
-            yield (
-                ("counterfactual",),
-                "this says how choices are stated, but nothing uses it; remove it, or use "
-                "`scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
-            )
-    if "generation" in suite and not recorded and "generate" not in _scorings(suite):
+    else:
+        yield from undecidable(suite)
+        yield from _of_scoring(suite)
+        yield from _of_chats(suite, models)
+        kind, given = arm_of(suite.get("models")), arms if isinstance(arms, dict) else {}
+        sound = {name: _sound(kind, arm) for name, arm in given.items() if isinstance(name, str)}
+        run = [model if isinstance(model, ModelSpec) else None for model in models]
+        contamination = _sound(ContaminationSpec, suite.get("contamination"))
+        yield from trained.contradictions(suite, run, sound, contamination)
+        if isinstance(arms, dict):
+            yield from _of_arms(suite, sound)
+            yield from _of_comparisons(suite, {name: place for place, name in enumerate(sound)})
+    if (recorded or not isinstance(arms, dict)) and None not in models:
+        yield from _of_comparisons(suite, model_names([each for each in models if each]))
+
+
+def _of_scoring(suite: dict[str, Any]) -> Iterator[Contradiction]:
+    """Yield what is said of a way to ask that nothing asks."""
+    bias = suite.get("label_bias")
+    asked = as_list(bias.get("interactions")) if isinstance(bias, dict) else []
+    if "counterfactual" in suite and "counterfactual" not in (*_scorings(suite), *asked):
+        yield (
+            ("counterfactual",),
+            "this says how choices are stated, but nothing uses it; remove it, or use "
+            "`scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
+        )
+    if "generation" in suite and "generate" not in _scorings(suite):
         yield (
             ("generation",),
             "this says how answers are generated, but none are; remove it, or use `scoring: "
             "generate`",
         )
-    if not recorded:
-        yield from _of_chats(suite, models)
-    arms = suite.get("arms")
-    sound: dict[str, ArmSpec | None] = {}
-    if isinstance(arms, dict) and not recorded:
-        kind = arm_of(suite.get("models"))
-        sound = {name: _sound(kind, arm) for name, arm in arms.items() if isinstance(name, str)}
-    if not recorded:
-        run = [model if isinstance(model, ModelSpec) else None for model in models]
-        contamination = _sound(ContaminationSpec, suite.get("contamination"))
-        yield from trained.contradictions(suite, run, sound, contamination)
-    if isinstance(arms, dict) and not recorded:
-        yield from _of_arms(suite, sound)
-        yield from _of_comparisons(suite, {name: place for place, name in enumerate(sound)})
-    elif None not in models:
-        yield from _of_comparisons(suite, model_names([each for each in models if each]))
 
 
 def _test_id(said: Any, model: NamedModel | None) -> str | None:
@@ -254,7 +249,7 @@ def _of_label_bias(
 
 def _of_arms(suite: dict[str, Any], arms: dict[str, ArmSpec | None]) -> Iterator[Contradiction]:
     """Yield arms that do not change exactly one thing of the suite, or cannot."""
-    if (models := len(_entries(suite, "models"))) > 1:
+    if (models := len(entries(suite, "models"))) > 1:
         yield (
             ("models", 1),
             f"found {models} models, expected one, because `arms` are changes of one model; give "
@@ -291,7 +286,7 @@ def _of_comparisons(suite: dict[str, Any], names: dict[str, int]) -> Iterator[Co
     if not names:
         return
     first: dict[str, int] = {}
-    for index, each in enumerate(_entries(suite, "compare")):
+    for index, each in enumerate(entries(suite, "compare")):
         spec = _sound(CompareSpec, {"arms": each} if isinstance(each, str) else each)
         if spec is None:
             continue
@@ -321,7 +316,8 @@ def _of_comparisons(suite: dict[str, Any], names: dict[str, int]) -> Iterator[Co
         yield ("contamination",), "base, extra and test must be three different arms"
 
 
-def _entries(data: Any, key: str) -> list[Any]:
+def entries(data: Any, key: str) -> list[Any]:
+    """Return what stands in a list below a key, as a suite has it; nothing where there is none."""
     found = data.get(key) if isinstance(data, dict) else None
     return found if isinstance(found, list) else []
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from pytest_maxrandom.flags import KINDS
+from pytest_maxrandom.record.base import Severity
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
-from pytest_maxrandom.record.red_flags import Severity
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import (
     Distinct,

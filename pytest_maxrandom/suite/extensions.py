@@ -75,30 +75,20 @@ def _package(entry: EntryPoint) -> str:
 
 @dataclass(frozen=True, eq=False)
 class SpecUnion(Generic[S]):
-    """Specs of which the value of one key says which is meant, with those that packages add.
-
-    Parameters
-    ----------
-    key : str
-        The key that tells them apart.
-    specs : mapping
-        The built-in ones, by the value of the key.
-    base : type of Spec
-        What they, and all that packages add, are subclasses of.
-    default : str, optional
-        The value where the key is not given.
-    group : str, optional
-        The group of entry points that adds others; what these load has an attribute `spec`.
-    reserved : tuple of str, optional
-        Values that mean something else, and are no name of an extension.
-    """
+    """Specs of which the value of one key says which is meant, with those that packages add."""
 
     key: str
+    """The key that tells them apart."""
     specs: Mapping[str, type[S]]
+    """The built-in ones, by the value of the key."""
     base: type[S]
+    """What they, and all that packages add, are subclasses of."""
     default: str | None = None
+    """The value where the key is not given."""
     group: str | None = None
+    """The group of entry points that adds others; what these load has an attribute `spec`."""
     reserved: tuple[str, ...] = ()
+    """Values that mean something else, and are no name of an extension."""
 
     @property
     def validator(self) -> PlainValidator:

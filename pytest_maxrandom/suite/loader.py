@@ -37,37 +37,24 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class SkippedTask:
-    """A task whose data are missing, and that says by `if_missing` where to get them.
-
-    Attributes
-    ----------
-    line : int
-        Its line in the suite file, from 1.
-    reason : str
-        What is missing, and where to get it.
-    """
+    """A task whose data are missing, and that says by `if_missing` where to get them."""
 
     spec: TaskSpec
     line: int
+    """Its line in the suite file, from 1."""
     reason: str
+    """What is missing, and where to get it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite(_File):
-    """A suite file, read and found to be right in itself.
-
-    Attributes
-    ----------
-    spec : SuiteSpec
-    entries : tuple of int, optional
-        Index in the file of each task of `spec`, where one of the file stands for several.
-    skipped : tuple of SkippedTask, optional
-        The tasks of the file whose data are missing, which `spec` lacks then.
-    """
+    """A suite file, read and found to be right in itself."""
 
     spec: SuiteSpec
     entries: tuple[int, ...] | None = None
+    """Index in the file of each task of `spec`, where one of the file stands for several."""
     skipped: tuple[SkippedTask, ...] = ()
+    """The tasks of the file whose data are missing, which `spec` lacks then."""
 
     def entry(self, index: int) -> int:
         """Return the index in the file of a task of `spec`."""

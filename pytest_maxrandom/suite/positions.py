@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -21,76 +22,53 @@ _INTEGER = "tag:yaml.org,2002:int"
 _FUNCTION = "!function"
 _OWN = "x-"
 """How top-level keys begin that say nothing to the plugin, such as those that hold anchors."""
-_IN_WORDS = (
-    (
-        r"'\\t' that cannot start",
-        "a tab is here, where YAML accepts spaces only; indent with spaces",
-    ),
-    (
-        r"expected <block end>, but found '(?:<block|-|\?)",
+_IN_WORDS = {
+    r"'\\t' that cannot start": "a tab is here, where YAML accepts spaces only; indent with spaces",
+    r"expected <block end>, but found '(?:<block|-|\?)": (
         "this line is indented like none of the lines above it; start keys and entries that belong "
-        "together in the same column",
+        "together in the same column"
     ),
-    (
-        "mapping values are not allowed here: .*:",
-        "a colon is not allowed here; put the text in quotes, or start the key on a new line",
+    "mapping values are not allowed here: .*:": (
+        "a colon is not allowed here; put the text in quotes, or start the key on a new line"
     ),
-    (
-        "mapping values are not allowed here",
+    "mapping values are not allowed here": (
         "this line is indented deeper than the one above it, which has a value already; start keys "
-        "that belong together in the same column",
+        "that belong together in the same column"
     ),
-    (
-        r"expected ',' or '[]}]'",
-        "a comma is missing here, or an earlier bracket is not closed",
-    ),
-    (
-        "but found '<stream end>'",
-        "the file ends inside a bracket, a list or a value; close it",
-    ),
-    (
-        "found unexpected end of stream",
-        "an earlier quote is not closed; close it",
-    ),
-    (
-        "found undefined alias '?(?P<name>[^']+)'?",
+    r"expected ',' or '[]}]'": "a comma is missing here, or an earlier bracket is not closed",
+    "but found '<stream end>'": "the file ends inside a bracket, a list or a value; close it",
+    "found unexpected end of stream": "an earlier quote is not closed; close it",
+    "found undefined alias '?(?P<name>[^']+)'?": (
         "`*{name}` refers to an anchor that is not above it; write `&{name}` before the value that "
-        "it refers to",
+        "it refers to"
     ),
-    (
-        "found character '[`@%]' that cannot start",
-        "a text cannot begin with this character; put it in quotes",
+    "found character '[`@%]' that cannot start": (
+        "a text cannot begin with this character; put it in quotes"
     ),
-    (
-        "expected a single document",
-        "a second document begins here (`---`); a suite is one document, so write two files",
+    "expected a single document": (
+        "a second document begins here (`---`); a suite is one document, so write two files"
     ),
-)
+}
 """What PyYAML says, as patterns, and the same in the words of suites."""
 _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _LONGEST_KEY = 100
 
 
+@dataclass(frozen=True, eq=False)
 class Document:
-    """A parsed document that knows where its parts are.
+    """A parsed document that knows where its parts are."""
 
-    Attributes
-    ----------
-    data : object
-        What the YAML says, in builtin types; the keys of its mappings are words or numbers.
-    mistakes : list of (line, message)
-        Keys that stand twice in one mapping, or are neither words nor numbers. `data` has the last
-        of the first kind and none of the second.
-    """
-
-    def __init__(self, data: Any, node: Any, mistakes: list[tuple[int, str]]) -> None:
-        self.data = data
-        self.mistakes = mistakes
-        self._node = node
+    data: Any
+    """What the YAML says, in builtin types; the keys of its mappings are words or numbers."""
+    node: Any = None
+    """The same as PyYAML's nodes; None where it stands in no file."""
+    mistakes: Sequence[tuple[int, str]] = ()
+    """Lines and messages of keys that stand twice in one mapping, or are neither words nor numbers.
+    `data` has the last of the first kind and none of the second."""
 
     def line(self, location: Sequence[str | int]) -> int:
         """Line of the deepest part of `location` that the document has, from 1."""
-        marked = node = self._node
+        marked = node = self.node
         for part in self.path(location):
             if isinstance(node, yaml.MappingNode):
                 marked, node = next(pair for pair in node.value if pair[0].value == str(part))
@@ -244,7 +222,7 @@ def read(path: Path) -> Document:
 
 def _in_words(reason: str, before: str) -> str:
     """Say it in the words of suites, given what stands in the line before the mistake."""
-    for pattern, words in _IN_WORDS:
+    for pattern, words in _IN_WORDS.items():
         if found := re.search(pattern, f"{reason}: {before}"):
             return words.format(**found.groupdict())
     return reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
@@ -12,8 +12,6 @@ from pytest_maxrandom.suite.arms import ComparingSettings
 from pytest_maxrandom.suite.base import Distinct, Name, NamedModel, OneOrMore, Shots, Spec, Text
 from pytest_maxrandom.suite.claims import ClaimSettings, LabelBiasSettings, SharedSettings
 from pytest_maxrandom.suite.extensions import SpecUnion
-
-Value = TypeVar("Value")
 
 _MOST = 10**9
 _FRACTION = re.compile(r"[0-9]{1,9}/[0-9]{1,9}")

@@ -30,12 +30,7 @@ def contradictions(
 ) -> Iterator[Contradiction]:
     """Yield where what is said of training contradicts itself, or the rest of the suite.
 
-    Parameters
-    ----------
-    suite : dict
-        What the file says.
-    models, arms, contamination
-        The same in its typed form, as far as it is right by itself: else None.
+    Parts of it come in their typed form as well; None stands for one that is wrong by itself.
     """
     given = suite.get("arms")
     said = given if isinstance(given, dict) else {}

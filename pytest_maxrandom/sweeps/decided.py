@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_maxrandom.host.machine import held
@@ -13,10 +13,9 @@ from pytest_maxrandom.sweeps.parts import Parts
 from pytest_maxrandom.sweeps.sweep import Sweep, check_scorers, run_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_maxrandom.record import Arithmetic
-    from pytest_maxrandom.sweeps.executor import Executor, Job, Scored
+    from pytest_maxrandom.sweeps.executor import Executor, Job
     from pytest_maxrandom.sweeps.parts import BegunPrompt
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Cache, Progress
@@ -41,25 +40,18 @@ class Goal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DecidedSweep:
-    """A sweep whose verdict is known before all of its answers are.
-
-    Attributes
-    ----------
-    sweep : Sweep
-        What was predicted: the prompts that were begun, each on the examples that it was scored on.
-    passes : bool
-        Whether a prompt reaches the critical count; else none can.
-    at_least, at_most : int
-        Right answers of the prompt that has most, as far as they are known.
-    whole : int
-        Prompts that were scored on all of their examples.
-    """
+    """A sweep whose verdict is known before all of its answers are."""
 
     sweep: Sweep
+    """What was predicted: the prompts that were begun, each on the examples that it was scored
+    on."""
     passes: bool
+    """Whether a prompt reaches the critical count; else none can."""
     at_least: int
     at_most: int
+    """Right answers of the prompt that has most, as far as they are known."""
     whole: int
+    """Prompts that were scored on all of their examples."""
 
     @property
     def scored(self) -> int:
@@ -97,20 +89,14 @@ def run_decided(
 
     Raises
     ------
-    PromptTooLong
-        Before anything is scored.
-    SweepError
-        In one sentence that names prompt and example.
-    ValueError
-        If prompts are not written for their scorer.
+    PromptTooLong, SweepError, ValueError
+        As :func:`pytest_maxrandom.sweeps.sweep.run_sweep`.
     """
     check_scorers(jobs)
-    if cache and (fresh or not is_decided(jobs, goal, cache)):
-        # As in a whole sweep: what was foretold may be another arithmetic than what computes.
-        if executor.arithmetic != cache.arithmetic:
+    if not cache or fresh or not is_decided(jobs, goal, cache):
+        if cache:
+            # As in a whole sweep: what was foretold may be another arithmetic than what computes.
             cache = replace(cache, arithmetic=executor.arithmetic)
-        executor.check(jobs)
-    elif not cache:
         executor.check(jobs)
     progress(0, len(jobs), 0)
     computed = 0
@@ -140,7 +126,7 @@ def run_decided(
 
 def is_decided(jobs: Sequence[Job], goal: Goal, cache: Cache) -> bool:
     """Tell whether a verdict needs no model, because what is stored tells it."""
-    found = _Deciding(jobs, goal, _NoModel(), cache)
+    found = _Deciding(jobs, goal, None, cache)
     try:
         for _ in found.prompts():
             pass
@@ -149,43 +135,44 @@ def is_decided(jobs: Sequence[Job], goal: Goal, cache: Cache) -> bool:
     return found.decided() is not None or len(cache.read(jobs)) == len(jobs)
 
 
+@dataclass
 class _Deciding:
-    """Goes from prompt to prompt until nothing more needs to be known."""
+    """Goes from prompt to prompt until nothing more needs to be known.
 
-    def __init__(
-        self, jobs: Sequence[Job], goal: Goal, executor: Executor, readable: Cache | None
-    ) -> None:
-        self._jobs = jobs
-        self._goal = goal
-        self._executor = executor
-        self._readable = readable
-        self._parts = Parts()
-        self._reached = False
-        self._enough = False
-        self.begun: list[BegunPrompt] = []
+    Without an executor it raises `_Missing` where something is not stored.
+    """
+
+    jobs: Sequence[Job]
+    goal: Goal
+    executor: Executor | None
+    readable: Cache | None
+    begun: list[BegunPrompt] = field(default_factory=list)
+    _parts: Parts = field(default_factory=Parts)
+    _reached: bool = False
+    _enough: bool = False
 
     def prompts(self) -> Iterator[BegunPrompt]:
         """Yield each prompt when it has been scored as far as it takes.
 
         As many as the executor computes at once are scored in parallel.
         """
-        size = self._executor.at_once
-        for start in range(0, len(self._jobs), size):
-            together = [self._begin(job) for job in self._jobs[start : start + size]]
+        size = self.executor.at_once if self.executor else 1
+        for start in range(0, len(self.jobs), size):
+            together = [self._begin(job) for job in self.jobs[start : start + size]]
             self.begun += together
             self._score(together)
             for one in together:
                 yield one
-                if one.predictions().correct >= self._goal.critical():
+                if one.predictions().correct >= self.goal.critical():
                     self._reached = True
-                    enough = one.is_whole and self._goal.is_reached(one.predictions())
+                    enough = one.is_whole and self.goal.is_reached(one.predictions())
                     self._enough = self._enough or enough
             if self._reached:
                 return
 
     def decided(self) -> DecidedSweep | None:
         """Return what is known; None where all must be."""
-        all_begun = len(self.begun) == len(self._jobs)
+        all_begun = len(self.begun) == len(self.jobs)
         if self._reached and not self._enough:
             return None
         if all_begun and all(one.is_whole for one in self.begun):
@@ -196,19 +183,13 @@ class _Deciding:
             right + len(one.job.examples) - len(each.examples)
             for right, one, each in zip(known, self.begun, predictions, strict=True)
         ]
-        sizes = [len(job.examples) for job in self._jobs]
-        critical = self._goal.critical()
+        sizes = [len(job.examples) for job in self.jobs]
+        critical = self.goal.critical()
         # Another process may have raised t, and with it the count that was reached.
         if self._enough and max(known) < critical:
             return None
-        costs = [one.scored().cost for one in self.begun]
-        sweep = Sweep(
-            predictions,
-            total([one.spent() for one in self.begun]),
-            next((cost.revision for cost in costs if cost.revision), None),
-            sum(cost.tokens_forwarded for cost in costs),
-            sum(cost.full_texts for cost in costs),
-        )
+        engine = total([one.spent() for one in self.begun])
+        sweep = Sweep.of(predictions, engine, [one.scored().cost for one in self.begun])
         return DecidedSweep(
             sweep,
             passes=self._enough,
@@ -218,7 +199,7 @@ class _Deciding:
         )
 
     def _begin(self, job: Job) -> BegunPrompt:
-        readable = self._readable
+        readable = self.readable
         stored = readable.read([job]).get(job.number) if readable else None
         return self._parts.begin(job, readable.read if readable else None, stored)
 
@@ -226,7 +207,9 @@ class _Deciding:
         """Score prompts until none of them can reach the critical count, but those that do."""
         begun = {one.job.number: one for one in prompts}
         while rest := [job for one in prompts if (job := self._next(one))]:
-            for job, answers in self._executor.run(rest):
+            if self.executor is None:
+                raise _Missing
+            for job, answers in self.executor.run(rest):
                 begun[job.number].take(answers)
 
     def _next(self, one: BegunPrompt) -> Job | None:
@@ -234,30 +217,12 @@ class _Deciding:
         n = len(one.job.examples)
         seen = one.predictions() if one.is_begun else None
         correct, scored = (seen.correct, len(seen.examples)) if seen else (0, 0)
-        mistakes = n - self._goal.critical() + 1 - (scored - correct)
+        mistakes = n - self.goal.critical() + 1 - (scored - correct)
         if one.is_whole or (seen and mistakes <= 0):
             return None
-        likely = math.ceil(_EAGER * mistakes / max(1 - self._goal.chance, _EAGER / n))
+        likely = math.ceil(_EAGER * mistakes / max(1 - self.goal.chance, _EAGER / n))
         return one.rest(max(mistakes, likely, 1))
 
 
 class _Missing(Exception):
     """Something is not stored."""
-
-
-class _NoModel:
-    """Computes nothing."""
-
-    at_once = 1
-
-    @property
-    def arithmetic(self) -> Arithmetic:
-        """Nobody's."""
-        raise _Missing
-
-    def check(self, jobs: Iterable[Job]) -> None:
-        """Refuse nothing."""
-
-    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scored]]:
-        """Say that something is missing."""
-        raise _Missing

@@ -25,16 +25,11 @@ _PATIENCE = 30.0
 
 
 class Probe(NamedTuple):
-    """What trying some prompts took.
-
-    Attributes
-    ----------
-    prompts, examples : int
-        How many were tried, and on how many examples together.
-    """
+    """What trying some prompts took."""
 
     prompts: int
     examples: int
+    """How many were tried, and on how many examples together."""
     estimate: Estimate
     seconds: float
 
@@ -108,13 +103,5 @@ def seconds_of(whole: Estimate, examples: int, tried: Probe) -> float:
 
 
 def _scaled(found: Estimate, share: float) -> Estimate:
-    def times(value: int | None) -> int | None:
-        return None if value is None else round(value * share)
-
-    return Estimate(
-        round(found.requests * share),
-        times(found.tokens),
-        times(found.apart),
-        times(found.forwards),
-        found.at_most,
-    )
+    known = ((name, getattr(found, name)) for name in ("requests", "tokens", "apart", "forwards"))
+    return replace(found, **{name: round(n * share) for name, n in known if n is not None})

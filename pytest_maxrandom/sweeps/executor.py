@@ -29,83 +29,57 @@ _CONVENTION = 1
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Where and with what a prompt was scored.
-
-    Attributes
-    ----------
-    engine, engine_reason : str, str or None
-        The engine that was used, and why it was no faster one.
-    revision : str or None
-        The commit of the model that was loaded, where it is known.
-    arithmetic : Arithmetic
-        What computed the numbers.
-    asked_dtype : str or None
-        The precision that was asked for, where `dtype` is another one.
-    full_texts : int
-        Examples of which a text is exactly as long as the model's context.
-    handshake : mapping, optional
-        What a server says that it serves, and what was checked of it.
-    quantized : str or None
-        Method and bits, where the model's files were quantized already.
-    chat : sequence of two str, optional
-        What stood before and after each prompt, as a message to the model.
-    """
+    """Where and with what a prompt was scored."""
 
     device: str
     dtype: str
     engine: str
     engine_reason: str | None
+    """The engine that was used, and why it was no faster one."""
     revision: str | None
+    """The commit of the model that was loaded, where it is known."""
     tokens_forwarded: int
     trie_nodes: int
     seconds: float
     arithmetic: Arithmetic
+    """What computed the numbers."""
     asked_dtype: str | None = None
+    """The precision that was asked for, where `dtype` is another one."""
     full_texts: int = 0
+    """Examples of which a text is exactly as long as the model's context."""
     handshake: Mapping[str, str | int | float | None] | None = None
+    """What a server says that it serves, and what was checked of it."""
     quantized: str | None = None
+    """Method and bits, where the model's files were quantized already."""
     chat: Sequence[str] | None = None
+    """What stood before and after each prompt, as a message to the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One prompt of a sweep and the examples that it is scored on; it can be sent elsewhere.
-
-    Attributes
-    ----------
-    number : int
-        Its place in the sweep, from 0.
-    scoring : str
-        Name of the scorer.
-    task : str
-        SHA-256 (hex) of the examples as the prompt's format shows and scores them.
-    """
+    """One prompt of a sweep and the examples that it is scored on; it can be sent elsewhere."""
 
     number: int
+    """Its place in the sweep, from 0."""
     prompt: Prompt
     examples: Sequence[Example]
     scoring: Scoring
+    """Name of the scorer."""
     task: str
+    """SHA-256 (hex) of the examples as the prompt's format shows and scores them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What computing a job gave.
-
-    Attributes
-    ----------
-    answers : tuple of tuple of Answer
-        Per example: one to each of its scorer's questions; from the store, one that joins them.
-    batch_tokens : int or None
-        Tokens that went through the model at once.
-    peak_memory : int or None
-        The most bytes in use since the model was loaded.
-    """
+    """What computing a job gave."""
 
     answers: tuple[tuple[Answer, ...], ...]
+    """Per example: one to each of its scorer's questions; from the store, one that joins them."""
     cost: Cost
     batch_tokens: int | None = None
+    """Tokens that went through the model at once."""
     peak_memory: int | None = None
+    """The most bytes in use since the model was loaded."""
 
 
 class Executor(Protocol):

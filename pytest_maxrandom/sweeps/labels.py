@@ -31,24 +31,17 @@ class Labels:
     Where all examples with m choices offer the same m texts (Yes/No, positive/negative), a label is
     a text. Else it is the place at which the choice is shown: texts that differ from example to
     example have nothing else in common, and the order of the file may tell the answer.
-
-    Attributes
-    ----------
-    examples : tuple of Example
-        The validation set.
-    codes : tuple of tuple of int
-        Per example and choice (in the order of the file): its label, 0 ... m - 1.
-    shared : bool
-        Whether labels are texts that all examples share.
-    strata : tuple of int
-        Per example a number: labels mean the same in examples with the same one, which can exchange
-        their right answers.
     """
 
     examples: tuple[Example, ...]
+    """The validation set."""
     codes: tuple[tuple[int, ...], ...]
+    """Per example and choice (in the order of the file): its label, 0 ... m - 1."""
     shared: bool
+    """Whether labels are texts that all examples share."""
     strata: tuple[int, ...]
+    """Per example a number: labels mean the same in examples with the same one, which can exchange
+    their right answers."""
 
     @property
     def choices(self) -> list[int]:

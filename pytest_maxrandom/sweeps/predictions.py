@@ -36,36 +36,25 @@ _WHY: Mapping[Finish, Unread] = {
 
 @dataclass(frozen=True, slots=True)
 class PromptPredictions:
-    """One prompt's answers to its n examples.
-
-    Attributes
-    ----------
-    examples : tuple of Example
-        What the prompt was scored on.
-    log_likelihoods : tuple of tuple of float
-        Per example and choice: the sum over the answer's tokens, in nats.
-    tokens : tuple of tuple of int
-        Per example and choice: the number of those tokens.
-    chosen : tuple of int or None
-        Per example: the index of the answer; None where none could be read, which is wrong.
-    ties : int
-        How many were decided by lot between equal scores.
-    margins : tuple of float
-        Per example: by how much the best score is above the second, in the score's own unit
-        (nats, nats per token or per character); 0 for a tie, and where nothing is scored.
-    texts, finishes : tuple of str
-        Per example what was generated and why that ends; empty where choices were scored.
-    """
+    """One prompt's answers to its n examples."""
 
     prompt: Prompt
     examples: tuple[Example, ...]
+    """What the prompt was scored on."""
     log_likelihoods: tuple[tuple[float, ...], ...]
+    """Per example and choice: the sum over the answer's tokens, in nats."""
     tokens: tuple[tuple[int, ...], ...]
+    """Per example and choice: the number of those tokens."""
     chosen: tuple[int | None, ...]
+    """Per example: the index of the answer; None where none could be read, which is wrong."""
     ties: int
+    """How many were decided by lot between equal scores."""
     margins: tuple[float, ...]
+    """Per example: by how much the best score is above the second, in the score's own unit (nats,
+    nats per token or per character); 0 for a tie, and where nothing is scored."""
     texts: tuple[str, ...] = ()
     finishes: tuple[Finish, ...] = ()
+    """Per example what was generated and why that ends; empty where choices were scored."""
 
     @property
     def correct(self) -> int:

@@ -149,57 +149,49 @@ def _checksum(row: Sequence[Any]) -> bytes:
 
 def read_proposals(connection: sqlite3.Connection, search: str) -> dict[str, str]:
     """Return of what the prompts of a search are made, by their digests."""
-    if not _has(connection, "proposals"):  # no search has written here
-        return {}
-    query = "SELECT * FROM proposals WHERE search = ?"
-    rows = connection.execute(query, (search,)).fetchall()
-    return {row[1]: row[2] for row in rows if row[3] == _checksum(row[:3])}
-
-
-def _has(connection: sqlite3.Connection, table: str) -> bool:
-    known = "SELECT name FROM sqlite_master WHERE name = ?"
-    return connection.execute(known, (table,)).fetchone() is not None
+    return {prompt: proposal for _, prompt, proposal in _rows(connection, "proposals", search)}
 
 
 def write_proposal(connection: sqlite3.Connection, search: str, prompt: str, proposal: str) -> None:
     """Keep of what a prompt of a search is made."""
-    row = (search, prompt, proposal)
-    connection.execute(_PROPOSALS)
-    statement = "INSERT OR REPLACE INTO proposals VALUES (?, ?, ?, ?)"
-    connection.execute(statement, (*row, _checksum(row)))
+    _insert(connection, _PROPOSALS, "proposals", (search, prompt, proposal))
 
 
 class ModelAnswers(NamedTuple):
-    """What a model answered, compactly: enough to tell that two models are not one.
-
-    Attributes
-    ----------
-    questions : str
-        Digest of the prompts with their examples.
-    name, model, arithmetic : str
-        Its name, its digest, and that of what computed them.
-    codes : bytes
-        A byte for each prompt and example.
-    """
+    """What a model answered, compactly: enough to tell that two models are not one."""
 
     questions: str
+    """Digest of the prompts with their examples."""
     name: str
     model: str
     arithmetic: str
+    """Its name, its digest, and that of what computed them."""
     codes: bytes
+    """A byte for each prompt and example."""
 
 
 def read_answers(connection: sqlite3.Connection, questions: str) -> list[ModelAnswers]:
     """Return what models answered to the same questions."""
-    if not _has(connection, "answers"):
-        return []
-    query = "SELECT * FROM answers WHERE questions = ?"
-    rows = connection.execute(query, (questions,)).fetchall()
-    return [ModelAnswers(*row[:-1]) for row in rows if row[-1] == _checksum(row[:-1])]
+    return [ModelAnswers(*row) for row in _rows(connection, "answers", questions)]
 
 
 def write_answers(connection: sqlite3.Connection, answers: ModelAnswers) -> None:
     """Keep what a model answered."""
-    connection.execute(_ANSWERS)
-    statement = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)"
-    connection.execute(statement, (*answers, _checksum(answers)))
+    _insert(connection, _ANSWERS, "answers", answers)
+
+
+def _rows(connection: sqlite3.Connection, table: str, first: str) -> list[tuple[Any, ...]]:
+    """Return the rows that begin so and are as they were written, without their checksums."""
+    known = "SELECT name FROM sqlite_master WHERE name = ?"
+    if connection.execute(known, (table,)).fetchone() is None:  # nobody has written there
+        return []
+    column = {"proposals": "search", "answers": "questions"}[table]
+    rows = connection.execute(f"SELECT * FROM {table} WHERE {column} = ?", (first,)).fetchall()
+    return [row[:-1] for row in rows if row[-1] == _checksum(row[:-1])]
+
+
+def _insert(connection: sqlite3.Connection, made: str, table: str, row: tuple[Any, ...]) -> None:
+    """Put a row, in place of an older one, into a table that is made if it is not there."""
+    connection.execute(made)
+    places = ", ".join("?" * (len(row) + 1))
+    connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({places})", (*row, _checksum(row)))

@@ -25,21 +25,14 @@ if TYPE_CHECKING:
 
 
 class Reading(NamedTuple):
-    """What is read from the answers to one example.
-
-    Attributes
-    ----------
-    chosen : int or None
-        Index into the example's choices; None where nothing was chosen.
-    tied : bool
-        Whether a lot decided between equal scores.
-    margin : float
-        By how much the best score is above the second, in the scorer's unit; 0 for a tie.
-    """
+    """What is read from the answers to one example."""
 
     chosen: int | None
+    """Index into the example's choices; None where nothing was chosen."""
     tied: bool = False
+    """Whether a lot decided between equal scores."""
     margin: float = 0.0
+    """By how much the best score is above the second, in the scorer's unit; 0 for a tie."""
 
 
 class Scorer(Protocol):
@@ -90,15 +83,11 @@ class Cloze:
     Equal scores are decided by a lot that depends on the prompt and the example as it is shown,
     never on where in the file a choice stands: where the right choice often stands first, "the
     first wins" would make a model that scores all choices alike look knowing.
-
-    Attributes
-    ----------
-    score : callable
-        From the log-likelihood of an answer in nats, its tokens and its text.
     """
 
     criterion: str
     score: Callable[[float, int, str], float]
+    """From the log-likelihood of an answer in nats, its tokens and its text."""
     span: Span = "boundary"
     states_choices: ClassVar[bool] = False
     generates: ClassVar[bool] = False

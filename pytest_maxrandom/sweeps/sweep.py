@@ -32,49 +32,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A finished sweep: what was predicted, and what it cost.
-
-    Attributes
-    ----------
-    revision : str or None
-        The commit of the model, where it is known.
-    tokens : int
-        Tokens put through a model for it, those of stored results included.
-    full_texts : int
-        (prompt, example) pairs of which a text is exactly as long as the model's context.
-    """
+    """A finished sweep: what was predicted, and what it cost."""
 
     predictions: tuple[PromptPredictions, ...]
     engine: SweepCost
     revision: str | None = None
+    """The commit of the model, where it is known."""
     tokens: int = 0
+    """Tokens put through a model for it, those of stored results included."""
     full_texts: int = 0
+    """(prompt, example) pairs of which a text is exactly as long as the model's context."""
+
+    @classmethod
+    def of(
+        cls, predictions: tuple[PromptPredictions, ...], engine: SweepCost, costs: Sequence[Cost]
+    ) -> Sweep:
+        """Return a sweep of prompts, whose costs are those of computing each."""
+        return cls(
+            predictions,
+            engine,
+            next((cost.revision for cost in costs if cost.revision), None),
+            sum(cost.tokens_forwarded for cost in costs),
+            sum(cost.full_texts for cost in costs),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A store, and what the results of a job depend on besides the job.
-
-    Attributes
-    ----------
-    model_digest : str
-        What determines the model's numbers.
-    arithmetic : Arithmetic
-        What will compute them, as far as that is known before a model is loaded.
-    forced_engine : str
-        The engine that the user forced, or "auto".
-    own : bool
-        Whether what it has was computed for this run, by the shards of it.
-    ahead : set of Key
-        Of the store: what this run has computed before its turn came.
-    """
+    """A store, and what the results of a job depend on besides the job."""
 
     store: Store
     model_digest: str
+    """What determines the model's numbers."""
     arithmetic: Arithmetic
+    """What will compute them, as far as that is known before a model is loaded."""
     forced_engine: str = "auto"
+    """The engine that the user forced, or "auto"."""
     own: bool = False
+    """Whether what it has was computed for this run, by the shards of it."""
     ahead: set[Key] = field(default_factory=set)
+    """Of the store: what this run has computed before its turn came."""
 
     def read(self, jobs: Iterable[Job], *, fresh: bool = False) -> dict[int, Scored]:
         """Return what is stored of some jobs, by their numbers.
@@ -113,8 +110,8 @@ class Cache:
         That is all the examples together: where prompts leave out their own demonstrations, the
         examples differ from prompt to prompt, and together they are the validation set.
         """
-        together = {id(example): example for job in jobs for example in job.examples}
-        contents = sorted(repr(example.content) for example in together.values())
+        together = {example for job in jobs for example in job.examples}
+        contents = sorted(repr(example.content) for example in together)
         return digest(self.model_digest, *{job.scoring for job in jobs}, *contents)
 
 
@@ -239,47 +236,36 @@ def is_stored(jobs: Sequence[Job], cache: Cache) -> bool:
     return len(cache.read(jobs)) == len(jobs)
 
 
+@dataclass
 class _Results:
     """Takes results in any order, tells and stores them at once; shows them in order."""
 
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        progress: Progress = lambda done, total, computed: None,
-        finished: Callable[[PromptPredictions], None] = lambda predictions: None,
-        cache: Cache | None = None,
-    ) -> None:
-        self._jobs = jobs
-        self._progress = progress
-        self._finished = finished
-        self._cache = cache
-        self._found: dict[int, tuple[PromptPredictions, Cost, SweepCost]] = {}
-        self._computed = 0
+    jobs: Sequence[Job]
+    progress: Progress = lambda done, total, computed: None
+    finished: Callable[[PromptPredictions], None] = lambda predictions: None
+    cache: Cache | None = None
+    _found: dict[int, tuple[PromptPredictions, Cost, SweepCost]] = field(default_factory=dict)
+    _computed: int = 0
 
     def add(
         self, job: Job, scored: Scored, *, reused: bool = False, cost: SweepCost | None = None
     ) -> None:
         """Take the result of a job."""
         predictions = predict(job.prompt, job.examples, scored.answers, job.scoring)
-        self._finished(predictions)
-        earlier = reused and not (self._cache and self._cache.computed_now(job))
-        if self._cache and not reused:
-            self._cache.write(job, scored)
+        self.finished(predictions)
+        earlier = reused and not (self.cache and self.cache.computed_now(job))
+        if self.cache and not reused:
+            self.cache.write(job, scored)
         cost = cost or spent(scored, reused=earlier)
         self._found[job.number] = predictions, scored.cost, cost
         self._computed += not cost.reused
-        self._progress(len(self._found), len(self._jobs), self._computed)
+        self.progress(len(self._found), len(self.jobs), self._computed)
 
     def sweep(self) -> Sweep:
         """Return all of it, once every result was added."""
-        found = [self._found[job.number] for job in self._jobs]
+        found = [self._found[job.number] for job in self.jobs]
         done = tuple(predictions for predictions, _, _ in found)
-        costs = [cost for _, cost, _ in found]
         margins = (margin for one in done for margin in one.margins if 0 < margin < math.inf)
-        return Sweep(
-            done,
-            replace(total([engine for _, _, engine in found]), closest=min(margins, default=None)),
-            next((cost.revision for cost in costs if cost.revision), None),
-            sum(cost.tokens_forwarded for cost in costs),
-            sum(cost.full_texts for cost in costs),
-        )
+        engine = total([spent for _, _, spent in found])
+        engine = replace(engine, closest=min(margins, default=None))
+        return Sweep.of(done, engine, [cost for _, cost, _ in found])

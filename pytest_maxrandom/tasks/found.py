@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, listed, quoted
 from pytest_maxrandom.suite import is_suite
-from pytest_maxrandom.suite.fragments import task_of_keys
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+from pytest_maxrandom.suite.parts import task_of_keys
 from pytest_maxrandom.suite.tasks import FORMATS, RowsSpec
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.load import members
@@ -35,26 +35,18 @@ _OF_SUITE = (re.compile(r"^models\s*:", re.MULTILINE), re.compile(r"^tasks\s*:",
 
 @dataclass(frozen=True)
 class FoundTask:
-    """A task that can be loaded.
-
-    Attributes
-    ----------
-    name : str
-        As its suite calls it, or after its file.
-    path : Path
-        The suite, file or folder that it was found in.
-    spec : TaskSpec
-        How it is read; `load_task` takes it with `base` and `where`.
-    line : int, optional
-        Its line in a suite; None where it stands in none.
-    """
+    """A task that can be loaded."""
 
     name: str
+    """As its suite calls it, or after its file."""
     path: Path
+    """The suite, file or folder that it was found in."""
     spec: TaskSpec
+    """How it is read; `load_task` takes it with `base` and `where`."""
     base: Path
     where: Where
     line: int | None = None
+    """Its line in a suite; None where it stands in none."""
 
 
 @dataclass(frozen=True)
@@ -211,13 +203,7 @@ def _of_path(path: Path, form: str | None, keys: Mapping[str, Any]) -> Iterator[
 
 
 def _of_file(path: Path, form: str, keys: Mapping[str, Any], folder: Path) -> Iterator[Found]:
-    """Yield what stands in no suite: the file's task, or those that it stands for.
-
-    Parameters
-    ----------
-    folder : Path
-        Where it was found; what it includes may stand anywhere in it.
-    """
+    """Yield what stands in no suite: the task of a file in a folder, or those it stands for."""
     within = path.relative_to(folder) if path.is_relative_to(folder) else path
     name = _name(path, form)
     try:
@@ -269,9 +255,8 @@ def _no_task(path: Path, keys: Mapping[str, Any]) -> str:
         return ""
     wanted = RowReader(spec).wanted
     missing = [each for each in wanted if not any(holds(name, each) for name in header)]
-    return f"without {'columns' if len(missing) > 1 else 'column'} {listed(missing)}" * bool(
-        missing
-    )
+    noun = "columns" if len(missing) > 1 else "column"
+    return f"without {noun} {listed(missing)}" if missing else ""
 
 
 def _header(path: Path) -> list[str] | None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +42,8 @@ def completed(found: FoundTask) -> FoundTask:
         for column, key in RowReader(spec).wanted.items()
         if not any(holds(name, column) for name in header)
     }
+    place = 1 if spec.format == "csv" else None
     if not spec.columns.model_fields_set.isdisjoint(missing):
-        place = 1 if spec.format == "csv" else None
         RowReader(spec).check_header(header, file_findings(found.path), place)
     if not rows or not missing:
         return found  # its own reader says what is wrong
@@ -54,16 +55,12 @@ def completed(found: FoundTask) -> FoundTask:
     if "answer" in missing:
         few = [name for name in free if name not in guessed.values() and _distinct(rows, name)]
         few.sort(key=lambda name: (len(_distinct(rows, name)), name))
-        answer = next((name for name in few if did_you_mean(name, ["answer", "label"])), "")
-        answer = answer or (few[0] if few else "")
-        if answer:
+        named_so = (name for name in few if did_you_mean(name, ["answer", "label"]))
+        if answer := next(chain(named_so, few), ""):
             guessed["answer"] = answer
-    if "input" in missing:
-        texts = [name for name in free if name not in guessed.values()]
-        if texts:
-            guessed["input"] = max(
-                texts, key=lambda name: sum(len(_text(row, name)) for row in rows)
-            )
+    texts = [name for name in free if name not in guessed.values()]
+    if "input" in missing and texts:
+        guessed["input"] = max(texts, key=lambda name: sum(len(_text(row, name)) for row in rows))
     choices = _distinct(rows, answer) if answer else []
     others = [name for name in free if name not in guessed.values()]
     if len(others) >= len(choices) and all(len(choice) == 1 for choice in choices):
@@ -73,22 +70,18 @@ def completed(found: FoundTask) -> FoundTask:
     if not missing:
         return replace(found, spec=spec.model_copy(update={"choices": choices}))
     named = [role for role in _ROLES if role in missing]
-    several = len(named) > 1
+    noun, verb, them = ("columns", "are", "them") if named[1:] else ("column", "is", "it")
     flags = [f"--set columns.{role}={guessed.get(role, 'COLUMN')}" for role in named]
-    raise SuiteError(
-        [
-            Problem(
-                found.path,
-                1 if spec.format == "csv" else None,
-                f"the column{'s' * several} {listed([missing[role] for role in named])} "
-                f"{'are' if several else 'is'} missing; found {listed(header)}; name "
-                f"{'them' if several else 'it'}: {' '.join(flags)}"
-                + " (or one column for each choice: --set columns.choices='[COLUMN, COLUMN]'; or "
-                "the same choices for all rows: --set choices='[TEXT, TEXT]')"
-                * ("choices" in missing and "choices" not in guessed),
-            )
-        ]
+    told = (
+        f"the {noun} {listed([missing[role] for role in named])} {verb} missing; found "
+        f"{listed(header)}; name {them}: {' '.join(flags)}"
     )
+    if "choices" in missing and "choices" not in guessed:
+        told += (
+            " (or one column for each choice: --set columns.choices='[COLUMN, COLUMN]'; or the "
+            "same choices for all rows: --set choices='[TEXT, TEXT]')"
+        )
+    raise SuiteError([Problem(found.path, place, told)])
 
 
 def _rows(file: Path, form: str) -> list[dict[str, Any]]:

@@ -53,25 +53,17 @@ def members(spec: TaskSpec, base: Path, where: Where) -> list[TaskSpec]:
         If its source cannot say.
     """
 
-    def named(source: Source[Any]) -> list[TaskSpec]:
-        find = getattr(source, "members", None)
-        return [spec] if find is None else list(find(spec, base, where))
+    def named(source: Any) -> list[TaskSpec]:
+        return list(source.members(spec, base, where)) if hasattr(source, "members") else [spec]
 
-    return _by_source(spec, _findings(spec, where), named)
+    return _by_source(spec, where, named)
 
 
 def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
     """Load the task that `spec` names, with all its examples, and the pool that it gives.
 
-    Parameters
-    ----------
-    spec : TaskSpec
-        A validated task of a suite.
-    base : Path
-        The folder that paths are relative to: that of the suite file.
-    where : callable, optional
-        Where the keys of the task stand in the suite, see
-        :data:`pytest_maxrandom.tasks.task.Where`.
+    Paths are relative to the folder `base`, that of the suite file; `where` tells where the keys of
+    the task stand in it.
 
     Raises
     ------
@@ -118,10 +110,7 @@ def absent_file(spec: TaskSpec, base: Path) -> str | None:
 def absent_data(spec: TaskSpec, base: Path, where: Where) -> str | None:
     """Say which data that have a name, not a path, are on this machine in no way; None if all are.
 
-    Parameters
-    ----------
-    spec : TaskSpec
-        Of one task: a group of lm-eval has `members`.
+    It is asked of one task; a group of lm-eval has `members`.
 
     Raises
     ------
@@ -129,11 +118,10 @@ def absent_data(spec: TaskSpec, base: Path, where: Where) -> str | None:
         If its source cannot say.
     """
 
-    def asked(source: Source[Any]) -> str | None:
-        find = getattr(source, "absent", None)
-        return None if find is None else find(spec, base, where)
+    def asked(source: Any) -> str | None:
+        return source.absent(spec, base, where) if hasattr(source, "absent") else None
 
-    return _by_source(spec, _findings(spec, where), asked)
+    return _by_source(spec, where, asked)
 
 
 def _told_apart(pool: tuple[Example, ...], examples: tuple[Example, ...]) -> tuple[Example, ...]:
@@ -167,7 +155,7 @@ def _load_pool(spec: TaskSpec, asked: PoolSpec, base: Path, where: Where) -> Tas
 def _load(spec: TaskSpec, base: Path, place: Where) -> Task:
     findings = _findings(spec, place)
     try:
-        task = _by_source(spec, findings, lambda source: source.read(spec, base, place))
+        task = _by_source(spec, place, lambda source: source.read(spec, base, place))
     except SuiteError as error:
         raise SuiteError(_of_usual_format(spec, error.problems)) from None
     if not isinstance(task, Task):
@@ -204,7 +192,7 @@ def _findings(spec: TaskSpec, place: Where) -> Findings:
     )
 
 
-def _by_source(spec: TaskSpec, findings: Findings, ask: Callable[[Source[Any]], T]) -> T:
+def _by_source(spec: TaskSpec, place: Where, ask: Callable[[Source[Any]], T]) -> T:
     """Ask the source of a task; an error in a package's code becomes a sentence."""
     try:
         return ask(BUILT_IN.get(spec.format) or load(SOURCES, spec.format))
@@ -213,7 +201,7 @@ def _by_source(spec: TaskSpec, findings: Findings, ask: Callable[[Source[Any]], 
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         message = f"the source {spec.format!r} failed ({reason}); report this to its authors"
-        raise findings.error(message) from error
+        raise _findings(spec, place).error(message) from error
 
 
 def set_aside(

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -44,27 +44,19 @@ class Mistake(Exception):
         self.line = line
 
 
+@dataclass(eq=False)
 class Findings:
-    """The problems found so far in one source of examples.
+    """The problems found so far in one source of examples."""
 
-    Parameters
-    ----------
-    locate : callable
-        Makes the problem from a place (None: the source as a whole) and a message.
-    name : callable
-        What a message calls a place, for example "line 3".
-    """
-
-    def __init__(
-        self, locate: Callable[[int | None, str], Problem], name: Callable[[int], str]
-    ) -> None:
-        self._locate = locate
-        self._problems: list[Problem] = []
-        self.name = name
+    locate: Callable[[int | None, str], Problem]
+    """Makes the problem from a place (None: the source as a whole) and a message."""
+    name: Callable[[int], str]
+    """What a message calls a place, for example "line 3"."""
+    _problems: list[Problem] = field(default_factory=list, init=False)
 
     def add(self, place: int | None, message: str) -> None:
         """Note a problem."""
-        self._problems.append(self._locate(place, message))
+        self._problems.append(self.locate(place, message))
 
     def attempt(
         self, place: int | None, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
@@ -103,7 +95,7 @@ class Findings:
         in_order = _joined(sorted(self._problems, key=lambda problem: problem.line or 0))
         shown, hidden = in_order[:MOST_SHOWN], len(in_order) - MOST_SHOWN
         if hidden > 0:
-            shown.append(self._locate(None, f"problems not shown: {hidden}"))
+            shown.append(self.locate(None, f"problems not shown: {hidden}"))
         return SuiteError(shown)
 
 
@@ -152,13 +144,7 @@ def as_id(value: object) -> str:
 
 
 def as_cluster(value: object, column: str) -> str:
-    """Return the name of an example's cluster: a text that is not empty, or a whole number.
-
-    Parameters
-    ----------
-    column : str
-        What the data calls it.
-    """
+    """Return the name of an example's cluster: a text that is not empty, or a whole number."""
     if value in (None, ""):
         raise Mistake(
             f"there is no cluster in {quoted(column)}, but with `columns: cluster:` every example "
@@ -180,12 +166,8 @@ def shown(path: Path) -> Path:
 def read_file(path: str, base: Path, where: Where, holds: str = "examples") -> tuple[Path, str]:
     """Return the file that `path` names, relative to the folder `base`, and its text.
 
-    It is UTF-8, with its own line ends and without a byte order mark.
-
-    Parameters
-    ----------
-    holds : str
-        What it should have, as messages call it.
+    It is UTF-8, with its own line ends and without a byte order mark. `holds` is what it should
+    have, as messages call it.
 
     Raises
     ------
@@ -206,12 +188,7 @@ def read_file(path: str, base: Path, where: Where, holds: str = "examples") -> t
 def named_in(key: str, columns: Collection[str], where: Where | None) -> str:
     """Say which line of a suite names a column, to close a sentence; nothing where none does.
 
-    Parameters
-    ----------
-    key : str
-        What names it: ``input``, or ``columns: input``.
-    columns : collection of str
-        The keys below `columns` that the suite has.
+    The key is one such as ``input`` or ``columns: input``; `columns` are those that the suite has.
     """
     role = key.removeprefix("columns: ")
     if where is None or (key != role and role not in columns):
@@ -284,19 +261,22 @@ def as_object(value: object, what: str, line: int | None = None) -> JsonObject:
     return value
 
 
-def parse_json(text: str, objects: type[dict[str, Any]] = JsonObject) -> Any:
+def parse_json(
+    text: str, objects: type[dict[str, Any]] = JsonObject, line: int | None = None
+) -> Any:
     """Return the value of a JSON text, its objects as :class:`JsonObject` or plain ones.
 
     Raises
     ------
     Mistake
-        With line and column, if the text is not JSON.
+        With line and column, if the text is not JSON; at that line of a file, if it is given.
     """
     try:
         return json.loads(text, object_pairs_hook=objects)
     except json.JSONDecodeError as error:
-        raise Mistake(json_in_words(error), error.lineno) from None
+        raise Mistake(json_in_words(error), line or error.lineno) from None
     except RecursionError:
-        raise Mistake("cannot be read as JSON, because it is nested too deeply") from None
+        raise Mistake("cannot be read as JSON, because it is nested too deeply", line) from None
     except ValueError:  # Python refuses to convert integers of more than 4300 digits
-        raise Mistake("cannot be read as JSON, because a number has too many digits") from None
+        told = "cannot be read as JSON, because a number has too many digits"
+        raise Mistake(told, line) from None

@@ -40,15 +40,10 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class RowReader:
-    """Reads examples from rows.
-
-    Attributes
-    ----------
-    spec : RowsSpec
-        Which column holds what, and how answers name a choice.
-    """
+    """Reads examples from rows."""
 
     spec: RowsSpec
+    """Which column holds what, and how answers name a choice."""
 
     @property
     def wanted(self) -> dict[str, str]:

@@ -109,13 +109,7 @@ class Hub:
         return finished_task(spec.name, reader.examples(enumerate(dataset, 1), findings), findings)
 
     def absent(self, spec: HubSpec, base: Path, _where: Where) -> str | None:
-        """Say that a dataset is on this machine in no way; None where it is. The hub is not asked.
-
-        Parameters
-        ----------
-        spec, base
-            As of :meth:`read`.
-        """
+        """Say that a dataset is on this machine in no way, without asking the hub; else None."""
         named = (spec.path, spec.pool and spec.pool.path, spec.test and spec.test.path)
         of_hub = (path for path in named if path and not os.path.exists(base / path))  # noqa: PTH110
         return next(filter(None, (not_cached(path, spec.subset) for path in of_hub)), None)

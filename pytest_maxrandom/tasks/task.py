@@ -19,40 +19,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One multiple-choice question.
-
-    Attributes
-    ----------
-    id : str
-        Unique within its task.
-    input : str
-        The question's text.
-    choices : tuple of str
-        The m possible answers, in the order of the file.
-    right : tuple of int
-        Indices into `choices` of the right answers, ascending, at least one and not all.
-    order : tuple of int, optional
-        Indices into `choices` in the order in which a prompt lists them. By itself an example has
-        an order that its id determines
-        (:func:`pytest_maxrandom.sweeps.prompts.formats.shown_order`).
-    cluster : str, optional
-        What the example shares with others, such as its passage; no part of any digest.
-    continuation : str, optional
-        What follows whichever choice is taken, where that is scored and not the choice itself
-        (a blank in a sentence: the choices are its beginnings, the continuation its end).
-    solved : str, optional
-        The example as a demonstration, where its task writes that in another way than its question
-        with a right choice.
-    """
+    """One multiple-choice question."""
 
     id: str
+    """Unique within its task."""
     input: str
+    """The question's text."""
     choices: tuple[str, ...]
+    """The m possible answers, in the order of the file."""
     right: tuple[int, ...]
+    """Indices into `choices` of the right answers, ascending, at least one and not all."""
     order: tuple[int, ...] | None = None
+    """Indices into `choices` in the order in which a prompt lists them. By itself an example has an
+    order that its id determines (:func:`pytest_maxrandom.sweeps.prompts.formats.shown_order`)."""
     cluster: str | None = None
+    """What the example shares with others, such as its passage; no part of any digest."""
     continuation: str | None = None
+    """What follows whichever choice is taken, where that is scored and not the choice itself (a
+    blank in a sentence: the choices are its beginnings, the continuation its end)."""
     solved: str | None = None
+    """The example as a demonstration, where its task writes that in another way than its question
+    with a right choice."""
 
     @property
     def text(self) -> str:
@@ -106,31 +93,21 @@ NO_LAYOUT = Layout("", "", "", "", "", append_choices=False)
 
 @dataclass(frozen=True)
 class Task:
-    """All examples of a task.
-
-    Attributes
-    ----------
-    name : str
-        The name that the suite gives it.
-    examples : tuple of Example
-        At least one, with distinct ids.
-    layout : Layout
-        How the task's own file writes an example.
-    notes : tuple of Remark
-        What a reader of the report must know about the data; of a package ``Remark(text=...)``.
-    pool : tuple of Example, optional
-        Where demonstrations come from, such as the task's own few-shot split; None where they are
-        drawn from the examples.
-    pool_source : str
-        What reports call the file or the split that the pool is; empty where it has no name.
-    """
+    """All examples of a task."""
 
     name: str
+    """The name that the suite gives it."""
     examples: tuple[Example, ...]
+    """At least one, with distinct ids."""
     layout: Layout = Layout()
+    """How the task's own file writes an example."""
     notes: tuple[Remark, ...] = ()
+    """What a reader of the report must know about the data; of a package ``Remark(text=...)``."""
     pool: tuple[Example, ...] | None = None
+    """Where demonstrations come from, such as the task's own few-shot split; None where they are
+    drawn from the examples."""
     pool_source: str = ""
+    """What reports call the file or the split that the pool is; empty where it has no name."""
 
     @cached_property
     def duplicates(self) -> int:

@@ -52,10 +52,7 @@ def _texts(file: Path, text: str) -> tuple[str, ...]:
 
 
 def _row(line: str) -> str:
-    try:
-        row = as_object(parse_json(line), "a row")
-    except Mistake as mistake:
-        raise Mistake(str(mistake)) from None  # its line is that of the file, not of the row
+    row = as_object(parse_json(line), "a row")
     if "text" not in row:
         raise Mistake(f"a row needs the key `text`, found {listed(row) or 'no keys'}")
     text = row["text"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.claims.plan_recorded import plan_recorded
+from pytest_maxrandom.claims.recorded_claims import plan_recorded
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from tests.notes import sentences

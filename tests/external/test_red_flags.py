@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.claims.plan_recorded import plan_recorded
+from pytest_maxrandom.claims.recorded_claims import plan_recorded
 from pytest_maxrandom.flags import JudgedAnswers, find
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.claims.held_out import held_out
 from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.opening import held_out
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Shuffle
 from pytest_maxrandom.claims.verdict import Claim

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.flags.counting import UNLIKELY
+from pytest_maxrandom.flags.counting import LOOK, UNLIKELY, labels_shown, seen_right
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
-from pytest_maxrandom.flags.labels import LOOK, labels_shown, seen_right
 from pytest_maxrandom.notation import accuracy, chances, span
 from pytest_maxrandom.stats.chances import chance_groups, choices_of, is_share, mean_of
 

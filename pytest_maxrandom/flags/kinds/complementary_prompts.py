@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.flags.counting import UNLIKELY
+from pytest_maxrandom.flags.counting import LOOK, UNLIKELY, labels_shown, seen_right
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
-from pytest_maxrandom.flags.labels import LOOK, labels_shown, seen_right
 
 if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers

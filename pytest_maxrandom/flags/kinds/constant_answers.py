@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from pytest_maxrandom.flags.counting import UNLIKELY, of_several
+from pytest_maxrandom.flags.counting import UNLIKELY, best_constant, name_of, of_several
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
-from pytest_maxrandom.flags.labels import best_constant, name_of
 from pytest_maxrandom.notation import percent
 
 _NEARLY = 0.95
@@ -46,7 +45,8 @@ def _check(judged: JudgedAnswers) -> Found:
     misleads = judged.passing is not None
     if result is not None and result.permutation_p is not None:
         constant = best_constant(judged, tried.gold)
-        misleads &= result.correct * constant.n <= constant.correct * result.n
+        assert result.best_correct is not None
+        misleads &= result.best_correct * constant.n <= constant.correct * result.n
     parameters = {
         "told": len(found),
         "prompts": len(tried.prompts),

@@ -187,27 +187,19 @@ class Knowledge:
     Whoever does not see an example answers by its scores alone, so in each group of equal scores
     such a one is right as often as that answer is right elsewhere. Right answers that are
     unbalanced, or a constant answer that is above chance, therefore show nothing.
-
-    Attributes
-    ----------
-    tried : Answers
-        Of t prompts to n examples.
-    chance : float
-        Of one guess.
-    widths : ndarray of int
-        Length n: how many choices each example has scores of.
-    answers : ndarray of int
-        Shape (t, n): columns of `gold`.
-    gold : ndarray of float or None
-        Shape (n, labels): 1 where a label that is given somewhere is right; None where that is
-        not known.
     """
 
     tried: Answers
+    """Of t prompts to n examples."""
     chance: float
+    """Of one guess."""
     widths: NDArray[np.int64]
+    """Length n: how many choices each example has scores of."""
     answers: NDArray[np.intp]
+    """Shape (t, n): columns of `gold`."""
     gold: NDArray[np.float64] | None
+    """Shape (n, labels): 1 where a label that is given somewhere is right; None where that is not
+    known."""
 
     @classmethod
     def of(cls, tried: Answers, chance: float) -> Knowledge:

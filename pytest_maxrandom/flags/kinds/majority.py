@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pytest_maxrandom.flags.counting import majority, name_of
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
-from pytest_maxrandom.flags.labels import majority, name_of
+from pytest_maxrandom.stats.metrics import METRICS
 
 _ROUNDING = 1e-12
 
@@ -14,15 +15,18 @@ def _check(judged: JudgedAnswers) -> Found:
     constant, result = majority(judged), judged.passing
     if constant is None or result is None:
         return
-    if (score := result.score) is not None:
-        label = int(np.argmax(score.constants))
-        case, reached = "score", {"score": score.name, "value": score.constants[label]}
+    if judged.constants:
+        assert result.best_score is not None
+        label = int(np.argmax(judged.constants))
+        value = judged.constants[label]
+        case, reached = "score", {"score": METRICS[judged.metric].words, "value": value}
         # The same score, computed differently, may be off in the last digits.
-        as_good = score.constants[label] >= score.best - _ROUNDING
+        as_good = value >= result.best_score - _ROUNDING
     else:
+        assert result.best_correct is not None
         label = constant.answer
         case, reached = "accuracy", {"correct": constant.correct, "n": constant.n}
-        as_good = constant.correct * result.n >= result.correct * constant.n
+        as_good = constant.correct * result.n >= result.best_correct * constant.n
     if as_good:
         yield Flag("majority", {"case": case, "label": name_of(judged, label), **reached})
 

@@ -42,7 +42,8 @@ def _check(judged: JudgedAnswers) -> Found:
     if tried.answers is not None and tried.gold is not None:
         return
     t = len(tried.prompts)
-    if t < _ENOUGH or result.correct > _PLAIN * result.n:
+    assert result.best_correct is not None
+    if t < _ENOUGH or result.best_correct > _PLAIN * result.n:
         return
     kappas, apart = _agreement(tried, result.best)
     near = kappas >= _ALIKE
@@ -53,7 +54,7 @@ def _check(judged: JudgedAnswers) -> Found:
         "told": int(near.sum()),
         "prompts": t,
         "differing": float(differ),
-        "reached": result.correct / result.n,
+        "reached": result.best_correct / result.n,
     }
     yield Flag("near_identical_prompts", parameters)
 

@@ -7,8 +7,8 @@ from pytest_maxrandom.notation import Unmet
 
 
 def _check(judged: JudgedAnswers) -> Found:
-    if judged.result is not None and judged.result.impossible:
-        reasons = [each.parameters() for each in judged.result.impossible]
+    if judged.impossible:
+        reasons = [each.parameters() for each in judged.impossible]
         yield Flag("unpassable", {"reasons": reasons, "t": judged.t})
 
 

@@ -277,8 +277,8 @@ class SuiteItem(pytest.Item):
     def fail(self) -> None:
         """Raise what the record says."""
         if self.record.message:
-            error = ClaimFailed if self.record.cannot_tell is None else CannotTell
-            raise error(self.record.message)
+            kind = ClaimFailed if self.record.cannot_tell is None else CannotTell
+            raise kind(self.record.message)
 
     def pairs(self, *names: str) -> Iterator[tuple[str, object]]:
         """Yield fields of the record by their names."""

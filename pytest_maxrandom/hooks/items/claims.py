@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.counting import expected
 from pytest_maxrandom.claims.decided import may_pass_early, undecidable
-from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+from pytest_maxrandom.claims.tries import expected
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected, session_state
@@ -23,8 +23,8 @@ from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, rep
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.claims.missing import MissingClaim
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.untestable import MissingClaim
     from pytest_maxrandom.record.result import Result
 
 _KNOWN = ("task", "model", "quantization", "shots", "n", "standard_baseline")

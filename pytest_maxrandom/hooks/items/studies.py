@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.claims.planned import PlannedClaim
-from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem, drop_model

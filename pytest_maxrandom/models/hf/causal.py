@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.host.machine import peak_memory
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Model
-from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf import arithmetic
+from pytest_maxrandom.models.hf.devices import peak_of
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
-from pytest_maxrandom.models.requests import (
-    Likelihoods,
-    Request,
-    encode,
-    encode_prompts,
-    fit,
-    in_parts,
-)
+from pytest_maxrandom.models.requests import Likelihoods, Request
+from pytest_maxrandom.models.tokens import ChatTemplate, LocalTokens, TokenizedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,13 +18,12 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.hf.engines.choice import Engine
     from pytest_maxrandom.models.hf.generating import Generator
     from pytest_maxrandom.models.questions import Question
-    from pytest_maxrandom.models.training import Trained
 
 _ADDED = 8
 """Tokens that stand for no byte of the text, at most (beginning, SentencePiece's first space)."""
 
 
-class CausalModel(Model):
+class CausalModel(TokenizedModel):
     """A loaded model; see :class:`pytest_maxrandom.models.base.Model`.
 
     Parameters
@@ -57,8 +46,6 @@ class CausalModel(Model):
         If the model cannot take the engine that is asked for, or has no chat template.
     """
 
-    generates = True
-
     def __init__(
         self,
         model: Any,
@@ -71,28 +58,21 @@ class CausalModel(Model):
         from pytest_maxrandom.models.hf.engines.choice import choose
 
         self._model = model
-        self._tokenizer = tokenizer
+        self._tokens: LocalTokens = LocalTokens(tokenizer)
         self.device = device
         self.arithmetic = arithmetic.found(model)
         self.dtype = _name(arithmetic.computed(model))
         asked = _name(model.dtype)
         self.asked_dtype = None if asked == self.dtype else asked
-        self.revision: str | None = getattr(model.config, "_commit_hash", None)
+        self.revision = getattr(model.config, "_commit_hash", None)
         text = model.config.get_text_config() if hasattr(model.config, "get_text_config") else None
         positions = getattr(text or model.config, "max_position_embeddings", None)
         self.context_length, self._limit = context_of(positions, tokenizer.model_max_length)
         self._choice = choose(model, device, engine, batch_tokens, self.context_length)
-        self.quantized: str | None = None
-        self.trained: Trained | None = None
         name = getattr(model.config, "name_or_path", "") or "the model"
         self._template = ChatTemplate.of(tokenizer, name) if chat else None
         self.engine = self._choice.engine.name
         self.engine_reason = self._choice.reason
-
-    @property
-    def chat(self) -> tuple[str, str] | None:
-        """What stands before and after a prompt; None where it stands alone."""
-        return None if self._template is None else (self._template.before, self._template.after)
 
     @property
     def batch_tokens(self) -> int:
@@ -101,12 +81,7 @@ class CausalModel(Model):
 
     def peak_memory(self) -> int | None:
         """Return the most bytes in use at any one time, on its GPUs or else by this process."""
-        import torch
-
-        if "cuda" not in self.device:
-            return peak_memory()
-        devices = range(torch.cuda.device_count())
-        return sum(torch.cuda.max_memory_allocated(device) for device in devices)
+        return peak_of(self.device)
 
     def check(self, questions: Iterable[Question]) -> None:
         """Refuse texts that do not fit the context; only those are encoded that perhaps do not.
@@ -120,95 +95,30 @@ class CausalModel(Model):
         # A token stands for at least one byte, but for the few that a tokenizer adds at the ends.
         around = sum(len(part.encode()) for part in self.chat or ())
         room = self.context_length - _ADDED - around
-        for part in in_parts(question for question in questions if _bytes(question) > room):
-            if part[0].generation is None:
-                self._fitting(part)
-            else:
-                self._prompts(part)
+        super().check(question for question in questions if _bytes(question) > room)
 
-    def ask(self, questions: Iterable[Question]) -> Reply:
-        """Return the log-likelihoods of each question's continuations in nats, or what is written.
+    def _estimated(self, questions: Sequence[Question]) -> Estimate:
+        """Return what asking takes, as long as memory holds what goes through the model at once."""
+        if (how := questions[0].generation) is not None:
+            prompts = self._prompts(questions)
+            sizes = self._generator.sizes(prompts, how)
+            apart = sum(map(len, prompts)) + len(prompts) * how.max_tokens
+            passes = len(sizes) * how.max_tokens
+            return Estimate(len(prompts), sum(sizes), apart, passes, at_most=True)
+        requests = [request for row in self._fitting(questions) for request in row]
+        sizes = [
+            tokens
+            for engine, indices, planned in self._ways(requests, trie.build(requests))
+            for tokens in engine.passes([requests[index] for index in indices], planned)
+        ]
+        apart = sum(len(request.ids) - 1 for request in requests)
+        return Estimate(len(requests), sum(sizes), apart, len(sizes))
 
-        Raises
-        ------
-        PromptTooLong, QuestionError, ScoreError
-        """
-        answers: list[Answer] = []
-        forwarded = nodes = 0
-        for part in in_parts(questions):
-            if part[0].generation is not None:
-                reply = self._written(part)
-                answers += reply.answers
-                forwarded += reply.tokens_forwarded
-                nodes += reply.trie_nodes
-                continue
-            rows = self._fitting(part)
-            scored = self.score([request for row in rows for request in row])
-            forwarded += scored.tokens_forwarded
-            nodes += scored.trie_nodes
-            values = iter(scored.log_likelihoods)
-            for row in rows:
-                lengths = [len(request.ids) for request in row]
-                answers.append(
-                    Answer(
-                        tuple(islice(values, len(row))),
-                        tuple(len(request.ids) - request.start for request in row),
-                        fills_context=max(lengths) == self.context_length,
-                    )
-                )
-        return Reply(tuple(answers), forwarded, nodes)
-
-    def estimate(self, questions: Iterable[Question]) -> Estimate:
-        """Return what asking takes, as long as memory holds what goes through the model at once.
-
-        Raises
-        ------
-        PromptTooLong, QuestionError
-        """
-        found = Estimate(0, 0, 0, 0)
-        for part in in_parts(questions):
-            if (how := part[0].generation) is not None:
-                prompts = self._prompts(part)
-                sizes = self._generator.sizes(prompts, how)
-                apart = sum(map(len, prompts)) + len(prompts) * how.max_tokens
-                passes = len(sizes) * how.max_tokens
-                found += Estimate(len(prompts), sum(sizes), apart, passes, at_most=True)
-                continue
-            requests = [request for row in self._fitting(part) for request in row]
-            sizes = [
-                tokens
-                for engine, indices, planned in self._ways(requests, trie.build(requests))
-                for tokens in engine.passes([requests[index] for index in indices], planned)
-            ]
-            apart = sum(len(request.ids) - 1 for request in requests)
-            found += Estimate(len(requests), sum(sizes), apart, len(sizes))
-        return found
-
-    def encode(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
-        """Tokenize each question with each of its continuations.
-
-        Raises
-        ------
-        QuestionError
-        """
-        if self._template is not None:
-            around = self._template.around
-            questions = [replace(each, context=around(each.context)) for each in questions]
-        return encode(questions, self._tokenize, self._beginning)
-
-    def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
-        rows = self.encode(questions)
-        for question, row in zip(questions, rows, strict=True):
-            longest = max(len(request.ids) for request in row)
-            fit(question, longest, self.context_length, self._limit)
-        return rows
-
-    def _prompts(self, questions: Sequence[Question]) -> list[tuple[int, ...]]:
-        """Tokenize the texts after which answers are generated, and refuse what is too long."""
-        found = encode_prompts(questions, self._tokenize, self._beginning, self._template)
-        for question, ids in zip(questions, found, strict=True):
-            fit(question, len(ids), self.context_length, self._limit)
-        return found
+    def _scored(self, questions: Sequence[Question]) -> Reply:
+        rows = self._fitting(questions)
+        found = self.score([request for row in rows for request in row])
+        answers = self._answers(rows, found.log_likelihoods)
+        return Reply(answers, found.tokens_forwarded, found.trie_nodes)
 
     def _written(self, questions: Sequence[Question]) -> Reply:
         """Generate the answers."""
@@ -232,7 +142,9 @@ class CausalModel(Model):
     def _generator(self) -> Generator:
         from pytest_maxrandom.models.hf.generating import Generator
 
-        return Generator(self._model, self._tokenizer, self.device, self._choice.plain.budget)
+        return Generator(
+            self._model, self._tokens.tokenizer, self.device, self._choice.plain.budget
+        )
 
     def score(self, requests: Sequence[Request]) -> Likelihoods:
         """Return the log-likelihood of each request's span, in nats.
@@ -265,31 +177,6 @@ class CausalModel(Model):
         far = sorted(set(range(len(requests))) - set(near))
         ways = ((self._choice.engine, near), (self._choice.plain, far))
         return [(engine, own, None if far else whole) for engine, own in ways if own]
-
-    def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
-        # A text that is too long is refused by name, so the tokenizer need not warn of it.
-        encoded = self._tokenizer(
-            list(texts),
-            return_attention_mask=False,
-            verbose=False,
-            # A template writes them itself.
-            add_special_tokens=self._template is None,
-        )
-        return [ids[: len(ids) - self._closing] for ids in encoded.input_ids]
-
-    @functools.cached_property
-    def _closing(self) -> int:
-        """How many tokens the tokenizer adds at the end of a text, where the answer goes on."""
-        if self._template is not None:
-            return 0
-        special = self._tokenizer("a", return_special_tokens_mask=True).special_tokens_mask
-        return int(special[::-1].index(0))
-
-    @property
-    def _beginning(self) -> int | None:
-        """What stands before a text that has nothing else in front of the answer."""
-        known = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
-        return next((token for token in known if token is not None), None)
 
 
 def _bytes(question: Question) -> int:

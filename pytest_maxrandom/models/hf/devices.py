@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.host.machine import forget_peak, held
+from pytest_maxrandom.host.machine import forget_peak, held, peak_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,6 +158,15 @@ def visible_kinds() -> list[str]:
     except importlib.metadata.PackageNotFoundError:
         return []
     return [f"{gpu.name} (compute capability {gpu.major}.{gpu.minor})" for gpu in _visible()]
+
+
+def peak_of(device: str) -> int | None:
+    """Return the most bytes in use at any one time, on GPUs or else by this process."""
+    import torch
+
+    if "cuda" not in device:
+        return peak_memory()
+    return sum(torch.cuda.max_memory_allocated(gpu) for gpu in range(torch.cuda.device_count()))
 
 
 def check_placement(spec: TransformersSpec, places: Sequence[str]) -> None:

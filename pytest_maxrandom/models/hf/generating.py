@@ -21,7 +21,7 @@ from pytest_maxrandom.models.requests import uniform
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.models.hf.engines.budget import Budget
+    from pytest_maxrandom.models.hf.engines.network import Budget
     from pytest_maxrandom.models.questions import Finish, Generation
 
 _NOISE = 0.05
@@ -33,20 +33,14 @@ _PROBE = (9, 4)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a model wrote after a prompt.
-
-    Attributes
-    ----------
-    ids : tuple of int
-        Its tokens, with the one that ends it.
-    tokens_forwarded : int
-        This text's part of what went through the model, with padding.
-    """
+    """What a model wrote after a prompt."""
 
     text: str
     finish: Finish
     ids: tuple[int, ...]
+    """Its tokens, with the one that ends it."""
     tokens_forwarded: int
+    """This text's part of what went through the model, with padding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +150,8 @@ class Generator:
         return bool((beside - alone).abs().max() <= _NOISE * alone.std())
 
     def _logits(self, texts: Sequence[tuple[int, ...]]) -> torch.Tensor:
-        config = GenerationConfig(
-            max_new_tokens=2,
-            min_new_tokens=2,
-            do_sample=False,
-            pad_token_id=self._pad,
-            eos_token_id=self._ends or None,
-            output_logits=True,
-            return_dict_in_generate=True,
-        )
-        with self._asked(config), torch.inference_mode():
+        more = {"min_new_tokens": 2, "output_logits": True, "return_dict_in_generate": True}
+        with self._asked(2, **more), torch.inference_mode():
             ids, mask = self._padded(texts)
             made = self._model.generate(input_ids=ids, attention_mask=mask)
         return torch.stack(list(made.logits)).float().cpu().transpose(0, 1)
@@ -173,17 +159,11 @@ class Generator:
     def _batch(self, prompts: Sequence[Prompted], how: Generation) -> list[Written]:
         ids, mask = self._padded([prompt.ids for prompt in prompts])
         start = ids.shape[1]
-        config = GenerationConfig(
-            max_new_tokens=how.max_tokens,
-            do_sample=False,
-            pad_token_id=self._pad,
-            eos_token_id=self._ends or None,
-        )
         drawn: list[LogitsProcessor] = []
         if how.temperature > 0:
             drawn.append(_Drawn([prompt.seed for prompt in prompts], how.temperature, start))
         stops = [_Stops(self._tokenizer, how.stop, start)] if how.stop else []
-        with self._asked(config), torch.inference_mode():
+        with self._asked(how.max_tokens), torch.inference_mode():
             made = self._model.generate(
                 input_ids=ids,
                 attention_mask=mask,
@@ -198,9 +178,9 @@ class Generator:
         end = next((place for place, token in enumerate(row) if token in self._ends), None)
         ids = tuple(row if end is None else row[: end + 1])
         text = str(self._tokenizer.decode(ids, skip_special_tokens=True))
-        places = [place for place in map(text.find, how.stop) if place >= 0]
-        finish: Finish = "stop" if places or end is not None else "length"
-        return Written(text[: min(places, default=len(text))], finish, ids, forwarded)
+        stopped = how.stopped(text)
+        finish: Finish = "length" if stopped is None and end is None else "stop"
+        return Written(text if stopped is None else stopped, finish, ids, forwarded)
 
     @property
     def _pad(self) -> int:
@@ -218,8 +198,15 @@ class Generator:
         return ids.to(self._device), mask.to(self._device)
 
     @contextmanager
-    def _asked(self, config: GenerationConfig) -> Iterator[None]:
+    def _asked(self, tokens: int, **more: Any) -> Iterator[None]:
         """Generate by this configuration alone: what it leaves open, the model's own would say."""
+        config = GenerationConfig(
+            max_new_tokens=tokens,
+            do_sample=False,
+            pad_token_id=self._pad,
+            eos_token_id=self._ends or None,
+            **more,
+        )
         own, self._model.generation_config = self._model.generation_config, config
         try:
             yield

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, did_you_mean
 from pytest_maxrandom.host.machine import agreed
@@ -130,6 +131,17 @@ def at_hand(location: str, file: str, revision: str | None) -> Path | None:
         return None
     found = try_to_load_from_cache(location, file, revision=revision)
     return Path(found) if isinstance(found, str) else None
+
+
+def said_in(file: Path | None) -> dict[str, Any]:
+    """Return what a file of JSON says; nothing where it cannot be read, which loading tells."""
+    if file is None:
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class Commits:

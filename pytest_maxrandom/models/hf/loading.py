@@ -47,29 +47,20 @@ _NOISE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A network and its tokenizer, of transformers.
-
-    Attributes
-    ----------
-    device : str
-        Where its inputs go.
-    device_map : str or dict
-        Where it was put, in the form that transformers takes.
-    places : tuple of str
-        The devices that hold parts of it, in the order of its layers.
-    stored : Stored or None
-        How its files are quantized, if they are.
-    revision : str or None
-        The commit that was loaded, of a model on the hub.
-    """
+    """A network and its tokenizer, of transformers."""
 
     model: Any
     tokenizer: Any
     device: str
+    """Where its inputs go."""
     device_map: str | dict[str, str]
+    """Where it was put, in the form that transformers takes."""
     places: tuple[str, ...]
+    """The devices that hold parts of it, in the order of its layers."""
     stored: Stored | None = None
+    """How its files are quantized, if they are."""
     revision: str | None = None
+    """The commit that was loaded, of a model on the hub."""
 
 
 def open_model(
@@ -249,7 +240,7 @@ def check_causal(spec: TransformersSpec, model: Any, device: str) -> None:
 
 def _reason(error: Exception, spec: TransformersSpec, auto: str) -> str | None:
     """Return what is behind a loader's error, where it is known."""
-    from pytest_maxrandom.models.hf.engines.budget import is_out_of_memory
+    from pytest_maxrandom.models.hf.engines.network import is_out_of_memory
 
     text = str(error)
     if is_out_of_memory(error):

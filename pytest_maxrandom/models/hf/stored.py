@@ -8,14 +8,13 @@ the suite says `unverified: true`.
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hf.hub import downloaded
+from pytest_maxrandom.models.hf.hub import downloaded, said_in
 from pytest_maxrandom.suite.base import FOUR_BITS
 
 if TYPE_CHECKING:
@@ -47,25 +46,17 @@ _KERNELS = {"gptq": "torch", "awq": "torch_awq"}
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """How a model's files are quantized.
-
-    Attributes
-    ----------
-    method : str
-        As config.json names it.
-    form : str or None
-        Which of the method's forms it is, such as "nf4" or "pack-quantized".
-    bits : int or None
-        Of a weight; None where that is not known, or layers differ.
-    verified : bool
-        Whether the numbers of such files were compared with those of the same weights in floating
-        point.
-    """
+    """How a model's files are quantized."""
 
     method: str
+    """As config.json names it."""
     form: str | None = None
+    """Which of the method's forms it is, such as "nf4" or "pack-quantized"."""
     bits: int | None = None
+    """Of a weight; None where that is not known, or layers differ."""
     verified: bool = False
+    """Whether the numbers of such files were compared with those of the same weights in floating
+    point."""
 
     @property
     def asked(self) -> str:
@@ -117,9 +108,8 @@ def of_files(spec: TransformersSpec, location: str) -> Stored | None:
     if not path.parent.is_dir():
         path = downloaded(location, "config.json", spec.revision)
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-        return read(config) if isinstance(config, dict) else None
-    except (OSError, ValueError, AttributeError):
+        return read(said_in(path))
+    except AttributeError:
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound
 from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Resources
@@ -20,7 +20,7 @@ from pytest_maxrandom.models.hf.refusals import check_modules
 from pytest_maxrandom.models.hf.training import arms
 from pytest_maxrandom.models.hf.training.classifying import Classifier
 from pytest_maxrandom.models.hf.training.texts import size_of
-from pytest_maxrandom.models.served.tokens import LocalTokens
+from pytest_maxrandom.models.tokens import LocalTokens
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Transformers(Backend):
             return None
 
         def tokens(texts: Sequence[str]) -> list[int]:
-            return [len(ids) for ids in LocalTokens(spec.name, str(folder)).encode(texts)]
+            return [len(ids) for ids in LocalTokens.load(spec.name, str(folder)).encode(texts)]
 
         return Lengths(limit, said, tokens)
 
@@ -139,7 +139,7 @@ class Transformers(Backend):
 
 def _check_objective(spec: TransformersSpec, location: str, training: Training) -> None:
     """Refuse an objective for which a network was not made, where its files name its kind."""
-    config = _json(hub.at_hand(location, "config.json", spec.revision))
+    config = hub.said_in(hub.at_hand(location, "config.json", spec.revision))
     found = config.get("architectures")
     kinds = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
     if training.settings is None or not kinds:
@@ -180,22 +180,11 @@ def _layers(folder: Path) -> list[str]:
 
 def _stated(location: str, revision: str | None) -> tuple[object, object]:
     """Return the longest text by a model's configuration and by its tokenizer, as files say it."""
-    config = _json(hub.at_hand(location, "config.json", revision))
+    config = hub.said_in(hub.at_hand(location, "config.json", revision))
     text = config.get("text_config")
     positions = (text if isinstance(text, dict) else config).get("max_position_embeddings")
-    tokenizer = _json(hub.at_hand(location, "tokenizer_config.json", revision))
+    tokenizer = hub.said_in(hub.at_hand(location, "tokenizer_config.json", revision))
     return positions, tokenizer.get("model_max_length")
-
-
-def _json(file: Path | None) -> dict[str, Any]:
-    """Return what a file says; nothing where it cannot be read, which loading tells."""
-    if file is None:
-        return {}
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _specified(located: Located) -> TransformersSpec:
@@ -214,10 +203,8 @@ def load(
 
     Parameters
     ----------
-    spec : TransformersSpec
-        What the suite says of it; its `revision` is a commit if the model is on the hub.
-    location : str
-        Hub id or local folder.
+    spec, location
+        As :func:`pytest_maxrandom.models.hf.loading.open_model` takes them.
     adapter : str, optional
         Hub id or local folder of its adapter.
     resources : Resources, optional

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from pytest_maxrandom.errors import ModelNotFound
 from pytest_maxrandom.models.base import Backend, Identity, Located
+from pytest_maxrandom.models.hf.hub import file_digest
 from pytest_maxrandom.models.served.dialects import LlamaCpp, OpenAI, OpenAIChat, Vllm
 from pytest_maxrandom.models.served.endpoint import Endpoint
+from pytest_maxrandom.models.served.handshake import identity_of, same_server
 from pytest_maxrandom.models.served.model import ServedModel
-from pytest_maxrandom.models.served.serving import identity_of, same_server
-from pytest_maxrandom.models.served.tokens import found, told_of
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import LlamaCppSpec, OpenAISpec, ServedSpec, VllmSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.served.dialects import Dialect
-    from pytest_maxrandom.models.served.serving import Serving
+    from pytest_maxrandom.models.served.handshake import Serving
+
+_FILES = ("tokenizer*", "vocab*", "*.model", "*.tiktoken")
+"""One of these is in the folder of any tokenizer."""
+_HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
 
 
 class Served(Backend):
@@ -36,7 +42,7 @@ class Served(Backend):
         """Return the address, and the folder of a tokenizer."""
         places = {"url": spec.url}
         if spec.tokenizer is not None:
-            places["tokenizer"] = found(spec.tokenizer, base)
+            places["tokenizer"] = _place_of(spec.tokenizer, base)
         return Located(spec, places)
 
     def identity(self, located: Located) -> Identity:
@@ -50,7 +56,7 @@ class Served(Backend):
         # Others compare their tokens with the server's, so that these change no number.
         if tokenizer is None or not (spec.chat or self.dialect is OpenAI):
             return identity
-        return replace(identity, digest=digest(identity.digest, *told_of(tokenizer)))
+        return replace(identity, digest=digest(identity.digest, *_files_of(tokenizer)))
 
     def load(self, located: Located, resources: Resources) -> ServedModel:
         """Return the model behind the address, once it was checked."""
@@ -100,3 +106,31 @@ def _endpoint(located: Located, tell: Callable[[str], None] = lambda sentence: N
         connections=spec.concurrency,
         tell=tell,
     )
+
+
+def _place_of(name: str, base: Path) -> str:
+    """Return the folder of a tokenizer (relative to `base`), else its name as a hub id."""
+    wrong = f"there is no folder {name} (relative to the suite file), and it is not a hub id"
+    try:
+        folder = base / Path(name).expanduser()
+        if folder.is_dir():
+            if any(any(folder.glob(pattern)) for pattern in _FILES):
+                return str(folder)
+            wrong = f"the folder {name} holds no tokenizer as written by save_pretrained"
+        elif _HUB_ID.fullmatch(name):
+            return name
+    except (OSError, RuntimeError) as error:  # too long a name; no such user
+        wrong = f"{name} cannot be a folder: {error}"
+    raise ModelNotFound(
+        {"tokenizer": f"{wrong}; expected a name such as ./folder or Qwen/Qwen3-8B"}
+    )
+
+
+def _files_of(tokenizer: str) -> list[str]:
+    """Return what tells a tokenizer and its chat template from others: its files, else its name."""
+    folder = Path(tokenizer)
+    if not folder.is_dir():
+        return [tokenizer]
+    files = {file for pattern in (*_FILES, "chat_template*") for file in folder.glob(pattern)}
+    named = sorted(file for file in files if file.is_file())
+    return [part for file in named for part in (file.name, file_digest(file))]

@@ -7,32 +7,32 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ScoreError, listed
 from pytest_maxrandom.models.served.endpoint import Refused
+from pytest_maxrandom.models.served.handshake import Serving
 from pytest_maxrandom.models.served.replies import (
+    AT_MOST,
+    REFUSED,
+    Written,
     check_length,
+    completed,
+    ending,
     entry_of,
     log_probability,
     part_of,
+    posted,
     tokens_of,
     tokens_read,
-)
-from pytest_maxrandom.models.served.serving import Serving
-from pytest_maxrandom.models.served.walk import AT_MOST, walk
-from pytest_maxrandom.models.served.writing import (
-    REFUSED,
-    Written,
-    completed,
-    ending,
-    posted,
+    walk,
     written,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence, Set
+    from collections.abc import Iterator, Sequence, Set
 
     from pytest_maxrandom.models.questions import Finish, Generation
     from pytest_maxrandom.models.requests import Request
@@ -47,12 +47,21 @@ class Read:
     tokens: int
 
 
-class Dialect(Protocol):
-    """How one kind of server is asked."""
+class Dialect(ABC):
+    """How one kind of server is asked.
+
+    Parameters
+    ----------
+    at : Endpoint
+    model : str
+        The name under which the server has the model.
+    """
 
     def __init__(self, at: Endpoint, model: str) -> None:
-        """Take the server's endpoint and the name under which it has the model."""
+        self._at = at
+        self._model = model
 
+    @abstractmethod
     def serving(self) -> Serving:
         """Return what the server says of itself and of the model.
 
@@ -64,7 +73,9 @@ class Dialect(Protocol):
 
     def tokenize(self, text: str) -> list[int] | None:
         """Return the tokens of a text with what stands in front; None if the server tells none."""
+        return None
 
+    @abstractmethod
     def score(self, requests: Sequence[Request]) -> Read:
         """Return the log-likelihoods of one example's requests.
 
@@ -76,6 +87,7 @@ class Dialect(Protocol):
             If it does not answer.
         """
 
+    @abstractmethod
     def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
         """Return what the model writes after a prompt, in tokens or as it stands.
 
@@ -88,12 +100,8 @@ class Dialect(Protocol):
         """
 
 
-class Vllm:
+class Vllm(Dialect):
     """A server of vLLM, led along the choices: what it has read is not read again."""
-
-    def __init__(self, at: Endpoint, model: str) -> None:
-        self._at = at
-        self._model = model
 
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
@@ -152,12 +160,8 @@ class Vllm:
         return completed(self._at, self._model, prompt, how, seed, plain)
 
 
-class LlamaCpp:
+class LlamaCpp(Dialect):
     """A server of llama.cpp, made to generate the choices by a grammar of their tokens."""
-
-    def __init__(self, at: Endpoint, model: str) -> None:
-        self._at = at
-        self._model = model
 
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
@@ -232,15 +236,11 @@ class LlamaCpp:
         return ending(str(part_of(self._at, reply, "content")), finish, how, read + written)
 
 
-class OpenAI:
+class OpenAI(Dialect):
     """Any server of ``/v1/completions`` that repeats a prompt with its log-probabilities.
 
     Each choice is read from its first token on, which no protocol of OpenAI's spares.
     """
-
-    def __init__(self, at: Endpoint, model: str) -> None:
-        self._at = at
-        self._model = model
 
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
@@ -253,9 +253,6 @@ class OpenAI:
         length = entry.get("max_model_len") or entry.get("context_length")
         owner = str(entry.get("owned_by") or "an unnamed server")
         return Serving(owner, "", self._model, {}, length)
-
-    def tokenize(self, text: str) -> list[int] | None:
-        """Return None: OpenAI's interface has no tokenizer."""
 
     def score(self, requests: Sequence[Request]) -> Read:
         """Return the log-likelihoods of one example's requests."""
@@ -308,9 +305,11 @@ class OpenAIChat(OpenAI):
             "messages": [{"role": "user", "content": prompt}],
             "temperature": how.temperature,
             **({"seed": seed} if how.temperature else {}),
+            **({"stop": list(how.stop)} if how.stop and self._stops else {}),
+            self._most: how.max_tokens,
         }
         try:
-            reply = self._chat(body, how)
+            reply = posted(self._at, "/v1/chat/completions", body)
         except Refused as refused:
             if refused.status == 400 and self._learns(str(refused), how):
                 return self.write(prompt, how, seed)
@@ -321,12 +320,6 @@ class OpenAIChat(OpenAI):
         if reply is None:
             return REFUSED
         return written(self._at, reply, how, lambda choice: choice.get("message") or {})
-
-    def _chat(self, body: Mapping[str, Any], how: Generation) -> Any:
-        stop = {"stop": list(how.stop)} if how.stop and self._stops else {}
-        return posted(
-            self._at, "/v1/chat/completions", {**body, **stop, self._most: how.max_tokens}
-        )
 
     def _learns(self, refusal: str, how: Generation) -> bool:
         """Note what models that think take otherwise; tell whether to ask again."""

@@ -1,19 +1,24 @@
-"""What is checked of a server before anything is scored, and again after it was gone."""
+"""What a server says of itself, and what is checked of it: at first, and after it was gone."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, listed
+from pytest_maxrandom.models.base import Identity
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.requests import encode
+from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.models.requests import Request
-    from pytest_maxrandom.models.served.tokens import Tokens
+    from pytest_maxrandom.models.tokens import Tokens
 
 NOISE = 0.25
 """Nats by which a log-likelihood may change between two requests: what bfloat16 leaves open, and
@@ -35,33 +40,79 @@ _LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What was checked of a server, as its results' record has it.
+class Serving:
+    """What a server says of itself and of the model."""
 
-    Attributes
-    ----------
-    tokenized : int
-        Texts that the server and the tokenizer at hand turned into the same tokens; 0 where one of
-        the two does not tell its tokens.
-    repeated : float
-        The largest difference in nats between two askings, in two orders.
-    local : float or None
-        The largest difference in nats of a log-likelihood from a forward pass on this machine;
-        None where the weights are not at hand.
-    values : tuple of float
-        The log-likelihoods themselves, by which another model is noticed under the same name.
-    texts : tuple of str
-        Of a server that was asked for texts only: these, in place of log-likelihoods.
-    same_texts : int or None
-        How many of those were the same when they were asked for again, in another order.
+    server: str
+    version: str
+    """Its software."""
+    model: str
+    """The name under which it serves the model."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """What it tells of the model besides: its file, its size, its parameters. Two servers that tell
+    the same of a name serve the same model, as far as they tell."""
+    context_length: int | None = None
+    """The longest text in tokens."""
+
+
+def identity_of(serving: Serving, *, chat: bool = False) -> Identity:
+    """Return what determines a served model's numbers, as far as the server tells.
+
+    The address is no part of it: the same model at another one is the same. That prompts are put
+    into a chat template is.
     """
+    told = [part for key, value in sorted(serving.told.items()) for part in (key, _last(value))]
+    model = digest("served", _last(serving.model), *told, *(["chat"] if chat else []))
+    # The server does not say what its processors are.
+    arithmetic = Arithmetic(
+        f"a server of {serving.server}", "its own kernels", {serving.server: serving.version}
+    )
+    return Identity(model, arithmetic, model)
+
+
+def same_server(server: str, before: Serving, now: Serving) -> None:
+    """Refuse a server that says of itself what it did not say before.
+
+    Raises
+    ------
+    ModelError
+        In one sentence.
+    """
+    if now != before:
+        raise ModelError(
+            f"the server at {server} came back changed: now {_said(now)}, before {_said(before)}; "
+            "its answers since then are not used"
+        )
+
+
+def _said(serving: Serving) -> str:
+    told = "".join(f", {key} {value}" for key, value in serving.told.items())
+    return f"{serving.server} {serving.version} with {serving.model}{told}"
+
+
+def _last(name: str) -> str:
+    """Return the last part of a path, since the same model has another one on another machine."""
+    return PurePosixPath(name).name if name.startswith("/") else name
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was checked of a server, as its results' record has it."""
 
     tokenized: int
+    """Texts that the server and the tokenizer at hand turned into the same tokens; 0 where one of
+    the two does not tell its tokens."""
     repeated: float | None
+    """The largest difference in nats between two askings, in two orders."""
     local: float | None
+    """The largest difference in nats of a log-likelihood from a forward pass on this machine; None
+    where the weights are not at hand."""
     values: tuple[float, ...] = ()
+    """The log-likelihoods themselves, by which another model is noticed under the same name."""
     texts: tuple[str, ...] = ()
+    """Of a server that was asked for texts only: these, in place of log-likelihoods."""
     same_texts: int | None = None
+    """How many of those were the same when they were asked for again, in another order."""
 
 
 def shake_hands(
@@ -104,7 +155,7 @@ def shake_hands(
                 f"the server at {server} gives all choices the log-likelihood {what}, so every "
                 "accuracy would be exact chance; it does not return a prompt's log-probabilities"
             )
-    before, after = _flat(first), _flat(second)
+    before, after = (tuple(chain.from_iterable(each)) for each in (first, second))
     repeated = _apart(before, after)
     if not repeated <= NOISE:
         raise ModelError(
@@ -139,12 +190,8 @@ def meet_writer(
 
     Parameters
     ----------
-    server : str
-        Its address, for messages.
-    tokens : Tokens, optional
-        By which texts are turned into tokens, where that is done here.
-    tokenize : callable
-        Returns the server's own tokens of a text, None if it tells none.
+    server, tokens, tokenize
+        As :func:`shake_hands` takes them; without `tokens` the server reads texts.
     write : callable
         Returns what the server generates.
     temperature : float
@@ -205,10 +252,6 @@ def _same_tokens(server: str, tokens: Tokens, tokenize: Callable[[str], list[int
             )
         compared += 1
     return compared
-
-
-def _flat(values: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    return tuple(value for part in values for value in part)
 
 
 def _apart(one: Sequence[float], other: Sequence[float]) -> float:

@@ -4,48 +4,50 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from dataclasses import asdict, replace
-from itertools import groupby, islice
+from concurrent.futures import Future
+from dataclasses import asdict
+from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Model, Resources
+from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
-from pytest_maxrandom.models.requests import (
-    Request,
-    encode,
-    encode_prompts,
-    fit,
-    in_parts,
-    subject,
-)
+from pytest_maxrandom.models.requests import common_length, subject
 from pytest_maxrandom.models.served.dialects import OpenAI, OpenAIChat
 from pytest_maxrandom.models.served.endpoint import Refused
-from pytest_maxrandom.models.served.handshake import meet_writer, same_model, shake_hands
-from pytest_maxrandom.models.served.serving import identity_of, same_server
-from pytest_maxrandom.models.served.threads import spread
-from pytest_maxrandom.models.served.tokens import LocalTokens, ServerTokens
+from pytest_maxrandom.models.served.handshake import (
+    identity_of,
+    meet_writer,
+    same_model,
+    same_server,
+    shake_hands,
+)
+from pytest_maxrandom.models.tokens import ChatTemplate, LocalTokens, TokenizedModel
 from pytest_maxrandom.suite.models import ServedSpec, TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.questions import Question
-    from pytest_maxrandom.models.served.dialects import Dialect, Read
+    from pytest_maxrandom.models.requests import Request
+    from pytest_maxrandom.models.served.dialects import Dialect
     from pytest_maxrandom.models.served.endpoint import Endpoint
-    from pytest_maxrandom.models.served.handshake import Checked
-    from pytest_maxrandom.models.served.serving import Serving
-    from pytest_maxrandom.models.served.tokens import Tokens
-    from pytest_maxrandom.models.served.writing import Written
+    from pytest_maxrandom.models.served.handshake import Checked, Serving
+    from pytest_maxrandom.models.served.replies import Written
+    from pytest_maxrandom.models.tokens import Tokens
+
+_Asked = TypeVar("_Asked")
+_Answer = TypeVar("_Answer")
 
 _SMALL = 2 * 2**30
 """Bytes of weights at most that are loaded on this machine only to compare a server with them."""
 
 
-class ServedModel(Model):
+class ServedModel(TokenizedModel):
     """A model behind a server; see :class:`pytest_maxrandom.models.base.Model`.
 
     Parameters
@@ -66,11 +68,7 @@ class ServedModel(Model):
     """
 
     serving: Serving
-    engine_reason: str | None = None
-    asked_dtype: str | None = None
-    revision: str | None = None
     batch_tokens = 0
-    generates = True
 
     def __init__(
         self,
@@ -92,7 +90,8 @@ class ServedModel(Model):
         self.arithmetic = identity_of(self.serving, chat=spec.chat).arithmetic
         self.context_length = self.serving.context_length
         self._tokens = None if self._chats else self._tokenizer(spec, tokenizer)
-        self._template = self._tokens.template if isinstance(self._tokens, LocalTokens) else None
+        if isinstance(self._tokens, LocalTokens) and spec.chat:
+            self._template = ChatTemplate.of(self._tokens.tokenizer, str(spec.tokenizer))
         self._forward = _forward_of(tokenizer)
         generates |= self._chats
         self._checked = {generates: self._met(generates)}
@@ -115,82 +114,54 @@ class ServedModel(Model):
             **checked,
         }
 
-    @property
-    def chat(self) -> tuple[str, str] | None:
-        """What stands before and after a prompt; None where it stands alone, or is not known."""
-        return None if self._template is None else (self._template.before, self._template.after)
-
-    def peak_memory(self) -> None:
-        """Return None: a server does not tell."""
-
     def check(self, questions: Iterable[Question]) -> None:
         """Refuse texts that do not fit the context."""
-        if self.context_length is None or self._tokens is None:
-            return
-        for part in in_parts(questions):
-            if part[0].generation is None:
-                self._fitting(part)
-            else:
-                self._prompts(part)
+        if self.context_length is not None and self._tokens is not None:
+            super().check(questions)
 
     def ask(self, questions: Iterable[Question]) -> Reply:
         """Return the log-likelihoods of continuations in nats, or what is written."""
-        answers: list[Answer] = []
-        read = nodes = 0
-        for part in in_parts(questions):
-            generates = part[0].generation is not None
-            self.engine = self._way(generates)
-            if generates not in self._checked:
-                self._checked[generates] = self._met(generates)
-            if generates:
-                written = self._written(part)
-                read += sum(one.tokens for one in written)
-                answers += [Answer((), (), text=one.text, finish=one.finish) for one in written]
-                continue
-            rows = self._fitting(part)
-            nodes += trie.build([request for row in rows for request in row]).nodes
-            # What is asked about one example shares most of its text, so one thread asks it.
-            subjects = [subject(question) for question in part]
-            together = [
-                [number for number, _ in group]
-                for _, group in groupby(enumerate(subjects), key=lambda pair: pair[1])
-            ]
-            found: dict[int, tuple[float, ...]] = {}
-            for numbers, scored in zip(
-                together,
-                self._scored([[r for n in numbers for r in rows[n]] for numbers in together]),
-                strict=True,
-            ):
-                read += scored.tokens
-                rest = iter(scored.values)
-                found |= {n: tuple(islice(rest, len(rows[n]))) for n in numbers}
-            for number, row in enumerate(rows):
-                fills = max(len(request.ids) for request in row) == self.context_length
-                lengths = tuple(len(request.ids) - request.start for request in row)
-                answers.append(Answer(found[number], lengths, fills_context=fills))
+        reply = super().ask(questions)
         if self._at.broken:
             self._meet_again()
-        return Reply(tuple(answers), read, nodes)
+        return reply
 
-    def estimate(self, questions: Iterable[Question]) -> Estimate:
-        """Return what asking takes: what a text shares with another is read once, if all is kept.
+    def _scored(self, questions: Sequence[Question]) -> Reply:
+        """Ask for log-likelihoods; what is asked about one example one thread asks.
 
-        Raises
-        ------
-        PromptTooLong, QuestionError
+        Most of its text is the same. The first example is asked alone, so that the others find what
+        they share with it already read.
         """
-        found = Estimate(0, 0, 0)
-        for part in in_parts(questions):
-            if (how := part[0].generation) is None:
-                found += _estimate([request for row in self._fitting(part) for request in row])
-                continue
-            prompts = self._prompts(part)
-            if self._chats or self._tokens is None:
-                found += Estimate(len(prompts), at_most=True)
-                continue
-            longest = [Request((*map(int, ids), *[0] * how.max_tokens), 1) for ids in prompts]
-            found += replace(_estimate(longest), at_most=True)
-        return found
+        self._begin(generates=False)
+        rows = self._fitting(questions)
+        together = groupby(zip(questions, rows, strict=True), key=lambda pair: subject(pair[0]))
+        groups = [[request for _, row in pairs for request in row] for _, pairs in together]
+        score = self._dialect.score
+        found = [score(groups[0]), *spread(score, groups[1:], self._concurrency)]
+        values = chain.from_iterable(one.values for one in found)
+        nodes = trie.build([request for row in rows for request in row]).nodes
+        return Reply(self._answers(rows, values), sum(one.tokens for one in found), nodes)
+
+    def _written(self, questions: Sequence[Question]) -> Reply:
+        """Generate the answers; the first is asked alone, as with log-likelihoods."""
+        self._begin(generates=True)
+        first, *rest = zip(self._sent(questions), questions, strict=True)
+        others = spread(lambda pair: self._write(*pair), rest, self._concurrency)
+        found = [self._write(*first), *others]
+        answers = tuple(Answer((), (), text=one.text, finish=one.finish) for one in found)
+        return Reply(answers, sum(one.tokens for one in found), 0)
+
+    def _estimated(self, questions: Sequence[Question]) -> Estimate:
+        """Return what asking takes; nobody knows the tokens of texts that are sent as they are."""
+        if questions[0].generation is not None and self._tokens is None:
+            return Estimate(len(questions), at_most=True)
+        return super()._estimated(questions)
+
+    def _begin(self, *, generates: bool) -> None:
+        """Check the server before it is asked in this way for the first time."""
+        self.engine = self._way(generates)
+        if generates not in self._checked:
+            self._checked[generates] = self._met(generates)
 
     def _way(self, generates: bool) -> str:
         """Return how the server is asked, for the report."""
@@ -198,57 +169,26 @@ class ServedModel(Model):
             return "chat" if self._chats else "completions"
         return "echo" if isinstance(self._dialect, OpenAI) else "walk"
 
-    def _written(self, questions: Sequence[Question]) -> list[Written]:
-        """Generate the answers; the first is asked alone, as with log-likelihoods."""
-        pairs = list(zip(self._prompts(questions), questions, strict=True))
-        first = self._write(*pairs[0])
-        return [first, *spread(lambda pair: self._write(*pair), pairs[1:], self._concurrency)]
-
     def _write(self, prompt: Sequence[int] | str, question: Question) -> Written:
         assert question.generation is not None
         return self._dialect.write(prompt, question.generation, question.seed)
 
-    def _prompts(self, questions: Sequence[Question]) -> Sequence[Sequence[int] | str]:
+    def _sent(self, questions: Sequence[Question]) -> Sequence[Sequence[int] | str]:
         """Return what is sent: tokens, or texts where the server has the only tokenizer."""
         if self._chats:
             return [question.context for question in questions]
         if self._tokens is None:
             return [question.context.rstrip(" ") for question in questions]
-        found = encode_prompts(questions, self._encoder, self._tokens.beginning, self._template)
-        for question, ids in zip(questions, found, strict=True):
-            fit(question, len(ids), self.context_length)
-        return found
-
-    @property
-    def _encoder(self) -> Callable[[Sequence[str]], list[list[int]]]:
-        assert self._tokens is not None
-        if self._template is None:
-            return self._tokens.encode
-        assert isinstance(self._tokens, LocalTokens)
-        return self._tokens.encode_messages
-
-    def _scored(self, groups: Sequence[Sequence[Request]]) -> Iterator[Read]:
-        """Yield log-likelihoods and tokens read of each group.
-
-        The first is asked alone, so that the others find what they share with it already read.
-        """
-        yield self._dialect.score(groups[0])
-        yield from spread(self._dialect.score, groups[1:], self._concurrency)
+        return self._prompts(questions)
 
     def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
-        tokens = self._needed()
-        if self._template is not None:
-            around = self._template.around
-            questions = [replace(each, context=around(each.context)) for each in questions]
-        rows = encode(questions, self._encoder, tokens.beginning)
-        for question, row in zip(questions, rows, strict=True):
-            fit(question, max(len(request.ids) for request in row), self.context_length)
-        return rows
+        self._needed()
+        return super()._fitting(questions)
 
     def _tokenizer(self, spec: ServedSpec, tokenizer: str | None) -> Tokens | None:
         if tokenizer is not None:
             assert spec.tokenizer is not None
-            return LocalTokens(spec.tokenizer, tokenizer, chat=spec.chat)
+            return LocalTokens.load(spec.tokenizer, tokenizer)
         if self._dialect.tokenize("a") is None:
             return None
         return ServerTokens(self._dialect, self._concurrency)
@@ -270,19 +210,17 @@ class ServedModel(Model):
     def _met(self, generates: bool) -> Checked:
         """Check the server before it is asked in this way."""
         own = self._dialect.tokenize if isinstance(self._tokens, LocalTokens) else lambda text: None
-        if generates:
-            return self._met_writer(own)
-        return shake_hands(
-            str(self._at),
-            self._needed(),
-            own,
-            lambda requests: self._dialect.score(requests).values,
-            self._forward,
-        )
+        if not generates:
+            return shake_hands(
+                str(self._at),
+                self._needed(),
+                own,
+                lambda requests: self._dialect.score(requests).values,
+                self._forward,
+            )
 
-    def _met_writer(self, own: Callable[[str], list[int] | None]) -> Checked:
         def write(question: Question) -> str:
-            return self._write(self._prompts([question])[0], question).text
+            return self._write(self._sent([question])[0], question).text
 
         try:
             return meet_writer(str(self._at), self._tokens, own, write)
@@ -305,9 +243,61 @@ class ServedModel(Model):
             raise
 
 
-def _estimate(requests: Sequence[Request]) -> Estimate:
-    apart = sum(len(request.ids) - 1 for request in requests)
-    return Estimate(len(requests), trie.build(requests).nodes, apart)
+class ServerTokens:
+    """The tokens of a server's own tokenizer."""
+
+    beginning: int | None = None
+
+    def __init__(self, dialect: Dialect, concurrency: int) -> None:
+        self._dialect = dialect
+        self._concurrency = concurrency
+        one, other = self._asked(["a", "b"])
+        # Only what a tokenizer puts at the end is the same at the ends of these two.
+        self._closing = common_length(one[::-1], other[::-1])
+
+    def encode(self, texts: Sequence[str], *, bare: bool = False) -> list[list[int]]:
+        """Return the tokens of each text, which is one request each; no template is known."""
+        assert not bare
+        return [ids[: len(ids) - self._closing] for ids in self._asked(texts)]
+
+    def _asked(self, texts: Sequence[str]) -> list[list[int]]:
+        found = spread(self._dialect.tokenize, texts, self._concurrency)
+        return [tokens for tokens in found if tokens is not None]
+
+
+def spread(
+    ask: Callable[[_Asked], _Answer], asked: Iterable[_Asked], at_once: int
+) -> Iterator[_Answer]:
+    """Yield what a function returns for each of its arguments, in their order.
+
+    Its threads end with the process: whoever interrupts it, or meets an error, waits for none.
+
+    Parameters
+    ----------
+    at_once : int
+        How many threads call it.
+    """
+    wanted = [(one, Future[_Answer]()) for one in asked]
+    rest, taking, ended = iter(wanted), Lock(), Event()
+
+    def work() -> None:
+        while not ended.is_set():
+            with taking:
+                one, answer = next(rest, (None, None))
+            if answer is None:
+                return
+            try:
+                answer.set_result(ask(one))  # type: ignore[arg-type]
+            except BaseException as error:
+                answer.set_exception(error)
+
+    for _ in range(min(at_once, len(wanted))):
+        Thread(target=work, daemon=True).start()
+    try:
+        for _, answer in wanted:
+            yield answer.result()
+    finally:
+        ended.set()
 
 
 def _forward_of(folder: str | None) -> Callable[[Sequence[Question]], list[float] | None] | None:

@@ -8,12 +8,11 @@ of version 0.4.13.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.logs.json_files import read_json
+from pytest_maxrandom.recorded.files import read_json
 from pytest_maxrandom.recorded.logs.lm_eval_samples import COMPARED, read_samples
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.recorded.logs.json_files import Object
+    from pytest_maxrandom.recorded.files import Object
     from pytest_maxrandom.recorded.logs.lm_eval_samples import Sample
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import LmEvalResults
@@ -242,28 +241,26 @@ def _answers(
 
     Where choices were compared, the comparison is made again and must agree.
     """
-    answers = [
-        LoggedAnswer(sample.id, sample.content, sample.prompt, correct, cluster=sample.cluster)
-        for sample, correct in zip(samples, right, strict=True)
-    ]
     compared = metric in COMPARED and all(sample.log_likelihoods for sample in samples)
-    if judged or not compared:
-        return tuple(answers), [Remark("metric_as_logged", {"metric": metric})]
-    chosen = [sample.chosen(metric) for sample in samples]
+    told = compared and not judged
+    chosen = [sample.chosen(metric) if told else None for sample in samples]
     places: list[frozenset[int]] | None = None
     if None not in chosen and all(sample.texts is not None for sample in samples):
         places = _right_places(samples, metric, chosen, right)
-    told = (
-        replace(
-            answer,
-            choices=sample.texts or ("",) * len(sample.log_likelihoods),
+    answers = tuple(
+        LoggedAnswer(
+            *(sample.id, sample.content, sample.prompt, right[row]),
+            choices=(sample.texts or ("",) * len(sample.log_likelihoods)) if told else None,
             right=places[row] if places else None,
             chosen=chosen[row],
-            log_likelihoods=sample.log_likelihoods,
+            log_likelihoods=sample.log_likelihoods if told else None,
+            cluster=sample.cluster,
         )
-        for row, (answer, sample) in enumerate(zip(answers, samples, strict=True))
+        for row, sample in enumerate(samples)
     )
-    return tuple(told), [] if places else [Remark("right_not_told")]
+    if not told:
+        return answers, [Remark("metric_as_logged", {"metric": metric})]
+    return answers, [] if places else [Remark("right_not_told")]
 
 
 def _right_places(

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.logs.json_files import read_lines
+from pytest_maxrandom.recorded.files import read_lines
 from pytest_maxrandom.recorded.logs.runs import cluster_of, digest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.logs.json_files import Fields, Object
+    from pytest_maxrandom.recorded.files import Fields, Object
 
 COMPARED = frozenset({"acc", "acc_norm"})
 """Metrics that compare the choices with one another."""
@@ -30,37 +30,27 @@ _PLACES = re.compile(r"\[\s*\d+\s*(,\s*\d+\s*)*\]")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One document, as one filter left it.
-
-    Attributes
-    ----------
-    where : str
-        File and line.
-    content, prompt : str
-        Digests of the document and of the text before the answer.
-    target : str
-        The right answer: a place, several, or a text.
-    texts : tuple of str or None
-        The choices as the task has them; None where there are none, or they are parts of the
-        contexts.
-    log_likelihoods : tuple of float
-        Of each choice, summed over its tokens, in nats; empty where the model wrote its answer.
-    metrics : dict
-        Value of each metric.
-    cluster : str or None
-        What the document shares with others; None where that was not asked for.
-    """
+    """One document, as one filter left it."""
 
     where: str
+    """File and line."""
     id: str
     filter: str
     content: str
+    """Digest of the document."""
     prompt: str
+    """Digest of the text before the answer."""
     target: str
+    """The right answer: a place, several, or a text."""
     texts: tuple[str, ...] | None
+    """The choices as the task has them; None where there are none, or they are parts of the
+    contexts."""
     log_likelihoods: tuple[float, ...]
+    """Of each choice, summed over its tokens, in nats; empty where the model wrote its answer."""
     metrics: Object
+    """Value of each metric."""
     cluster: str | None = None
+    """What the document shares with others; None where that was not asked for."""
 
     def right(self, metric: str) -> bool:
         """Tell whether the metric counts the answer as right.
@@ -113,16 +103,10 @@ class Sample:
 
 
 def read_samples(path: Path, delimiter: str, cluster: str | None = None) -> list[Sample]:
-    """Read all lines of a samples file, in its order.
+    """Read all lines of a file ``samples_TASK_TIME.jsonl``, in its order.
 
-    Parameters
-    ----------
-    path : Path
-        A file ``samples_TASK_TIME.jsonl``.
-    delimiter : str
-        What the task puts between a context and a choice.
-    cluster : str, optional
-        The field of the documents that holds their cluster.
+    Between a context and a choice stands the task's `delimiter`; `cluster` is the field of the
+    documents that holds their cluster, if any does.
 
     Raises
     ------

@@ -27,39 +27,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoggedAnswer:
-    """What a run's log tells of one example; None where it does not tell.
-
-    Attributes
-    ----------
-    id : str
-        Name of the example, unique in its run.
-    content : str
-        Digest of what the example says, whatever the prompt around it.
-    prompt : str
-        Digest of what the model got before it answered.
-    correct : bool
-        Whether the tool counted the answer as right.
-    choices : tuple of str or None
-        Texts of the choices, or as many empty texts where only their number is known.
-    right : frozenset of int or None
-        Places of the right choices.
-    chosen : int or None
-        Place of the choice that was answered.
-    log_likelihoods : tuple of float or None
-        Of each choice, in nats.
-    cluster : str or None
-        What the example shares with others, such as its passage.
-    """
+    """What a run's log tells of one example; None where it does not tell."""
 
     id: str
+    """Name of the example, unique in its run."""
     content: str
+    """Digest of what the example says, whatever the prompt around it."""
     prompt: str
+    """Digest of what the model got before it answered."""
     correct: bool
+    """Whether the tool counted the answer as right."""
     choices: tuple[str, ...] | None = None
+    """Texts of the choices, or as many empty texts where only their number is known."""
     right: frozenset[int] | None = None
+    """Places of the right choices."""
     chosen: int | None = None
+    """Place of the choice that was answered."""
     log_likelihoods: tuple[float, ...] | None = None
+    """Of each choice, in nats."""
     cluster: str | None = None
+    """What the example shares with others, such as its passage."""
 
     @property
     def chance(self) -> Fraction | None:
@@ -70,29 +57,22 @@ class LoggedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """One model, with one set of prompts, on one task.
-
-    Attributes
-    ----------
-    path, log : Path
-        The file with its answers, and the one after which the run is called in the sweep.
-    identity : str
-        Digest of all that makes it another try than another run.
-    measure : str
-        How its answers were judged.
-    notes : tuple of Remark
-        What a reader must know.
-    """
+    """One model, with one set of prompts, on one task."""
 
     path: Path
+    """The file with its answers."""
     log: Path
+    """The file after which the run is called in the sweep."""
     identity: str
+    """Digest of all that makes it another try than another run."""
     model: str
     task: str
     shots: int
     measure: str
+    """How its answers were judged."""
     answers: tuple[LoggedAnswer, ...]
     notes: tuple[Remark, ...] = ()
+    """What a reader must know."""
 
 
 def digest(*parts: object) -> str:
@@ -104,15 +84,10 @@ def digest(*parts: object) -> str:
 def cluster_of(data: object, key: str | None, where: str) -> str | None:
     """Return the cluster in what a log tells of an example; None where none is asked for.
 
-    Parameters
-    ----------
-    data : object
-        An object of JSON in which it stands under `key`.
-
     Raises
     ------
     RecordedError
-        If it does not stand there.
+        If it does not stand under `key` in an object of JSON.
     """
     if key is None:
         return None
@@ -130,12 +105,7 @@ def cluster_of(data: object, key: str | None, where: str) -> str | None:
 def gather(path: Path, runs: Sequence[LoggedRun]) -> list[Answers]:
     """Make a sweep of all runs with the same model, task and shots, in the order of their firsts.
 
-    Parameters
-    ----------
-    path : Path
-        Where the runs were read from.
-    runs : sequence of LoggedRun
-        In the order in which repeated runs give way to earlier ones.
+    Repeated runs give way to those that are given earlier.
 
     Raises
     ------

@@ -7,7 +7,7 @@ import math
 from array import array
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -76,19 +76,13 @@ def wanted_columns(columns: Spec, always: Collection[str]) -> Wanted:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Values(Generic[T]):
-    """What a column means.
-
-    Attributes
-    ----------
-    distinct : list
-        Its different values.
-    codes : ndarray of int
-        Per row the place of its value there.
-    """
+    """What a column means."""
 
     role: str
     distinct: list[T]
+    """Its different values."""
     codes: NDArray[np.int32]
+    """Per row the place of its value there."""
 
     def of_rows(self) -> list[T]:
         """Return the value of each row."""
@@ -98,12 +92,7 @@ class Values(Generic[T]):
 class Rows:
     """The columns of a file that are wanted and there, by role.
 
-    Parameters
-    ----------
-    line : int or None
-        On which the header stands; None where the file has no lines.
-    header : sequence of str
-        The names of all its columns.
+    The header, with the names of all columns, stands on a `line`; None where a file has no lines.
 
     Attributes
     ----------
@@ -131,12 +120,12 @@ class Rows:
         self._pieces: dict[str, list[NDArray[np.int32]]] = {role: [] for role in self.names}
         self._kept: NDArray[np.int64] | None = None
 
-    def place(self, row: int) -> int:
+    def place(self, row: int | np.integer[Any]) -> int:
         """Return the line of a row, or its number, both from 1."""
-        whole = row if self._kept is None else int(self._kept[row])
+        whole = int(row if self._kept is None else self._kept[row])
         return whole + 1 if self._lines is None else self._lines[whole]
 
-    def called(self, row: int) -> str:
+    def called(self, row: int | np.integer[Any]) -> str:
         """Return what a message calls a row."""
         return f"{'row' if self._lines is None else 'line'} {self.place(row)}"
 
@@ -148,10 +137,7 @@ class Rows:
     def extend(self, records: Iterator[tuple[int, Any]], keys: Sequence[Any]) -> None:
         """Append rows, given the line on which each starts, and its cells by key.
 
-        Parameters
-        ----------
-        keys : sequence
-            The keys of the columns in a row, in the order of `names`.
+        The keys are those of the columns in a row, in the order of `names`.
 
         Raises
         ------
@@ -173,10 +159,7 @@ class Rows:
     ) -> None:
         """Append to a column texts, or other values as JSON has them, behind `count` rows.
 
-        Parameters
-        ----------
-        of_row : ndarray of int, optional
-            Per row the place of its value; if not given, each row has one.
+        Each row has one, unless `of_row` has per row the place of its value.
         """
         kinds = set(map(type, values))
         texts: Iterable[str] = (
@@ -202,25 +185,15 @@ class Rows:
     def keep(self, role: str, alternatives: Iterable[Sequence[str]]) -> None:
         """Forget the rows in whose column something else stands, with whatever is wrong with them.
 
-        Parameters
-        ----------
-        alternatives : iterable of sequence of str
-            What may stand there. Where nothing of one of them does, all rows are kept, so that a
-            message can tell what there is.
+        Where nothing of one of the alternatives does, all rows are kept, so that a message can tell
+        what there is.
         """
-        texts = list(self._codes[role])
-        wanted = {text for each in alternatives for text in each}
-        if not all(any(text in self._codes[role] for text in each) for each in alternatives):
-            return
-        columns = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
-        asked = [code for code, text in enumerate(texts) if text in wanted]
-        self._kept = np.flatnonzero(np.isin(columns[role], asked))
-        self.count = len(self._kept)
-        for name, column in columns.items():
-            codes, of_row = np.unique(column[self._kept], return_inverse=True)
-            known = list(self._codes[name])
-            self._codes[name] = defaultdict(None, {known[at]: new for new, at in enumerate(codes)})
-            self._pieces[name] = [of_row.astype(np.int32)]
+        codes = self._codes[role]
+        asked = [[codes[text] for text in each if text in codes] for each in alternatives]
+        if all(asked):
+            wanted = np.isin(np.concatenate(self._pieces[role]), [*chain(*asked)])
+            self._kept = np.flatnonzero(wanted)
+            self.count = len(self._kept)
 
     def read(self, role: str, parse: Callable[[str], T]) -> Values[T]:
         """Return what the texts of a column mean.
@@ -231,17 +204,18 @@ class Rows:
             At the first row for whose text `parse` raises a ValueError.
         """
         column = np.concatenate(self._pieces[role])
+        if self._kept is not None:
+            column = column[self._kept]
+        texts = list(self._codes[role])
         known: dict[T, int] = {}
-        codes = []
-        for code, text in enumerate(self._codes[role]):
+        codes = np.zeros(len(texts), dtype=np.int32)
+        for code in np.flatnonzero(np.bincount(column, minlength=len(texts))):
             try:
-                codes.append(known.setdefault(parse(_encodable(text)), len(known)))
+                codes[code] = known.setdefault(parse(_encodable(texts[code])), len(known))
             except ValueError as error:
                 row = int(np.argmax(column == code))
                 raise self.error(row, f"{role} {error}") from None
-        if len(known) < len(codes):
-            column = np.array(codes, dtype=np.int32)[column]
-        return Values(role, list(known), column)
+        return Values(role, list(known), codes[column])
 
 
 def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str, str]:

@@ -82,19 +82,12 @@ def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.int64]]:
 def by_first_row(
     codes: NDArray[np.integer[Any]], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give the codes that occur new numbers, in the order of their first rows.
-
-    Parameters
-    ----------
-    codes : ndarray of int
-        Per row, from 0 to size - 1.
+    """Give the codes that occur, from 0 to size - 1, new numbers in the order of their first rows.
 
     Returns
     -------
-    firsts : ndarray of int
-        The first row of each.
-    renumbered : ndarray of int
-        The new number of each row.
+    firsts, renumbered : ndarray of int
+        The first row of each, and the new number of each row.
     """
     if size > 8 * len(codes):  # sorting the rows is then faster than going through all codes
         distinct, codes = np.unique(codes, return_inverse=True)
@@ -109,18 +102,10 @@ def by_first_row(
 
 
 class Grid:
-    """Where each row stands.
+    """Where each row of the sweep of one owner stands.
 
-    Parameters
-    ----------
-    rows : Rows
-        The whole file.
-    owner : Owner
-        Whose sweep it is.
-    members : ndarray of int
-        The sweep's rows, ascending.
-    values : mapping of str to Values
-        What the columns mean, of all rows; ``prompt`` and ``example`` among them.
+    Its members are the sweep's rows in the whole file, ascending; what the columns mean is given of
+    all rows, with ``prompt`` and ``example`` among them.
 
     Attributes
     ----------
@@ -161,8 +146,8 @@ class Grid:
             raise self.error(
                 again,
                 f"prompt {quoted(self.prompts[self._prompt[first]])} already has an answer to "
-                f"example {quoted(self.examples[self.example[first]])} in {self._called(first)}; "
-                "keep one row for each prompt and example",
+                f"example {quoted(self.examples[self.example[first]])} in "
+                f"{rows.called(members[first])}; keep one row for each prompt and example",
             )
 
     def error(self, member: int | np.integer[Any], message: str) -> RecordedError:
@@ -173,9 +158,6 @@ class Grid:
         """Return an error at the first row of an example."""
         about = f"example {quoted(self.examples[example])} {message}"
         return self.error(self._example_firsts[example], about)
-
-    def _called(self, member: int | np.integer[Any]) -> str:
-        return self._rows.called(int(self._members[member]))
 
     def sizes(self, *, ragged: bool) -> tuple[int, int]:
         """Return the least and the greatest number of examples of a prompt.
@@ -232,7 +214,8 @@ class Grid:
                 at,
                 f"{values.role} of example {quoted(self.examples[example])} is "
                 f"{shown(values.distinct[codes[at]])}, but {shown(values.distinct[codes[first]])} "
-                f"in {self._called(first)}; give all rows of an example the same value",
+                f"in {self._rows.called(self._members[first])}; give all rows of an example the "
+                "same value",
             )
         return [values.distinct[code] for code in expected]
 

@@ -55,7 +55,7 @@ class ShownText(TypedDict):
 
 
 class Cells(TypedDict):
-    """The answers of t prompts to n examples."""
+    """How the page writes `Answers` as JSON."""
 
     prompts: list[str]
     """Names, or the beginnings of digests."""
@@ -96,14 +96,13 @@ def may_show(claim: ClaimRecord, texts: Texts) -> bool:
 
 def shareable(run: RunRecord, texts: Texts) -> RunRecord:
     """Return a run without the best prompts of claims whose texts may not be shown."""
-    return replace(run, claims=[_shareable(claim, texts) for claim in run.claims])
-
-
-def _shareable(claim: ClaimRecord, texts: Texts) -> ClaimRecord:
-    best = claim.best_prompt
-    if best is None or may_show(claim, texts):
-        return claim
-    return replace(claim, best_prompt=replace(best, text=None, question=None, answers=None))
+    claims = [
+        claim
+        if (best := claim.best_prompt) is None or may_show(claim, texts)
+        else replace(claim, best_prompt=replace(best, text=None, question=None, answers=None))
+        for claim in run.claims
+    ]
+    return replace(run, claims=claims)
 
 
 def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | None:
@@ -115,34 +114,43 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
         Digest of the claim's best prompt; if not given, that with the highest accuracy, the first
         of several.
     """
+    import numpy as np  # pytest reads this module's options without it
+
+    from pytest_maxrandom.answers import Answers
+
     columns: dict[str, int] = {}
-    prompts, demonstrations, rows = [], [], list[dict[int, str]]()
+    prompts, demonstrations, rows = [], [], list[dict[int, bool]]()
     found: PromptLine | None = None
     highest, place = -1.0, 0
     for line in lines:
         row = {
-            columns.setdefault(each.id, len(columns)): "01"[each.chosen in each.right]
+            columns.setdefault(each.id, len(columns)): each.chosen in each.right
             for each in line.examples
         }
-        accuracy = list(row.values()).count("1") / len(row)
+        accuracy = sum(row.values()) / len(row)
         wanted = line.prompt == best if best else accuracy > highest
         if found is None or wanted:
             found, highest, place = line, accuracy, len(rows)
         prompts.append(line.prompt[:12])
-        demonstrations.append(line.demonstration_ids)
+        demonstrations.append(tuple(line.demonstration_ids))
         rows.append(row)
     if found is None:
         return None
-    return Cells(
-        prompts=prompts,
-        examples=[*columns],
-        demonstrations=demonstrations,
-        rows=["".join(row.get(column, "-") for column in range(len(columns))) for row in rows],
-        best=place,
-        answers=[_answer(each, columns[each.id], found.scoring) for each in found.examples],
-        unit=_unit(found.scoring),
-        labels=[],
+    every = range(len(columns))
+    results = Answers(
+        model=found.model,
+        shots=found.shots,
+        prompts=tuple(prompts),
+        identities=tuple(prompts),
+        examples=tuple(columns),
+        demonstration_ids=tuple(demonstrations),
+        correct=np.array([[row.get(column, False) for column in every] for row in rows]),
+        evaluated=np.array([[column in row for column in every] for row in rows]),
     )
+    per_token = found.scoring in _PER_TOKEN
+    unit = "log-likelihood per token" if per_token else "log-likelihood"
+    shown = [_answer(each, columns[each.id], per_token) for each in found.examples]
+    return _cells(results, place, shown, "" if found.scoring == "generate" else unit)
 
 
 def of_answers(results: Answers, *, texts: bool) -> Cells | None:
@@ -150,8 +158,6 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
     if not results.prompts:
         return None
     best, asked = results.best, results.evaluated[results.best].nonzero()[0].tolist()
-    cells = zip(results.correct.tolist(), results.evaluated.tolist(), strict=True)
-    demonstrations = results.demonstration_ids or ((),) * len(results.prompts)
     # Labels are numbered as they are named; scores stand in the order of the choices.
     scored = results.log_likelihoods is not None and not results.labels
     answers = []
@@ -169,7 +175,17 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
                 scores=[_rounded(value) for value in known],
             )
         )
-    made = Cells(
+    made = _cells(results, best, answers, "log-likelihood")
+    if texts and results.inputs is not None:
+        made["texts"] = [ShownText(input=results.inputs[each], choices=[]) for each in asked]
+    return made
+
+
+def _cells(results: Answers, best: int, answers: list[BestAnswer], unit: str) -> Cells:
+    """Return what the page shows of answers, with those of the best prompt in full."""
+    demonstrations = results.demonstration_ids or ((),) * len(results.prompts)
+    cells = zip(results.correct.tolist(), results.evaluated.tolist(), strict=True)
+    return Cells(
         prompts=list(results.prompts),
         examples=list(results.examples),
         demonstrations=[list(shown) for shown in demonstrations],
@@ -179,25 +195,15 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
         ],
         best=best,
         answers=answers,
-        unit="log-likelihood",
+        unit=unit,
         labels=list(results.labels),
-    )
-    if texts and results.inputs is not None:
-        made["texts"] = [ShownText(input=results.inputs[each], choices=[]) for each in asked]
-    return made
-
-
-def with_texts(cells: Cells, best: PromptPredictions) -> Cells:
-    """Return cells with the texts of what their best prompt was asked, and of what it shows."""
-    return Cells(
-        **cells,
-        texts=[ShownText(input=each.input, choices=list(each.choices)) for each in best.examples],
-        solved=[best.prompt.format.demonstration(each) for each in best.prompt.demonstrations],
     )
 
 
 def without_texts(cells: Cells) -> Cells:
-    """Return cells without what a model wrote, which may repeat what it was asked."""
+    """Take out of cells what was asked, and what a model wrote, which may repeat it."""
+    cells.pop("texts", None)
+    cells.pop("solved", None)
     for answer in cells["answers"]:
         answer.pop("said", None)
     return cells
@@ -209,11 +215,16 @@ def of_sweep(
     """Return the answers of a sweep; None if it has none."""
     from pytest_maxrandom.reports.predictions import prompt_lines
 
-    best = record.best_prompt.digest if record.best_prompt else None
-    cells = of_lines(prompt_lines(record, predictions), best)
-    if cells is None:
-        return None
-    return with_texts(cells, predictions[cells["best"]]) if texts else without_texts(cells)
+    digest = record.best_prompt.digest if record.best_prompt else None
+    cells = of_lines(prompt_lines(record, predictions), digest)
+    if cells is None or not texts:
+        return cells and without_texts(cells)
+    best = predictions[cells["best"]]
+    return Cells(
+        **cells,
+        texts=[ShownText(input=each.input, choices=list(each.choices)) for each in best.examples],
+        solved=[best.prompt.format.demonstration(each) for each in best.prompt.demonstrations],
+    )
 
 
 def pack(content: object) -> str:
@@ -229,8 +240,7 @@ def unpack(packed: str) -> Any:
     return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
-def _answer(line: AnswerLine, column: int, scoring: str) -> BestAnswer:
-    per_token = scoring in _PER_TOKEN
+def _answer(line: AnswerLine, column: int, per_token: bool) -> BestAnswer:
     answer = BestAnswer(
         column=column,
         chosen=line.chosen,
@@ -244,12 +254,6 @@ def _answer(line: AnswerLine, column: int, scoring: str) -> BestAnswer:
     if line.text is not None:
         answer["said"], answer["finish"] = line.text, line.finish or "stop"
     return answer
-
-
-def _unit(scoring: str) -> str:
-    if scoring == "generate":
-        return ""
-    return "log-likelihood per token" if scoring in _PER_TOKEN else "log-likelihood"
 
 
 def _rounded(value: float) -> float | None:

@@ -14,20 +14,36 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.record import SETTLED
+from pytest_maxrandom.notation import accuracy, count, p_value
+from pytest_maxrandom.record import (
+    SETTLED,
+    ClaimRecord,
+    ComparisonRecord,
+    LabelBiasRecord,
+    RunRecord,
+)
+from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.details import claim_detail
+from pytest_maxrandom.reports.guessers import curve
 from pytest_maxrandom.reports.html import HTML
-from pytest_maxrandom.reports.page.cells import Cells, may_show, pack, unpack
-from pytest_maxrandom.reports.page.content import content, detail
+from pytest_maxrandom.reports.page.cells import (
+    Cells,
+    ShownText,
+    Texts,
+    may_show,
+    pack,
+    unpack,
+    without_texts,
+)
+from pytest_maxrandom.reports.red_flags import does, page_of, remedy
 from pytest_maxrandom.reports.rendering import Written, render
-from pytest_maxrandom.reports.summary import names
+from pytest_maxrandom.reports.summary import model_name, names
 from pytest_maxrandom.reports.text import middle_left_out
+from pytest_maxrandom.reports.wording import metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
-    from pytest_maxrandom.reports.page.cells import ShownText, Texts
     from pytest_maxrandom.reports.trend import Trend
 
 LARGEST = 14_000_000
@@ -70,10 +86,10 @@ def html(
         If a template is wrong.
     """
     claims = sorted(run.claims, key=lambda claim: claim.outcome in SETTLED)
-    opened = {id_: _allowed(unpack(packed)) for id_, packed in (cells or {}).items()}
+    opened: dict[str, Cells] = {id_: unpack(packed) for id_, packed in (cells or {}).items()}
     for claim in claims:
         if claim.id in opened and not may_show(claim, texts):
-            _withhold(opened[claim.id])
+            without_texts(opened[claim.id])
     blocks = _blocks(run, claims, opened, texts, trend, largest)
     return render(
         run,
@@ -110,7 +126,9 @@ def _blocks(
             questions[key], owners[claim.id] = asked, key
     blocks: list[str] = []
     for claim in claims:
-        told = detail(claim_detail(claim, run, known).facts)
+        facts = claim_detail(claim, run, known).facts
+        # Red flags stand by themselves.
+        told = HTML.fact_list([fact for fact in facts if not str(fact[0]).startswith("🚩")])
         shown = content(
             run, claim, cells.get(claim.id), names=known, told=told, texts=texts,
             trend=courses.get(claim.id, []),
@@ -134,11 +152,9 @@ def _within(questions: Mapping[str, list[ShownText]], room: int) -> list[str]:
     """Write the texts of questions, the middle of long ones left out where there is little room."""
     written: list[str] = []
     for limit in _LIMITS:
+        shown = {key: [_shortened(one, limit) for one in asked] for key, asked in questions.items()}
         written = [
-            _block(
-                f"texts-{key}", {"limit": limit, "texts": [_shortened(one, limit) for one in asked]}
-            )
-            for key, asked in questions.items()
+            _block(f"texts-{key}", {"limit": limit, "texts": texts}) for key, texts in shown.items()
         ]
         if sum(map(len, written)) <= room:
             break
@@ -150,19 +166,6 @@ def _shortened(text: ShownText, limit: int) -> ShownText:
         "input": middle_left_out(text["input"], limit) if limit else "",
         "choices": [middle_left_out(each, limit) if limit else "" for each in text["choices"]],
     }
-
-
-def _withhold(cells: Cells) -> None:
-    """Take out what was asked and what was written."""
-    cells.pop("texts", None)
-    cells.pop("solved", None)
-    for answer in cells["answers"]:
-        answer.pop("said", None)
-
-
-def _allowed(cells: Any) -> Cells:
-    found: Cells = cells
-    return found
 
 
 def _block(name: str, shown: object) -> str:
@@ -184,3 +187,122 @@ def _hash(text: str) -> str:
     """Return what a policy allows a script or a style by."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def content(
+    run: RunRecord,
+    claim: ClaimRecord,
+    cells: Cells | None,
+    *,
+    names: Mapping[str, str],
+    told: str,
+    texts: Texts,
+    trend: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return what the page shows of one claim.
+
+    Parameters
+    ----------
+    cells : Cells or None
+        Its answers; None where only the JSON report is at hand.
+    names : mapping
+        What records are called, by their ids.
+    told : str
+        HTML of all else that is known of it.
+    trend : sequence of mapping
+        The same claim in earlier runs, the oldest first: `pytest_maxrandom.reports.trend.Point`.
+    """
+    shown, about = may_show(claim, texts), (claim.suite, claim.task, claim.shots)
+    return {
+        "id": claim.id,
+        "name": names[claim.id],
+        "task": claim.task,
+        "model": model_name(claim),
+        "numbers": _numbers(claim),
+        "why": phrases.finding(claim) or phrases.result(claim),
+        "flags": [
+            {
+                "kind": flag.kind,
+                "does": does(flag),
+                "text": flag.text,
+                "remedy": remedy(flag),
+                "page": page_of(flag.kind),
+            }
+            for flag in claim.red_flags
+        ],
+        "told": told,
+        "counts": claim.correct_counts,
+        "n": claim.n,
+        "texts": shown,
+        "prompt": _prompt(claim) if shown else None,
+        "best": claim.best_prompt.index if claim.best_prompt else None,
+        "curve": curve(claim),
+        "labels": [_labels(each) for each in run.label_bias if each.claim == claim.id],
+        "arms": [_arm(one) for one in run.comparisons if (one.suite, one.task, one.shots) == about],
+        "trend": list(trend),
+        "cells": cells,
+    }
+
+
+def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
+    needed = claim.critical_score
+    if needed is None and claim.critical_count is not None and claim.n:
+        needed = claim.critical_count / claim.n
+    interval = phrases.best_interval(claim)
+    return [
+        ("best accuracy" if claim.metric == "accuracy" else f"best {metric_name(claim)}",
+         accuracy(phrases.best_value(claim))),
+        *([("on new questions, 95 %", " to ".join(map(accuracy, interval)))] if interval else []),
+        ("needed", accuracy(needed)),
+        ("maximum random baseline", accuracy(claim.max_random_baseline)),
+        ("standard baseline", accuracy(claim.standard_baseline)),
+        ("p_max", p_value(claim.p_max, claim.log_p_max)),
+        ("n", count(claim.n)),
+        ("t", count(claim.t)),
+    ]  # fmt: skip
+
+
+def _prompt(claim: ClaimRecord) -> dict[str, Any] | None:
+    best = claim.best_prompt
+    if best is None or best.text is None:
+        return None
+    return {
+        "text": best.text,
+        "question": best.question,
+        "answers": best.answers,
+        "digest": best.digest[:12],
+        "demonstrations": best.demonstration_ids,
+        "tied": best.tied_with,
+    }
+
+
+def _labels(record: LabelBiasRecord) -> dict[str, Any]:
+    return {
+        "finding": record.finding,
+        "sentence": record.sentence,
+        "asked": [
+            {
+                "as": bias.interaction,
+                "score": bias.score,
+                "baseline": bias.score_baseline,
+                "p": p_value(bias.p_value),
+                "labels": [
+                    {
+                        "label": each.label,
+                        "gold": each.gold,
+                        "recall": each.recall,
+                        "predicted": each.predicted,
+                        "base": each.base_rate,
+                    }
+                    for each in bias.labels
+                ],
+            }
+            for bias in record.interactions
+        ],
+    }
+
+
+def _arm(record: ComparisonRecord) -> dict[str, Any]:
+    names = ("first", "second", "changed", "difference", "low", "high")
+    values = {name: getattr(record, name) for name in names}
+    return values | {"p": p_value(record.p_value), "passed": record.passed}

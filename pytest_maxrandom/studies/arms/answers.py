@@ -23,28 +23,19 @@ class Unpaired(ValueError):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PairedAnswers:
-    """The answers of two arms in one replicate.
-
-    Attributes
-    ----------
-    examples : tuple of str
-        What tells the examples apart, length n.
-    first, second : ndarray of bool
-        Shape (t, n): whether the answer to this prompt and example is right.
-    evaluated : ndarray of bool
-        Shape (t, n): whether there is an answer; in both arms, or in neither.
-    prompts : tuple of hashable, optional
-        What tells the prompts of all replicates apart, length t; by default their places.
-    clusters : tuple of hashable, optional
-        Which cluster each example belongs to, length n, None for one that stands alone.
-    """
+    """The answers of two arms in one replicate."""
 
     examples: tuple[str, ...]
+    """What tells the examples apart, length n."""
     first: NDArray[np.bool_]
     second: NDArray[np.bool_]
+    """Shape (t, n): whether the answer to this prompt and example is right."""
     evaluated: NDArray[np.bool_]
+    """Shape (t, n): whether there is an answer; in both arms, or in neither."""
     prompts: tuple[Hashable, ...] | None = None
+    """What tells the prompts of all replicates apart, length t; by default their places."""
     clusters: tuple[Hashable | None, ...] | None = None
+    """Which cluster each example belongs to, length n, None for one that stands alone."""
 
     @property
     def signed(self) -> NDArray[np.int64]:
@@ -54,36 +45,26 @@ class PairedAnswers:
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """Two arms, whose answers are paired when they are asked for.
-
-    Attributes
-    ----------
-    t, n : int or None
-        Prompts of the first replicate, and examples of each, the rounded mean; None where results
-        are missing.
-    examples, prompts, replicates : int
-        Examples, or clusters, in the first replicate (in all at least as many); distinct prompts of
-        all replicates; and how many of these there are.
-    simulated : bool
-        Whether a rule makes up the answers of one of them.
-    missing : str or None
-        What to do where results are missing.
-    first, second : sequence of PlannedClaim
-        The claims of arms that are run, one for each replicate.
-    recorded : PairedAnswers or None
-        The answers of arms whose results exist already.
-    """
+    """Two arms, whose answers are paired when they are asked for."""
 
     t: int | None = None
     n: int | None = None
+    """Prompts of the first replicate, and examples of each, the rounded mean; None where results
+    are missing."""
     examples: int = 0
     prompts: int = 0
     replicates: int = 1
+    """Examples, or clusters, in the first replicate (in all at least as many); distinct prompts of
+    all replicates; and how many of these there are."""
     simulated: bool = False
+    """Whether a rule makes up the answers of one of them."""
     missing: str | None = None
+    """What to do where results are missing."""
     first: Sequence[PlannedClaim] = ()
     second: Sequence[PlannedClaim] = ()
+    """The claims of arms that are run, one for each replicate."""
     recorded: PairedAnswers | None = None
+    """The answers of arms whose results exist already."""
 
     @classmethod
     def run(cls, first: Sequence[PlannedClaim], second: Sequence[PlannedClaim]) -> Sides:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
-from pytest_maxrandom.claims.missing import MissingClaim
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
-from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.claims.training import unfair
+from pytest_maxrandom.claims.untestable import MissingClaim
 from pytest_maxrandom.errors import Problem, SuiteError, dotted
 from pytest_maxrandom.notation import level as level_text, p_value
 from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Remark, note
@@ -37,19 +37,14 @@ class Compared(Planned):
 
     Its name is ``compare[first-second]`` or ``contamination``, with the number of shots where there
     are several.
-
-    Attributes
-    ----------
-    compared : tuple of Sides
-        Each pair of arms that is compared.
-    level : float or None
-        That of what is asserted; None where nothing is.
     """
 
     task: str
     shots: int | None
     compared: tuple[Sides, ...]
+    """Each pair of arms that is compared."""
     level: float | None
+    """That of what is asserted; None where nothing is."""
 
     def _heading(self, node_id: str, suite: str) -> Heading:
         return {
@@ -64,20 +59,14 @@ class Compared(Planned):
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedComparison(Compared):
-    """Two arms on one task with one number of shots.
-
-    Attributes
-    ----------
-    changed : tuple of str
-        What differs between the arms.
-    claim : DifferenceSpec or None
-        What is claimed of the difference.
-    """
+    """Two arms on one task with one number of shots."""
 
     first: str
     second: str
     changed: tuple[str, ...]
+    """What differs between the arms."""
     claim: DifferenceSpec | None
+    """What is claimed of the difference."""
 
     @property
     def confidence(self) -> float:

@@ -51,19 +51,13 @@ class Unit(NamedTuple):
 
 
 class RecordedArms(NamedTuple):
-    """A file's results.
-
-    Attributes
-    ----------
-    comparisons
-        Pairs (a, b) of arms.
-    groups
-        By the values of the columns that tell groups apart, in the order of the file: each unit's
-        results, by arm.
-    """
+    """A file's results."""
 
     comparisons: list[tuple[str, str]]
+    """Pairs (a, b) of arms."""
     groups: dict[tuple[str, ...], dict[Unit, dict[str, Result]]]
+    """By the values of the columns that tell groups apart, in the order of the file: each unit's
+    results, by arm."""
 
 
 def read_arms(

@@ -199,19 +199,13 @@ def _mean(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Grouping:
-    """The answers by one kind of unit.
-
-    Attributes
-    ----------
-    values, weights : ndarray of float
-        Shape (units,): each one's mean difference, and its share of the answers.
-    codes : ndarray of int
-        Which unit each answer belongs to, in the order of `signed_answers`.
-    """
+    """The answers by one kind of unit."""
 
     values: NDArray[np.float64]
     weights: NDArray[np.float64]
+    """Shape (units,): each one's mean difference, and its share of the answers."""
     codes: NDArray[np.int64]
+    """Which unit each answer belongs to, in the order of `signed_answers`."""
 
     def __len__(self) -> int:
         return len(self.values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
@@ -30,71 +30,18 @@ class NoLabels(ValueError):
     """Why results tell nothing of labels, in one clause with a way out."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LabelAnswers(Answers):
-    """Answers whose labels are 0, ..., k - 1 wherever there are k choices.
-
-    What was given and is no choice has a label beyond these.
-
-    Attributes
-    ----------
-    moved : ndarray of int or None
-        Shape (t, n, m): the label that was given to the example with its right answer at label l;
-        NOT_EVALUATED where an example was not scored, or has no such label. None where right
-        answers stay where they are.
-    """
-
-    answers: NDArray[np.int64]
-    gold: tuple[frozenset[int], ...]
-    choices: tuple[int, ...]
-    moved: NDArray[np.int64] | None = None
-
-    @property
-    def given(self) -> NDArray[np.int64]:
-        """The answers that are looked at: those to moved right answers, where there are any."""
-        return self.answers if self.moved is None else self.moved
-
-    @property
-    def right(self) -> NDArray[np.bool_]:
-        """Which of them are right; of several right choices, the one that was moved counts."""
-        if self.moved is None:
-            return self.correct
-        right: NDArray[np.bool_] = self.moved == np.arange(len(self.labels))
-        return right
-
-    @property
-    def presented(self) -> NDArray[np.bool_]:
-        """Which of them there are."""
-        presented: NDArray[np.bool_] = self.given != NOT_EVALUATED
-        return presented
-
-    def gold_counts(self, prompt: int) -> list[int]:
-        """Count, for each label, the prompt's presentations in which it is right."""
-        if self.moved is not None:
-            return [int(count) for count in self.presented[prompt].sum(axis=0)]
-        marked = membership(self.gold, len(self.labels))
-        return [int(count) for count in marked[self.evaluated[prompt]].sum(axis=0)]
-
-
 def label_answers(
-    labels: Labels,
-    names: Sequence[str],
-    predictions: Sequence[PromptPredictions],
-    further: Sequence[PromptPredictions] = (),
-) -> LabelAnswers:
-    """Return what prompts answered to the examples, and to those with right answers moved.
+    labels: Labels, names: Sequence[str], predictions: Sequence[PromptPredictions]
+) -> Answers:
+    """Return what prompts answered to the examples as they are.
 
-    Parameters
-    ----------
-    labels : Labels
-        Of the examples as they are; places, where right answers were moved.
-    predictions, further : sequence of PromptPredictions
-        Of the same prompts, to the examples as they are and to all other placements.
+    Labels are 0, ..., k - 1 wherever there are k choices; what was given and is no choice has a
+    label beyond these.
     """
     answers, gold = labelled(predictions, labels), tuple(map(frozenset, labels.gold))
     digests = tuple(one.prompt.digest for one in predictions)
     clusters = tuple(example.cluster for example in labels.examples)
-    return LabelAnswers(
+    return Answers(
         model="",
         shots=len(predictions[0].prompt.demonstrations),
         prompts=digests,
@@ -107,16 +54,32 @@ def label_answers(
         labels=tuple(names),
         choices=tuple(labels.choices),
         clusters=None if set(clusters) == {None} else clusters,
-        moved=_moved(labels, len(names), predictions, further) if further else None,
     )
 
 
-def _moved(
+def moved_answers(
     labels: Labels,
     m: int,
     predictions: Sequence[PromptPredictions],
     further: Sequence[PromptPredictions],
 ) -> NDArray[np.int64]:
+    """Return what prompts answered to the examples with their right answers moved.
+
+    Parameters
+    ----------
+    labels : Labels
+        Places of the examples as they are.
+    m : int
+        How many labels there are.
+    predictions, further : sequence of PromptPredictions
+        Of the same prompts, to the examples as they are and to all other placements.
+
+    Returns
+    -------
+    ndarray of int
+        Shape (t, n, m): the label that was given to the example with its right answer at label l;
+        NOT_EVALUATED where an example was not scored, or has no such label.
+    """
     shown = [placements(example) for example in labels.examples]
     placed = label([one for of_example in shown for one in of_example], by_place=True)
     answers = np.full((len(predictions), len(shown), m), NOT_EVALUATED, dtype=np.int64)
@@ -128,8 +91,24 @@ def _moved(
     return answers
 
 
-def recorded(claim: RecordedClaim) -> LabelAnswers:
-    """Return what was answered, as labels.
+def gold_counts(asked: Answers, prompt: int, moved: NDArray[np.int64] | None = None) -> list[int]:
+    """Count, for each label, the prompt's presentations in which it is right.
+
+    Parameters
+    ----------
+    moved : ndarray of int, optional
+        From `moved_answers`, where these are looked at.
+    """
+    assert asked.gold is not None
+    if moved is None:
+        right = membership(asked.gold, len(asked.labels))[asked.evaluated[prompt]]
+    else:
+        right = moved[prompt] != NOT_EVALUATED
+    return [int(count) for count in right.sum(axis=0)]
+
+
+def recorded(claim: RecordedClaim) -> Answers:
+    """Return what was answered, as labels like those of `label_answers`.
 
     Raises
     ------
@@ -164,20 +143,15 @@ def recorded(claim: RecordedClaim) -> LabelAnswers:
     choices = [*map(choices_of, rights, chances)]
     codes, names = _recorded_labels(sweep, choices)
     table = np.array([*codes, NOT_EVALUATED])  # so that -1 stays what it is
-    answers = LabelAnswers.of(
-        sweep,
-        answers=table[sweep.answers],
-        gold=tuple(frozenset(codes[each] for each in right) for right in sweep.gold),
-        labels=names,
-        choices=tuple(choices),
-    )
-    by_label = recalls(answers.answers, answers.gold, len(names))
+    answers = table[sweep.answers]
+    gold = tuple(frozenset(codes[each] for each in right) for right in sweep.gold)
+    by_label = recalls(answers, gold, len(names))
     if ((~np.isnan(by_label)).sum(axis=1) < 2).any():
         raise NoLabels(
             "a prompt was scored on examples whose right answers all have the same label, so "
             "knowledge cannot be distinguished from a preference for it; use other examples"
         )
-    return answers
+    return replace(sweep, answers=answers, gold=gold, labels=names, choices=tuple(choices))
 
 
 def _recorded_labels(sweep: Answers, choices: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:

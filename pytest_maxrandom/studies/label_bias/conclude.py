@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.record import InteractionBias, LabelRow
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.labels.finding import finding, preference_p_value
 from pytest_maxrandom.stats.labels.null import move_baseline, recall_baseline, redraw_baseline
 from pytest_maxrandom.stats.labels.priors import correlation
@@ -25,12 +26,14 @@ from pytest_maxrandom.stats.labels.scores import (
 )
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.stats.permutation import max_t_of_all
+from pytest_maxrandom.studies.label_bias.answers import gold_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.record import (
         Interaction,
         LabelBiasRecord,
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.labels.priors import BaseRates
     from pytest_maxrandom.stats.maximum import ScoreBaseline
-    from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
     from pytest_maxrandom.suite.claims import LabelBiasSpec
 
 
@@ -52,35 +54,40 @@ _OF_LABELS: frozenset[str] = frozenset({"max_t", "majority"})
 
 
 def reduce(
-    asked: LabelAnswers,
+    asked: Answers,
     interaction: Interaction,
     spec: LabelBiasSpec,
     t: int,
     *,
+    moved: NDArray[np.int64] | None = None,
     claim_holds: bool = True,
 ) -> InteractionBias:
     """Compute the score of the best prompt, and that of the best of t guessers.
 
     Parameters
     ----------
+    asked : Answers
+        As `label_answers` gives them.
     t : int
         All prompts that count; those that are not at hand are like these.
+    moved : ndarray of int, optional
+        Shape (t, n, m): the answers to examples with moved right answers, which are looked at in
+        place of the others, where there are any; see `moved_answers`.
     claim_holds : bool
         Whether the claim holds whose labels these are.
     """
     m, total = len(asked.labels), len(asked.prompts)
-    by_label = (
-        recalls(asked.answers, asked.gold, m)
-        if spec.check == "recall"
-        else moved_recalls(asked.given)
-    )
+    answers, gold, choices = _of_labels(asked)
+    # Of several right choices, the one that was moved counts.
+    given, right = (answers, asked.correct) if moved is None else (moved, moved == np.arange(m))
+    presented = given != NOT_EVALUATED
+    by_label = recalls(answers, gold, m) if spec.check == "recall" else moved_recalls(given)
     scores = never_score(by_label)
     if spec.check == "redraw":
-        places = redraw_places(asked.examples, asked.choices, seed=spec.seed)
-        scores = worst_redraw(redrawn_accuracies(asked.given, places))
+        places = redraw_places(asked.examples, choices, seed=spec.seed)
+        scores = worst_redraw(redrawn_accuracies(given, places))
     winner, score = best_of_prompts(scores)
     by_content, baseline = _hardest(asked, spec, t, score)
-    right, presented = asked.right, asked.presented
     accuracies = right.reshape(total, -1).sum(axis=1) / presented.reshape(total, -1).sum(axis=1)
     best = int(accuracies.argmax())
     bias = InteractionBias(
@@ -89,7 +96,7 @@ def reduce(
         t=t,
         best_prompt=asked.prompts[best],
         best_accuracy=float(accuracies[best]),
-        labels=_rows(asked, best, by_label[best]),
+        labels=_rows(asked.labels, gold_counts(asked, best, moved), given[best], by_label[best]),
         rstd=float(rstd(by_label[best])),
         score=score,
         score_prompt=asked.prompts[winner],
@@ -98,9 +105,7 @@ def reduce(
         by_content=by_content,
         p_value=baseline.p_value(score),
         p_error=baseline.p_value_error(score),
-        preference_p=preference_p_value(
-            asked.given[best], asked.gold, asked.choices, seed=spec.seed
-        ),
+        preference_p=preference_p_value(given[best], gold, choices, seed=spec.seed),
         permutation_p=_permuted(asked, spec, t) if spec.check == "recall" else None,
     )
     p_values = [p for p in (bias.p_value, bias.permutation_p) if p is not None]
@@ -108,8 +113,24 @@ def reduce(
     return bias
 
 
-def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list[LabelRow]:
-    shares = label_shares(asked.given[prompt : prompt + 1], len(asked.labels))[0]
+def _of_labels(
+    asked: Answers,
+) -> tuple[NDArray[np.int64], tuple[frozenset[int], ...], tuple[int, ...]]:
+    """Return what all answers have whose labels are known: labels, right ones and choices."""
+    assert asked.answers is not None
+    assert asked.gold is not None
+    assert asked.choices is not None
+    return asked.answers, asked.gold, asked.choices
+
+
+def _rows(
+    names: Sequence[str],
+    counts: Sequence[int],
+    given: NDArray[np.int64],
+    recall: NDArray[np.float64],
+) -> list[LabelRow]:
+    """Return what one prompt gave, by labels."""
+    shares = label_shares(given[np.newaxis], len(names))[0]
     return [
         LabelRow(
             label=name,
@@ -117,23 +138,22 @@ def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list
             recall=None if np.isnan(one) else float(one),
             predicted=float(share),
         )
-        for name, gold, one, share in zip(
-            asked.labels, asked.gold_counts(prompt), recall, shares, strict=True
-        )
+        for name, gold, one, share in zip(names, counts, recall, shares, strict=True)
     ]
 
 
-def _permuted(asked: LabelAnswers, spec: LabelBiasSpec, t: int) -> float:
+def _permuted(asked: Answers, spec: LabelBiasSpec, t: int) -> float:
     """Return the p-value of t prompts with shuffled right answers."""
+    answers, gold, choices = _of_labels(asked)
     p, *_ = max_t_of_all(
-        asked.answers,
-        asked.gold,
+        answers,
+        gold,
         # Answers that are no choice have codes beyond those of the labels.
-        np.full(len(asked.gold), 1 + int(max(asked.answers.max(), max(asked.choices) - 1))),
+        np.full(len(gold), 1 + int(max(answers.max(), max(choices) - 1))),
         t,
         level=_SMALLEST * spec.level,
         statistic=NEVER_X,
-        strata=asked.choices,
+        strata=choices,
         groups=asked.groups,
         seed=spec.seed,
     )
@@ -185,7 +205,7 @@ def conclude(record: LabelBiasRecord, found: Sequence[InteractionBias]) -> None:
 
 
 def _hardest(
-    asked: LabelAnswers, spec: LabelBiasSpec, t: int, score: float
+    asked: Answers, spec: LabelBiasSpec, t: int, score: float
 ) -> tuple[bool, ScoreBaseline]:
     """Return the guessers that are hardest to beat, and whether they keep to one choice.
 
@@ -197,8 +217,9 @@ def _hardest(
     evaluated = asked.evaluated[:1] if everywhere else asked.evaluated
     mask = evaluated.shape, evaluated.tobytes()
     kinds = [False] if spec.check == "recall" else [False, True]
-    examples = asked.examples, asked.choices, asked.gold
-    found = [(kept, _guessers(spec.check, spec.seed, t, kept, mask, *examples)) for kept in kinds]
+    _, gold, choices = _of_labels(asked)
+    known = mask, asked.examples, choices, gold
+    found = [(kept, _guessers(spec.check, spec.seed, t, kept, *known)) for kept in kinds]
     return max(found, key=lambda each: each[1].p_value(score))
 
 

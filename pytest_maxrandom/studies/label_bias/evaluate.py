@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.record import Calibrated, Remark, note
 from pytest_maxrandom.stats.labels import priors
 from pytest_maxrandom.stats.labels.priors import NoPrior
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.seeding import Stream
-from pytest_maxrandom.studies.label_bias.answers import label_answers
+from pytest_maxrandom.studies.label_bias.answers import label_answers, moved_answers
 from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, holds, reduce
 from pytest_maxrandom.studies.label_bias.interactions import rotations
 from pytest_maxrandom.sweeps.executor import total
@@ -120,8 +120,11 @@ def _of_interaction(
     `natural` is what the prompts answered to the examples as they are; t counts all prompts.
     """
     labels, names, named = plan.labels, plan.names, {"interaction": plan.interaction}
-    shown = label_answers(labels, names, natural, ask(plan.moved) if plan.moved else ())
-    bias = reduce(shown, plan.interaction, plan.spec, t, claim_holds=bool(record.claim_holds))
+    moved, held = None, bool(record.claim_holds)
+    if plan.moved:
+        moved = moved_answers(labels, len(names), natural, ask(plan.moved))
+    shown = label_answers(labels, names, natural)
+    bias = reduce(shown, plan.interaction, plan.spec, t, moved=moved, claim_holds=held)
     free = ask(plan.content_free) if plan.content_free else ()
     if plan.spec.base_rate != "off":
         best = plan.asked.digests.index(bias.best_prompt)

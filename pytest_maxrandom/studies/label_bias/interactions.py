@@ -173,20 +173,14 @@ def interaction_of(scoring: Scoring) -> Interaction:
 
 @dataclass(frozen=True, kw_only=True)
 class InteractionPlan:
-    """One way of asking for the labels of a claim.
-
-    Attributes
-    ----------
-    own : bool
-        Whether it is the claim's: its prompts are then the claim's tries.
-    asked : PromptSet
-        The claim's prompts, as they ask in this way.
-    """
+    """One way of asking for the labels of a claim."""
 
     interaction: Interaction
     own: bool
+    """Whether it is the claim's: its prompts are then the claim's tries."""
     scoring: Scoring
     asked: PromptSet
+    """The claim's prompts, as they ask in this way."""
     spec: LabelBiasSpec
 
     @classmethod

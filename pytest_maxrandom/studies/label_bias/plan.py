@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
-from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.record import LabelBiasRecord, Remark, note
 from pytest_maxrandom.stats.labels.priors import held_back
@@ -17,7 +17,7 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.suite.claims import LabelBiasSpec
     from pytest_maxrandom.suite.loader import RecordedSuite, Suite
 
@@ -27,25 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedLabelBias(Planned):
-    """The check of one claim's labels, ready to be made.
-
-    Attributes
-    ----------
-    claim : PlannedClaim or RecordedClaim
-        The claim.
-    notes : tuple of Remark
-        What a reader must know.
-    interactions : tuple of InteractionPlan
-        How its labels are asked for; empty where results are recorded, and nobody can be asked.
-    answers : LabelAnswers or None
-        The answers of recorded results; None where they are missing, or a model is run.
-    """
+    """The check of one claim's labels, ready to be made."""
 
     claim: PlannedClaim | RecordedClaim
+    """The claim."""
     spec: LabelBiasSpec
     notes: tuple[Remark, ...]
+    """What a reader must know."""
     interactions: tuple[InteractionPlan, ...] = field(default=(), repr=False)
-    answers: LabelAnswers | None = field(default=None, repr=False)
+    """How its labels are asked for; empty where results are recorded, and nobody can be asked."""
+    answers: Answers | None = field(default=None, repr=False)
+    """The answers of recorded results; None where they are missing, or a model is run."""
 
     def record(self, node_id: str, suite: str) -> LabelBiasRecord:
         """Return what can be said of the check before it is made."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.models.base import Resources
@@ -29,47 +29,32 @@ def version() -> str:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A model that nodes are to load from their own files.
-
-    Attributes
-    ----------
-    key : tuple of str
-        What two claims have in common that share a loaded model.
-    base : str
-        The folder of the suite file, which relative paths begin at.
-    digest : str
-        What determines the model's numbers, as the process found it that leads.
-    foretold : Arithmetic
-        What would compute them there.
-    version : str
-        Of this package.
-    training : Training or None
-        What the model is trained on there.
-    """
+    """A model that nodes are to load from their own files."""
 
     key: tuple[str, ...]
+    """What two claims have in common that share a loaded model."""
     spec: ModelSpec
     base: str
+    """The folder of the suite file, which relative paths begin at."""
     digest: str
+    """What determines the model's numbers, as the process found it that leads."""
     foretold: Arithmetic
+    """What would compute them there."""
     generates: bool
     engine: EngineName
     batch_tokens: int | None
     version: str
+    """Of this package."""
     training: Training | None = None
+    """What the model is trained on there."""
 
 
 @dataclass(frozen=True)
 class Refused:
-    """What was said in place of an answer; errors with arguments of their own do not travel.
-
-    Attributes
-    ----------
-    kind : str
-        Name of the error's class; empty where nobody foresaw it, so that the actor may be broken.
-    """
+    """What was said in place of an answer; errors with arguments of their own do not travel."""
 
     kind: str
+    """Name of the error's class; empty where nobody foresaw it, so that the actor may be broken."""
     sentence: str
 
 
@@ -134,8 +119,3 @@ class ModelActor:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             return Refused("", reason)
         return scored
-
-
-def remote(ray: Any) -> Any:
-    """Return the class whose instances run on nodes; those die with the process that leads."""
-    return ray.remote(max_restarts=0, max_task_retries=0)(ModelActor)

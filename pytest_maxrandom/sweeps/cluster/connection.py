@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import warnings
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -92,7 +93,7 @@ class Connection:
         return {
             each["NodeID"]: Node(
                 each["NodeID"],
-                each.get("NodeName") or each["NodeManagerAddress"],
+                f"{each.get('NodeName') or each['NodeManagerAddress']} ({each['NodeID'][:8]})",
                 each["Resources"],
                 (each["NodeManagerAddress"], each["NodeManagerPort"]),
             )
@@ -107,32 +108,24 @@ class Connection:
             self._open = False
 
 
+@dataclass(eq=False)
 class Node:
-    """A machine of the cluster.
+    """A machine of the cluster."""
 
-    Attributes
-    ----------
-    id, name : str
-        For Ray, and for a person: its address, and some digits of the id.
-    resources : dict of str to float
-        What Ray counts there: CPU, GPU, and what was said when it was started.
-    odd : str
-        Why no model is put there; empty where one may be.
-    """
-
-    def __init__(
-        self, id_: str, name: str, resources: dict[str, float], place: tuple[str, int]
-    ) -> None:
-        self.id = id_
-        self._place = place
-        self.name = f"{name} ({id_[:8]})"
-        self.resources = resources
-        self.odd = ""
+    id: str
+    name: str
+    """For Ray, and for a person: its address, and some digits of the id."""
+    resources: dict[str, float]
+    """What Ray counts there: CPU, GPU, and what was said when it was started."""
+    place: tuple[str, int]
+    """The address and the port at which it answers."""
+    odd: str = ""
+    """Why no model is put there; empty where one may be."""
 
     def answers(self) -> bool:
         """Tell whether the machine is there now; of one that has gone Ray learns seconds later."""
         try:
-            socket.create_connection(self._place, _SOON).close()
+            socket.create_connection(self.place, _SOON).close()
         except OSError:
             return False
         return True

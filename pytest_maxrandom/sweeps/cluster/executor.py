@@ -35,46 +35,29 @@ reads that no actor is there."""
 
 @dataclass(frozen=True)
 class Ahead:
-    """What can be computed before its turn has come.
-
-    Attributes
-    ----------
-    key : hashable
-        Names the sweep; see :meth:`Cluster.executor`.
-    begin : callable
-        Counts jobs that are about to be computed.
-    take : callable
-        Called with a job, its answers and what computed them.
-    """
+    """What can be computed before its turn has come."""
 
     key: Hashable
+    """Names the sweep; see :meth:`Cluster.executor`."""
     wanted: Wanted
     jobs: Sequence[Job]
     begin: Begin
+    """Counts jobs that are about to be computed."""
     take: Callable[[Job, Scored, Arithmetic], None]
+    """Called with a job, its answers and what computed them."""
 
 
 @dataclass
 class Cluster:
-    """A Ray cluster and what it computes for a run; it is connected with when it is first needed.
-
-    Parameters
-    ----------
-    address : str or None
-        Of a cluster that is there.
-    tell : callable
-        Tells the user a sentence at once.
-
-    Attributes
-    ----------
-    later : iterator of callable or None
-        What may be computed while actors are idle, in the order of the run; each call returns it,
-        or None where there is nothing.
-    """
+    """A Ray cluster and what it computes for a run; connected with when it is first needed."""
 
     address: str | None = None
+    """Of a cluster that is there."""
     tell: Callable[[str], None] = lambda sentence: None
+    """Tells the user a sentence at once."""
     later: Iterator[Callable[[], Ahead | None]] | None = None
+    """What may be computed while actors are idle, in the order of the run; each call returns it, or
+    None where there is nothing."""
     _fleet: Fleet | None = None
     _connection: Connection | None = None
     _refusal: str = ""
@@ -116,10 +99,6 @@ class Cluster:
         finally:
             self._starting = None
         return found
-
-    def places(self, wanted: Wanted) -> int:
-        """Return how many actors the cluster has room for."""
-        return self.fleet.places(wanted)
 
     @property
     def fleet(self) -> Fleet:
@@ -273,7 +252,7 @@ class RayExecutor:
     @property
     def at_once(self) -> int:
         """Twice as many as there is room for actors, so that each has one waiting."""
-        return 2 * max(1, self._cluster.places(self._wanted))
+        return 2 * max(1, self._cluster.fleet.places(self._wanted))
 
     @property
     def arithmetic(self) -> Arithmetic:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.record import Arithmetic, Remark
-from pytest_maxrandom.sweeps.cluster.actor import Refused, remote
+from pytest_maxrandom.sweeps.cluster.actor import ModelActor, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,24 +32,17 @@ that are sent theirs together, where none has nothing to do."""
 
 @dataclass(eq=False)
 class Actor:
-    """An actor, as the process that leads knows it.
-
-    Attributes
-    ----------
-    shape : dict of str to float
-        What it takes of its node's resources.
-    arithmetic : Arithmetic or None
-        What computes its model; None before that is loaded.
-    chunks : deque of Chunk
-        What was sent to it, the oldest first.
-    """
+    """An actor, as the process that leads knows it."""
 
     handle: Any
     node: Node
     wanted: Wanted
     shape: dict[str, float]
+    """What it takes of its node's resources."""
     arithmetic: Arithmetic | None = None
+    """What computes its model; None before that is loaded."""
     chunks: deque[Chunk] = field(default_factory=deque)
+    """What was sent to it, the oldest first."""
 
     @property
     def room(self) -> int:
@@ -71,7 +64,8 @@ class Fleet:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._ray = connection.ray
-        self._class = remote(self._ray)
+        # Actors die with the process that leads.
+        self._class = self._ray.remote(max_restarts=0, max_task_retries=0)(ModelActor)
         self._nodes: dict[str, Node] = {}
         self._full: set[tuple[str, ...]] = set()  # models for which no node has room now
         self._unfit: dict[tuple[str, ...], dict[str, str]] = {}
@@ -114,11 +108,8 @@ class Fleet:
 
     def places(self, wanted: Wanted) -> int:
         """Return how many actors with a model the whole cluster has room for."""
-        return sum(
-            1
-            for node in self._fit(wanted)
-            for _ in _rooms(node.resources, self._shape(wanted, node))
-        )
+        fit = self._fit(wanted)
+        return sum(_rooms(node.resources, self._shape(wanted, node)) for node in fit)
 
     def start(self, wanted: Wanted) -> None:
         """Start an actor wherever there is room for one."""
@@ -131,7 +122,7 @@ class Fleet:
             shape = self._shape(wanted, node)
             gone = taken.get(node.id, Counter())
             free = {name: count - gone[name] for name, count in node.resources.items()}
-            for _ in _rooms(free, shape):
+            for _ in range(_rooms(free, shape)):
                 self._start(wanted, node, shape)
         self._full.add(wanted.key)
 
@@ -314,9 +305,9 @@ class Fleet:
         self._under_way[handle.start.remote(wanted)] = actor, None
 
 
-def _rooms(free: dict[str, float], shape: dict[str, float]) -> range:
-    """Return as many numbers as there is room for actors."""
-    return range(min(int(free.get(name, 0.0) // count) for name, count in shape.items() if count))
+def _rooms(free: dict[str, float], shape: dict[str, float]) -> int:
+    """Return how many actors there is room for, at least 0."""
+    return max(0, min(int(free.get(name, 0.0) // count) for name, count in shape.items() if count))
 
 
 def _reason(error: Exception) -> str:

@@ -29,42 +29,26 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class Chunk:
-    """Jobs that are sent to an actor together.
-
-    Attributes
-    ----------
-    only_checked : bool
-        Whether the model is asked only whether it could answer them.
-    """
+    """Jobs that are sent to an actor together."""
 
     order: Order
     jobs: Sequence[Job]
     only_checked: bool = False
+    """Whether the model is asked only whether it could answer them."""
 
 
 @dataclass(eq=False)
 class Order:
-    """The jobs of one sweep.
-
-    Parameters
-    ----------
-    wanted : Wanted
-        The model that computes them.
-    begin : callable
-        Called with jobs before they are sent; whatever counts them does so then.
-    take : callable
-        Called with each job and its answers when they are there.
-
-    Attributes
-    ----------
-    error : MaxRandomError or None
-        Why no more of it is computed.
-    """
+    """The jobs of one sweep."""
 
     wanted: Wanted
+    """The model that computes them."""
     begin: Callable[[Sequence[Job]], None]
+    """Called with jobs before they are sent; whatever counts them does so then."""
     take: Callable[[Job, Scored], None]
+    """Called with each job and its answers when they are there."""
     error: MaxRandomError | None = None
+    """Why no more of it is computed."""
     _source: Iterator[Job] = field(default_factory=lambda: iter(()))
     _left: int = 0
     _exhausted: bool = True

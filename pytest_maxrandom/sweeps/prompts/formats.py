@@ -22,28 +22,20 @@ MOST_LETTERS = len(string.ascii_uppercase)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way of writing examples.
-
-    Attributes
-    ----------
-    layout : Layout
-        The texts around an example; its task prefix is the instruction.
-    labels : str
-        "text": choices are named by their text. Else they are listed with labels ("letter": A. B.,
-        "parenthesized": (A) (B), "number": 1. 2.), and the label is the answer.
-    counterfactual : CounterfactualSpec or None
-        What follows every answer, where that is scored and not the answer itself: one continuation
-        that all choices share, in total (arXiv 2406.11634), so that no label's own probability is
-        part of a score. Where a tokenizer joins the end of a statement with the continuation, the
-        joined token is scored as a whole.
-    generation : GenerationSpec or None
-        How an answer is generated and read, where that is done and nothing is scored.
-    """
+    """A way of writing examples."""
 
     layout: Layout
+    """The texts around an example; its task prefix is the instruction."""
     labels: Labels = "text"
+    """"text": choices are named by their text. Else they are listed with labels ("letter": A. B.,
+    "parenthesized": (A) (B), "number": 1. 2.), and the label is the answer."""
     counterfactual: CounterfactualSpec | None = None
+    """What follows every answer, where that is scored and not the answer itself: one continuation
+    that all choices share, in total (arXiv 2406.11634), so that no label's own probability is part
+    of a score. Where a tokenizer joins the end of a statement with the continuation, the joined
+    token is scored as a whole."""
     generation: GenerationSpec | None = None
+    """How an answer is generated and read, where that is done and nothing is scored."""
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -181,18 +173,12 @@ def _demonstration(form: Format, example: Example) -> str:
 
 @dataclass(frozen=True)
 class Prompt:
-    """One of the t prompts of a sweep.
-
-    Attributes
-    ----------
-    demonstrations : tuple of Example
-        The k solved examples, in the order of the text.
-    format : Format
-        How they and the question are written.
-    """
+    """One of the t prompts of a sweep."""
 
     demonstrations: tuple[Example, ...]
+    """The k solved examples, in the order of the text."""
     format: Format
+    """How they and the question are written."""
 
     @property
     def text(self) -> str:

@@ -41,32 +41,22 @@ class NoPrompts(ValueError):
 
 @dataclass(frozen=True)
 class PromptSet:
-    """The prompts of one sweep.
-
-    Attributes
-    ----------
-    prompts : tuple of Prompt
-        t prompts with distinct texts.
-    validation : tuple of Example
-        The validation set. In the regime "leave_out" each prompt is scored without its own
-        demonstrations: n is smaller by the number of shots.
-    regime : str
-        Where demonstrations come from: "pool" is the task's own, outside the validation set, so
-        that n is all of it; "none" at 0 shots.
-    pool : int
-        Number of examples that demonstrations are drawn from.
-    possible : int
-        Number of distinct prompts that the pool and the variants offer.
-    notes : tuple of Remark
-        What a reader of the report must know.
-    """
+    """The prompts of one sweep."""
 
     prompts: tuple[Prompt, ...]
+    """t prompts with distinct texts."""
     validation: tuple[Example, ...]
+    """The validation set. In the regime "leave_out" each prompt is scored without its own
+    demonstrations: n is smaller by the number of shots."""
     regime: Regime
+    """Where demonstrations come from: "pool" is the task's own, outside the validation set, so that
+    n is all of it; "none" at 0 shots."""
     pool: int
+    """Number of examples that demonstrations are drawn from."""
     possible: int
+    """Number of distinct prompts that the pool and the variants offer."""
     notes: tuple[Remark, ...]
+    """What a reader of the report must know."""
 
     @property
     def n(self) -> int:

@@ -8,45 +8,34 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_maxrandom.errors import Problem, described, did_you_mean, quoted
-from pytest_maxrandom.tasks.lm_eval.index import SAFE, nested_too_deeply
 from pytest_maxrandom.tasks.reading import Mistake, file_findings, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MOST_LEVELS = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of Python that a task names by ``!function module.name``, not imported.
-
-    Attributes
-    ----------
-    name : str
-    folder : Path
-        Where its module is looked for: that of the YAML file that names it.
-    """
+    """A function of Python that a task names by ``!function module.name``, not imported."""
 
     name: str
     folder: Path
+    """Where its module is looked for: that of the YAML file that names it."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """What a YAML file says, with all that it includes.
-
-    Attributes
-    ----------
-    path : Path
-    values : dict
-        By key; ``include`` is resolved.
-    places : dict
-        File and line, from 1, of each key.
-    """
+    """What a YAML file says, with all that it includes."""
 
     path: Path
     values: Mapping[str, Any]
+    """By key; ``include`` is resolved."""
     places: Mapping[str, tuple[Path, int]] = field(default_factory=dict)
+    """File and line, from 1, of each key."""
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return a value; for a key without one, the default."""
@@ -73,13 +62,26 @@ class Config:
         return found
 
 
-def functions_of(value: Any, seen: set[int] | None = None) -> Iterator[Function]:
+def nested_too_deeply(data: bytes) -> bool:
+    """Tell whether a YAML text has so many levels that libyaml's composer would crash."""
+    if sum(map(data.count, (b"[", b"{", b"- ", b"? "))) < _MOST_LEVELS:
+        return False
+    level = 0
+    for event in yaml.parse(data, SAFE):
+        level += isinstance(event, yaml.CollectionStartEvent)
+        level -= isinstance(event, yaml.CollectionEndEvent)
+        if level > _MOST_LEVELS:
+            return True
+    return False
+
+
+def functions_of(value: Any, seen: list[Any] | None = None) -> Iterator[Function]:
     """Yield the functions of Python in a value, however deep."""
-    seen = set() if seen is None else seen
+    seen = [] if seen is None else seen
     if isinstance(value, Function):
         yield value
-    elif isinstance(value, dict | list) and id(value) not in seen:  # aliases may be shared
-        seen.add(id(value))
+    elif isinstance(value, dict | list) and not any(value is each for each in seen):
+        seen.append(value)  # aliases may be shared
         for each in value.values() if isinstance(value, dict) else value:
             yield from functions_of(each, seen)
 
@@ -87,10 +89,7 @@ def functions_of(value: Any, seen: set[int] | None = None) -> Iterator[Function]
 def read_config(path: Path, root: Path) -> Config:
     """Read a YAML file and what it includes; later files win, and the file itself over all.
 
-    Parameters
-    ----------
-    root : Path
-        The folder that no included file may be outside of.
+    No included file may be outside of the folder `root`.
 
     Raises
     ------

@@ -25,26 +25,15 @@ _OWN_KEYS = {"data_files", "field", "trust_remote_code"}
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one split.
-
-    Attributes
-    ----------
-    columns : list of str
-    rows : list of dict
-        Each with all columns; None where a row of the file has no such key.
-    """
+    """The rows of one split."""
 
     columns: list[str]
     rows: list[dict[str, Any]]
+    """Each with all columns; None where a row of the file has no such key."""
 
 
 def read_rows(config: Config, split: str, folders: Sequence[Path]) -> Rows:
-    """Read one split of the task's data.
-
-    Parameters
-    ----------
-    folders : sequence of Path
-        Where files are looked for that the task names without a folder of their own.
+    """Read one split of the task's data; files without a folder are looked for in these folders.
 
     Raises
     ------
@@ -215,15 +204,8 @@ def _rows_of(file: Path, field: str | None) -> list[dict[str, Any]]:
         numbered: list[tuple[int | None, Any]] = [(None, row) for row in rows]
     else:
         lines = enumerate(text.split("\n"), 1)
-        numbered = [(number, _line(line, number)) for number, line in lines if line.strip()]
+        numbered = [(at, parse_json(line, dict, at)) for at, line in lines if line.strip()]
     for number, row in numbered:
         if not isinstance(row, dict):
             raise Mistake(f"a row must be a JSON object, found {described(row)}", number)
     return [row for _, row in numbered]
-
-
-def _line(line: str, number: int) -> Any:
-    try:
-        return parse_json(line, dict)
-    except Mistake as mistake:
-        raise Mistake(str(mistake), number) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,26 +12,19 @@ from pytest_maxrandom.tasks.task import Example, Layout
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.tasks.lm_eval.templates import Document
+    from pytest_maxrandom.tasks.lm_eval.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts between the parts of a prompt.
-
-    Attributes
-    ----------
-    target_delimiter : str
-        Between a question and its answer.
-    shown_delimiter : str
-        The same in demonstrations.
-    fewshot_delimiter : str
-        After each demonstration.
-    """
+    """The texts between the parts of a prompt."""
 
     target_delimiter: str = " "
+    """Between a question and its answer."""
     shown_delimiter: str = " "
+    """The same in demonstrations."""
     fewshot_delimiter: str = "\n\n"
+    """After each demonstration."""
 
     def layout(self, description: str) -> Layout:
         """Return the layout that writes these texts."""
@@ -53,11 +45,8 @@ class Unanswerable(Exception):
 def example(document: Document, name: str, texts: Texts, *, multiple: bool) -> Example:
     """Return the example of a document.
 
-    Parameters
-    ----------
-    multiple : bool
-        Whether `doc_to_text` is the number of the right choice, and the choices are texts that the
-        target follows (`multiple_input`).
+    With `multiple` (lm-eval's `multiple_input`), `doc_to_text` is the number of the right choice,
+    and the choices are texts that the target follows.
 
     Raises
     ------
@@ -123,11 +112,6 @@ def with_solution(drawn: Example, solved: str | None, texts: Texts) -> Example:
     if len(drawn.right) == 1 and solved == before + texts.target_delimiter + last:
         return drawn
     return replace(drawn, solved=solved)
-
-
-def reasons(found: Sequence[str]) -> dict[str, int]:
-    """Return how many documents are unanswerable for each reason."""
-    return dict(Counter(found))
 
 
 def _choices(document: Document) -> list[str]:

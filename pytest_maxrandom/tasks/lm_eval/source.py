@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.tasks import LmEvalSpec
-from pytest_maxrandom.tasks.lm_eval import examples, through
+from pytest_maxrandom.tasks.lm_eval import examples
 from pytest_maxrandom.tasks.lm_eval.config import Config
 from pytest_maxrandom.tasks.lm_eval.data import Rows, absent_rows, read_rows
-from pytest_maxrandom.tasks.lm_eval.members import Members, members
-from pytest_maxrandom.tasks.lm_eval.templates import Document, documents
+from pytest_maxrandom.tasks.lm_eval.documents import Document, built, rendered
+from pytest_maxrandom.tasks.lm_eval.index import Members, members
 from pytest_maxrandom.tasks.reading import Findings, Mistake
 from pytest_maxrandom.tasks.whole import finished_task
 
@@ -43,21 +44,14 @@ _NOT_CODE = ("process_results", "metric_list")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The documents of a task.
-
-    Attributes
-    ----------
-    scored : list of Document
-        Those that are asked.
-    shown : list of Document or None
-        The same in the templates of demonstrations; None where these are the same.
-    pool : list of Document or None
-        Those that demonstrations are drawn from; None where they are drawn from what is asked.
-    """
+    """The documents of a task."""
 
     scored: list[Document]
+    """Those that are asked."""
     shown: list[Document] | None
+    """The same in the templates of demonstrations; None where these are the same."""
     pool: list[Document] | None
+    """Those that demonstrations are drawn from; None where they are drawn from what is asked."""
 
 
 class LmEval:
@@ -119,13 +113,7 @@ def _key(message: str) -> str:
 
 
 def _config(spec: LmEvalSpec, base: Path, where: Where) -> tuple[Config, list[Path]]:
-    """Return what the YAML says, with what the suite says in place of it; and the data's folders.
-
-    Raises
-    ------
-    SuiteError
-        If there is no such task, or its file is wrong; or if there are several.
-    """
+    """Return what the YAML says, or the suite in place of it; and the folders of the data."""
     path, config = spec._member or ("", None)
     if path != spec.path:
         names = _chosen(spec, members(spec, base, where), where)
@@ -211,7 +199,7 @@ def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Rea
     scored, shown_split = _splits(config, spec.split)
     if set(config.functions()) - set(_NOT_CODE):
         own = shown_split is not None or _samples(config) is not None
-        return Read(*through.documents(config, spec, (scored, shown_split), folders, pool=own))
+        return Read(*built(config, spec, (scored, shown_split), folders, pool=own))
     rows = read_rows(config, scored, folders)
     fields = {key: config.get(key) for key in _EVALUATED}
     of_shown = fields | {
@@ -219,7 +207,7 @@ def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Rea
     }
     # Choices that the suite gives are texts; only by its own can a task mean their numbers.
     render = partial(
-        documents,
+        rendered,
         columns=rows.columns,
         numbered=not (_is_generated(config) and spec.doc_to_choice is not None),
     )
@@ -306,7 +294,7 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
                 f"none of its {len(read.scored)} documents has a right and a wrong choice"
                 f"{why if left_out[0] == 'no_right_choice' else ''}"
             )
-        values = {"documents": len(left_out), "reasons": examples.reasons(left_out)}
+        values = {"documents": len(left_out), "reasons": dict(Counter(left_out))}
         notes.append(Remark("unanswerable", values))
     task = finished_task(spec.name, enumerate(made, 1), findings, layout, notes)
     if read.pool is None:

@@ -1,6 +1,6 @@
 """The process in which lm-evaluation-harness itself builds a task that names functions of Python.
 
-It runs the task's code, so it is started only where :mod:`pytest_maxrandom.tasks.lm_eval.through`
+It runs the task's code, so it is started only where :mod:`pytest_maxrandom.tasks.lm_eval.documents`
 allows that. It imports nothing of this package.
 """
 
@@ -29,13 +29,7 @@ def main() -> None:
 
 
 def _built(file: str, pool: bool) -> dict[str, Any]:
-    """Return the fields of the documents, as a question and as a demonstration, and of the pool.
-
-    Parameters
-    ----------
-    pool : bool
-        Whether demonstrations have documents of their own.
-    """
+    """Return the fields of the documents, as questions and as demonstrations, and of the pool."""
     from lm_eval.tasks import TaskManager
 
     (task,) = TaskManager(include_defaults=False).load(file)["tasks"].values()

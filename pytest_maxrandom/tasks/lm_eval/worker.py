@@ -58,15 +58,8 @@ def _environment() -> _Sandbox:
 class Fields:
     """The fields of a task, rendered as lm-evaluation-harness renders them.
 
-    A text that is the name of a column stands for its value; any other one is a template.
-
-    Parameters
-    ----------
-    fields : dict
-        `doc_to_text`, `doc_to_choice`, `doc_to_target`, `gen_prefix`, `description`.
-    columns : list of str
-    numbered : bool
-        Whether a text of digits is the number of a choice.
+    A text that is the name of a column stands for its value; any other one is a template. If
+    answers are `numbered`, a text of digits is the number of a choice.
     """
 
     def __init__(self, fields: dict[str, Any], columns: list[str], *, numbered: bool) -> None:

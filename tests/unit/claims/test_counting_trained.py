@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.claims.counting import ClaimsOfRun, counted_name, expected
+from pytest_maxrandom.claims.counting import ClaimsOfRun, counted_name
 from pytest_maxrandom.claims.plan import plan, read_suite
+from pytest_maxrandom.claims.tries import expected
 from pytest_maxrandom.suite.loader import Suite
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, hypergeom
 
-from pytest_maxrandom.claims.held_out import confirmed, held_out, out_of_reach
 from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.opening import confirmed, held_out, out_of_reach
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Remark

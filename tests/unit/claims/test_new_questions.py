@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from pytest_maxrandom.claims.new_questions import new_questions
+from pytest_maxrandom.claims.assessment import new_questions
 from pytest_maxrandom.stats import winner
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.labels import label

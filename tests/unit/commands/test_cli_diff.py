@@ -11,8 +11,7 @@ import pytest
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.difference import difference, markdown
-from pytest_maxrandom.reports.kept import find, path_of
-from pytest_maxrandom.reports.results import dump, load
+from pytest_maxrandom.reports.results import dump, find, load, path_of
 from tests.repositories import begin_repository, commit
 from tests.unit.reports.samples import claim, run
 

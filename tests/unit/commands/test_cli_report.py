@@ -19,7 +19,6 @@ from tests.unit.reports.samples import claim, designed, recorded, run, untested
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.reports.csv import Table
 
 STARTS = {
     "markdown": "### ❌ maxrandom: 1 of 2 claims could not be tested",
@@ -73,7 +72,7 @@ def test_csv_keeps_its_line_ends_and_its_numbers(results: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_each_table_of_csv_can_be_asked_for(
-    table: Table, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+    table: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     path = tmp_path / "designed.json"
     path.write_text(dump(designed(claim())))

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.answers import Answers
-from pytest_maxrandom.flags import JudgedAnswers, JudgedResult
+from pytest_maxrandom.flags import JudgedAnswers
 from pytest_maxrandom.record import RedFlag
-from pytest_maxrandom.reports.flag_sentences import sentence
+from pytest_maxrandom.record.result import Result
+from pytest_maxrandom.reports.red_flags import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,16 +58,19 @@ def answered(answers: NDArray[np.int64], gold: Sequence[int], **given: Any) -> J
     return seen(answers == right, **(usual | given))
 
 
-def result(correct: int, n: int, **given: Any) -> JudgedResult:
+def result(correct: int, n: int, **given: Any) -> Result:
     """Return the result of a claim that passes."""
     usual: dict[str, Any] = {
-        "best": 0,
+        "t": 1,
+        "levels": {},
+        "holds": True,
         "passed": True,
+        "standard_baseline": 0.25,
+        "max_random_baseline": 0.25,
         "p_max": 1e-4,
         "permutation_p": 1e-4,
-        "level": 0.05,
     }
-    return JudgedResult(**(usual | {"correct": correct, "n": n} | given))
+    return Result(**(usual | {"best_correct": correct, "n": n} | given))
 
 
 def worded(flag: Flag) -> str:

@@ -11,8 +11,7 @@ from pytest_maxrandom.claims.assessment import with_red_flags
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.flags import KINDS, Flag, RedFlagKind, find
 from pytest_maxrandom.record import RedFlag
-from pytest_maxrandom.reports.flag_sentences import brief
-from pytest_maxrandom.reports.red_flags import gravity, remedy
+from pytest_maxrandom.reports.red_flags import brief, gravity, remedy
 from pytest_maxrandom.reports.terminal import summary
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.suite.claims import AssertSpec

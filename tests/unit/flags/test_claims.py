@@ -35,8 +35,9 @@ def test_a_permutation_p_cannot_be_below_one_in_all_arrangements() -> None:
 
 
 def test_it_is_told_with_its_reasons() -> None:
-    judged = result(4, 4, passed=False, impossible=(Unmet("p_max", p=0.476, level=0.05),))
-    (flag,) = find(seen(np.ones((10, 4)), result=judged))
+    judged = result(4, 4, passed=False)
+    unmet = (Unmet("p_max", p=0.476, level=0.05),)
+    (flag,) = find(seen(np.ones((10, 4)), result=judged, impossible=unmet))
     assert flag == Flag(
         "unpassable", {"reasons": [{"part": "p_max", "p": 0.476, "level": 0.05}], "t": 10}
     )
@@ -47,6 +48,7 @@ def test_of_a_published_maximum_nothing_else_is_seen() -> None:
     assert find(nothing) == []
     never = replace(
         nothing,
-        result=result(4, 4, passed=False, impossible=(Unmet("beats", baseline="standard"),)),
+        result=result(4, 4, passed=False),
+        impossible=(Unmet("beats", baseline="standard"),),
     )
     assert [flag.kind for flag in find(never)] == ["unpassable"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from pytest_maxrandom.flags import Flag, find
-from pytest_maxrandom.flags.kind import JudgedScore
-from pytest_maxrandom.flags.labels import majority
+from pytest_maxrandom.flags.counting import majority
 from tests.unit.flags.made import answered, result, seen
 
 T, N, M = 10, 100, 4
@@ -131,10 +132,13 @@ def test_a_constant_answer_in_another_score_than_accuracy_is_told(
     best: float, told: list[str]
 ) -> None:
     answers = np.random.default_rng(0).permuted(np.tile(GOLD, (2, 1)), axis=1)
-    score = JudgedScore("balanced accuracy", best, (0.25, 0.5, 0.25, 0.25))
-    judged = result(40, N, score=score)
-    assert kinds(answers, GOLD, result=judged) == told
+    judged: dict[str, Any] = {
+        "metric": "balanced_accuracy",
+        "constants": (0.25, 0.5, 0.25, 0.25),
+        "result": result(40, N, best_score=best),
+    }
+    assert kinds(answers, GOLD, **judged) == told
     if told:
-        (flag,) = find(answered(answers, GOLD, result=judged))
-        parameters = {"case": "score", "label": "B", "score": score.name, "value": 0.5}
+        (flag,) = find(answered(answers, GOLD, **judged))
+        parameters = {"case": "score", "label": "B", "score": "balanced accuracy", "value": 0.5}
         assert flag == Flag("majority", parameters)

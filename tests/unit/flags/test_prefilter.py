@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import find
-from pytest_maxrandom.flags.prefilter import candidates, compact
+from pytest_maxrandom.flags.kinds.identical_models import candidates, compact
 from tests.unit.flags.made import answered, seen
 
 GOLD = np.random.default_rng(7).integers(0, 4, 60)

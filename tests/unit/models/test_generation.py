@@ -187,15 +187,15 @@ class TestChat:
         )
         own = load(spec, str(folder))
         assert own.chat == ("<s>[user] ", "\n[assistant] ")
-        whole = own._tokenizer.apply_chat_template(
+        whole = own._tokens.tokenizer.apply_chat_template(
             [{"role": "user", "content": CONTEXTS[0]}], tokenize=False, add_generation_prompt=True
         )
-        alone = expected(own._model, own._tokenizer, whole, 8, add_special_tokens=False)
+        alone = expected(own._model, own._tokens.tokenizer, whole, 8, add_special_tokens=False)
         assert texts(own, asked(Generation(8))[:1]) == [alone]
         # Likelihoods are those after the same text, with one token for the beginning.
         ((request,),) = own.encode([Question(CONTEXTS[0], ("yes",))])
-        assert own._tokenizer.decode(request.ids).count("<s>") == 1
-        assert "[user]" in own._tokenizer.decode(request.ids)
+        assert own._tokens.tokenizer.decode(request.ids).count("<s>") == 1
+        assert "[user]" in own._tokens.tokenizer.decode(request.ids)
 
     def test_it_is_another_model_for_the_ledger(self, folder: Path) -> None:
         spec = TransformersSpec(name="m")

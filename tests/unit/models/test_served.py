@@ -19,7 +19,7 @@ from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.requests import Request
-from pytest_maxrandom.models.served import dialects, endpoint, threads, walk
+from pytest_maxrandom.models.served import dialects, endpoint, model as served, replies
 from pytest_maxrandom.suite.models import MODELS
 from tests.served import FakeServer, continuation, encoded, likelihood, serving
 
@@ -129,8 +129,8 @@ def test_vllm_is_led_along_the_choices_and_sent_no_text_twice(
 def test_however_few_tokens_are_told_at_once(
     vllm: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch, at_most: int
 ) -> None:
-    monkeypatch.setattr(walk, "AT_MOST", at_most)
     monkeypatch.setattr(dialects, "AT_MOST", at_most)
+    monkeypatch.setattr(replies, "AT_MOST", at_most)
     assert told(loaded(vllm, byte_tokenizer).ask(QUESTIONS)) == [
         pytest.approx(values, abs=1e-9) for values in EXACT
     ]
@@ -148,7 +148,7 @@ def test_a_walk_begins_again_only_where_it_was_not_led() -> None:
             text = (*text, generated)
 
     spans = [(0, 1, 2, 3), (0, 1, 2, 4), (0, 1, 5, 6)]
-    values = walk.walk([Request(ids, 1) for ids in spans], ask)
+    values = replies.walk([Request(ids, 1) for ids in spans], ask)
     assert values == [-6.0, -6.0, -6.0]
     assert asked == [((0,), 3), ((0, 1, 5), 1)]
 
@@ -499,9 +499,9 @@ def test_whoever_meets_an_error_waits_for_no_thread() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(threads.spread(ask, [0, 1, 2], 2))
+        list(served.spread(ask, [0, 1, 2], 2))
     done.set()
-    assert list(threads.spread(ask, [1, 2, 3], 2)) == [2, 3, 4]
+    assert list(served.spread(ask, [1, 2, 3], 2)) == [2, 3, 4]
 
 
 def test_weights_that_cannot_be_loaded_here_are_compared_with_nothing(

@@ -14,7 +14,7 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.hf import transformers as backend
-from pytest_maxrandom.models.hf.engines import budget
+from pytest_maxrandom.models.hf.engines import network
 from pytest_maxrandom.models.hf.training import fitting
 from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.training import LabelledText, Training
@@ -149,7 +149,7 @@ def test_texts_without_a_token_to_predict_are_told(tiny_llama: Path, tmp_path: P
 def test_memory_that_does_not_suffice_is_told_before_it_runs_out(
     tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "free_bytes", lambda _: 1000)
+    monkeypatch.setattr(network, "free_bytes", lambda _: 1000)
     said = _refusal(tiny_llama, FULL, tmp_path)
     assert (
         "in addition to its weights, but 0.0 GB of memory are left on cpu; use a smaller model"

@@ -59,11 +59,13 @@ def test_tokens_and_steps_are_those_of_the_rows_that_are_trained_on(
     labelled = encode(tokenizer, [each.text for each in LABELLED], limit)
     whole = Training(train, TEXTS, head, LABELLED, ("x", "y"))
     found = told(model, whole)
-    assert found.tokens == 3 * sum(len(row["input_ids"]) for row in rows) + 2 * labelled.tokens
+    assert found.tokens == 3 * sum(len(row["input_ids"]) for row in rows) + 2 * sum(
+        map(len, labelled.ids)
+    )
     assert found.steps == 3 * -(-len(rows) // 2) + 2 * 2
     assert found.words == 3 * sum(len(text.split()) for text in TEXTS) + 2 * 4
     alone = told(model, replace(whole, settings=None, texts=()))
-    assert alone.tokens == 2 * labelled.tokens
+    assert alone.tokens == 2 * sum(map(len, labelled.ids))
 
 
 def test_without_a_tokenizer_at_hand_there_are_steps_alone(tmp_path: Path) -> None:

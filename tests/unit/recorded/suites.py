@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.claims.assessment import beside_verdict
-from pytest_maxrandom.claims.plan_recorded import plan_recorded
+from pytest_maxrandom.claims.recorded_claims import plan_recorded
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.claims.views import result_of_recorded, views_of_recorded
 from pytest_maxrandom.errors import SuiteError
@@ -19,7 +19,7 @@ from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
     from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.record import ClaimRecord
 
@@ -91,4 +91,4 @@ def flags(
         claim.claim, given.null, results.best_correct, results.best, permutation_p=permutation_p
     )
     (view,) = views_of_recorded(claim, claim.other_models(others))
-    return find(beside_verdict(view, verdict, claim.claim, given.null, "accuracy"))
+    return find(beside_verdict(view, verdict, claim.claim, given.null))

@@ -20,7 +20,7 @@ from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 
 T, N = 20, 60
 

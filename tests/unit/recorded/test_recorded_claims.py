@@ -15,7 +15,12 @@ from tests.notes import noted, sentences
 from tests.unit.recorded.suites import flags, judged, mistakes, planned, rows, save, suite_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+    from typing import Any
+
+    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.recorded.tables.grid import Meant
 
 
 def best_of(t: int, n: int, chance: float) -> float:
@@ -330,17 +335,18 @@ def test_all_shots_of_the_results_are_meant_if_none_are_given(tmp_path: Path) ->
 def test_every_file_is_read_once_for_all_of_its_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_maxrandom.recorded import model_results, sources
+    from pytest_maxrandom.recorded import sources
 
     (tmp_path / "r.csv").write_text("model,task,shots,n,t,best_correct,choices\n"
                                     "a,e,0,100,10,60,2\nb,e,0,100,320,64,2\n")  # fmt: skip
-    read: list[object] = []
+    read: list[Path] = []
+    read_summary = sources.READERS["summary"]
 
-    def counted(*arguments: object) -> object:
-        read.append(arguments)
-        return sources.read_results(*arguments)  # type: ignore[arg-type]
+    def counted(path: Path, spec: Any, meant: Meant) -> Sequence[Answers]:
+        read.append(path)
+        return read_summary(path, spec, meant)
 
-    monkeypatch.setattr(model_results, "read_results", counted)
+    monkeypatch.setitem(sources.READERS, "summary", counted)
     text = (
         "models:\n"
         "- {name: a, backend: recorded, results: {path: r.csv, format: summary}}\n"

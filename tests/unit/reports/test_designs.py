@@ -18,30 +18,27 @@ from pytest_maxrandom.record import Arithmetic, ClaimRecord
 from pytest_maxrandom.reports.annotations import annotate
 from pytest_maxrandom.reports.changes import changes, counted
 from pytest_maxrandom.reports.comment import comment
-from pytest_maxrandom.reports.comparisons import (
+from pytest_maxrandom.reports.csv import TABLES, columns, csv
+from pytest_maxrandom.reports.designs import (
     assertion_is,
     bias_is,
+    contradictions,
     difference_interval,
     differing,
     generalizes,
+    histogram,
     indicated,
     required,
     shown_n,
-    units,
-)
-from pytest_maxrandom.reports.csv import TABLES, columns, csv
-from pytest_maxrandom.reports.references import bibtex
-from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
-from pytest_maxrandom.reports.replicates import (
-    contradictions,
-    histogram,
     single_draws,
     spread_over,
+    units,
     winners,
 )
-from pytest_maxrandom.reports.results import dump, load
+from pytest_maxrandom.reports.references import bibtex
+from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
+from pytest_maxrandom.reports.results import dump, load, load_untrusted
 from pytest_maxrandom.reports.summary import designs, names, records, symbol, tally, versions
-from pytest_maxrandom.reports.untrusted import load_untrusted
 from pytest_maxrandom.reports.wording import word
 from tests.unit.reports import page, test_html
 from tests.unit.reports.opened import claims, html
@@ -68,7 +65,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import Design, Record, RunRecord
     from pytest_maxrandom.reports.changes import Kind
-    from pytest_maxrandom.reports.csv import Table
 
 HERE = Path("/repository")
 TASKS = [f"task_{number}" for number in range(3)]
@@ -198,14 +194,14 @@ def test_every_record_stands_in_the_terminal_once() -> None:
         assert len([each for each in named if each.startswith(name)]) == number
 
 
-def read_csv(record: RunRecord, table: Table) -> list[dict[str, str]]:
+def read_csv(record: RunRecord, table: str) -> list[dict[str, str]]:
     found = list(reader.DictReader(io.StringIO(csv(record, table), newline=""), strict=True))
     assert all(row.keys() == set(columns(table)) for row in found)
     return found
 
 
 @pytest.mark.parametrize("table", ["comparisons", "contamination", "over_tasks"])
-def test_numbers_of_csv_parse_back(table: Table) -> None:
+def test_numbers_of_csv_parse_back(table: str) -> None:
     record = many()
     found = read_csv(record, table)
     assert len(found) == len(getattr(record, table))
@@ -236,7 +232,7 @@ def test_csv_has_what_computed_a_comparison() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_columns_of_csv_are_there_once(table: Table) -> None:
+def test_columns_of_csv_are_there_once(table: str) -> None:
     assert csv(run(), table) == ",".join(columns(table)) + "\r\n"
     assert len(set(columns(table))) == len(columns(table))
 

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import RedFlag
-from pytest_maxrandom.reports.flag_sentences import sentence
+from pytest_maxrandom.reports.red_flags import sentence
 
 SHARED = {"n": 100, "texts": 25, "alike": ["e0", "e1"], "characters": 200}
 OTHERS = {"told": 6, "prompts": 9, "agreeing": 3, "prompt": "8", "is_best": True}

@@ -13,8 +13,7 @@ from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.origins import held_out
 from pytest_maxrandom.reports.phrases import claimed, finding, needed
 from pytest_maxrandom.reports.rendering import latex, markdown
-from pytest_maxrandom.reports.results import dump
-from pytest_maxrandom.reports.untrusted import load_untrusted
+from pytest_maxrandom.reports.results import dump, load_untrusted
 from tests.unit.reports.samples import claim, run
 
 if TYPE_CHECKING:

@@ -30,10 +30,9 @@ from pytest_maxrandom.reports.label_bias import (
 )
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
-from pytest_maxrandom.reports.results import dump, load
+from pytest_maxrandom.reports.results import dump, load, load_untrusted
 from pytest_maxrandom.reports.summary import tally
 from pytest_maxrandom.reports.text import shorten, visible
-from pytest_maxrandom.reports.untrusted import load_untrusted
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.labels import LITTLE_MASS
 from tests.notes import noted

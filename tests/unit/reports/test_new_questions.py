@@ -15,8 +15,7 @@ from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv as as_csv
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import latex, markdown
-from pytest_maxrandom.reports.results import dump
-from pytest_maxrandom.reports.untrusted import load_untrusted
+from pytest_maxrandom.reports.results import dump, load_untrusted
 from tests.unit.reports.opened import html
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import claim, run, scored

@@ -16,13 +16,11 @@ from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports.annotations import annotate
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
-from pytest_maxrandom.reports.flag_sentences import brief
 from pytest_maxrandom.reports.headlines import all_flags, flagged as flagged_lines, open_questions
 from pytest_maxrandom.reports.origins import held_out
-from pytest_maxrandom.reports.red_flags import page_of, set_by_suite
+from pytest_maxrandom.reports.red_flags import brief, page_of, set_by_suite
 from pytest_maxrandom.reports.rendering import markdown
-from pytest_maxrandom.reports.results import dump
-from pytest_maxrandom.reports.untrusted import load_untrusted
+from pytest_maxrandom.reports.results import dump, load_untrusted
 from tests.unit.reports.opened import claims, html
 from tests.unit.reports.page import folded, read
 from tests.unit.reports.samples import claim, flag, flagged, linked, recorded, run, shown, untested

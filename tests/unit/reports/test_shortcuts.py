@@ -11,8 +11,7 @@ from pytest_maxrandom.record import Shortcuts
 from pytest_maxrandom.reports.csv import columns, csv
 from pytest_maxrandom.reports.phrases import shortcuts
 from pytest_maxrandom.reports.rendering import markdown
-from pytest_maxrandom.reports.results import dump, load
-from pytest_maxrandom.reports.untrusted import load_untrusted
+from pytest_maxrandom.reports.results import dump, load, load_untrusted
 from tests.unit.reports.samples import claim, run
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.latex import LATEX
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.own_templates import templates_folder
 from pytest_maxrandom.reports.rendering import (
     disclosure,
     environment,
     latex,
     markdown,
+    templates_folder,
 )
 from tests.unit.reports.opened import html
 from tests.unit.reports.page import read

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.record import ClaimRecord, ContaminationOverTasks, Remark, TrainingRecord
-from pytest_maxrandom.reports.comparisons import without_boost
+from pytest_maxrandom.reports.computing import training_cost, training_is
+from pytest_maxrandom.reports.designs import without_boost
 from pytest_maxrandom.reports.reasons import reasons
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from pytest_maxrandom.reports.results import dump, load
-from pytest_maxrandom.reports.training import training_cost, training_is
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
 from tests.unit.reports import page

@@ -14,7 +14,7 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
-from pytest_maxrandom.studies.label_bias.answers import label_answers
+from pytest_maxrandom.studies.label_bias.answers import moved_answers
 from pytest_maxrandom.studies.label_bias.interactions import (
     content_free_examples,
     control_examples,
@@ -202,10 +202,9 @@ def test_natural_and_moved_presentations_join_to_one_matrix_of_labels() -> None:
     everywhere = [one for example in EXAMPLES for one in placements(example)]
     labels = label(everywhere, by_place=True)
     natural = label(EXAMPLES, by_place=True)
-    found = label_answers(natural, "ABCD", sweep.predictions, extra.predictions)
+    moved = moved_answers(natural, 4, sweep.predictions, extra.predictions)
     shown_at = np.arange(4) < np.array(natural.choices)[:, None]
-    assert found.moved is not None
-    answers = found.moved[:, shown_at].tolist()
+    answers = moved[:, shown_at].tolist()
     for row, one, other in zip(answers, sweep.predictions, extra.predictions, strict=True):
         shown = {example.id for example in one.prompt.demonstrations}
         scored = dict(zip(one.examples + other.examples, one.chosen + other.chosen, strict=True))

@@ -14,8 +14,7 @@ from transformers.cache_utils import DynamicCache, DynamicLayer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.models.hf.engines.budget import Budget
-    from pytest_maxrandom.models.hf.engines.network import Network
+    from pytest_maxrandom.models.hf.engines.network import Budget, Network
 
     Mask = Callable[[torch.Tensor, torch.Tensor], Any]
 

@@ -14,12 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 
 from pytest_maxrandom.errors import ModelError, ScoreError
-from pytest_maxrandom.models.hf.engines.budget import Budget, is_out_of_memory, start
-from pytest_maxrandom.models.hf.engines.network import Network
-from pytest_maxrandom.models.hf.engines.packed import Cheaper, Packed
-from pytest_maxrandom.models.hf.engines.plain import Plain
-from pytest_maxrandom.models.hf.engines.rows import Rows
-from pytest_maxrandom.models.hf.engines.traits import Traits, traits
+from pytest_maxrandom.models.hf.engines.network import Budget, Network, is_out_of_memory, start
+from pytest_maxrandom.models.hf.engines.packed import FULL, SLIDING, Cheaper, Packed, Window
+from pytest_maxrandom.models.hf.engines.rows import Plain, Rows
 from pytest_maxrandom.models.requests import Request
 
 if TYPE_CHECKING:
@@ -44,6 +41,19 @@ _TEXTS = 3
 _START = {"packed": (512, 4096), "rows": (1024, 4096), "plain": (4096, 16384)}
 """Tokens per forward pass to begin with, on a CPU and elsewhere."""
 
+_KNOWN_PACKED = frozenset(
+    {"cohere", "cohere2", "falcon", "gemma", "gemma2", "gemma3_text", "gpt2", "gpt_neox"}
+    | {"gpt_oss", "gptj", "llama", "mistral", "mixtral", "olmo", "olmo2", "olmo3", "opt"}
+    | {"phi3", "qwen2", "qwen3", "stablelm", "starcoder2"}
+)
+"""Model types whose packed log-likelihoods are tested against one text at a time."""
+
+_KNOWN_ROWS = frozenset({"bloom", "falcon", "gpt_neo", "mpt"})
+"""Model types that cannot be packed and whose rows are tested likewise."""
+
+_STEPWISE_ROPE = frozenset({"dynamic", "longrope"})
+_ADDITIVE = frozenset({"eager", "sdpa"})
+
 
 class Engine(Protocol):
     """One way to put requests through a model."""
@@ -58,23 +68,58 @@ class Engine(Protocol):
         """Return the tokens of each pass that scoring takes, as long as memory holds them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What is known of a model before anything is tried."""
+
+    against_packed: str | None
+    against_rows: str | None
+    """Why the engine would be wrong or cannot run; None where nothing speaks against it."""
+    window: Window | None
+    """What the packed engine must write into its masks."""
+    limit: int | None
+    """Texts of more tokens go the plain way, whatever a probe says of shorter ones."""
+    known: bool
+    """Whether the model type is tested at every length; else only as far as a probe reached."""
+    alone_beyond: int | None
+    """Longer texts must not stand in one batch with others, not even in the plain way."""
+
+
+def traits(model: Any) -> Traits:
+    """Read a model's configuration."""
+    config = model.config.get_text_config()
+    kind = str(config.model_type)
+    kinds = set(getattr(config, "layer_types", None) or ())
+    against_rows = None
+    if getattr(model, "_is_stateful", False) or kinds - {FULL, SLIDING, "chunked_attention"}:
+        against_rows = "its layers carry a state from token to token instead of keys and values"
+    against_packed = against_rows or _against_mask(config, kind)
+    stepwise = _stepwise(config)
+    limits = [stepwise, getattr(config, "attention_chunk_size", None)]
+    known = kind in (_KNOWN_ROWS if against_packed else _KNOWN_PACKED)
+    window = None if known and against_packed else Window.of(config)
+    if not known and window is not None:
+        limits.append(window.size)
+    return Traits(
+        against_packed=against_packed,
+        against_rows=against_rows,
+        window=window,
+        limit=min((int(limit) for limit in limits if limit), default=None),
+        known=known,
+        alone_beyond=stepwise,
+    )
+
+
 @dataclass(slots=True)
 class Choice:
-    """The engine of a model, and the plain way for what is too long for it.
-
-    Attributes
-    ----------
-    engine, plain : Engine
-    reason : str or None
-        Why the engine is not the packed one.
-    verified : int or None
-        Texts of at most so many tokens may take the engine; None where all may.
-    """
+    """The engine of a model, and the plain way for what is too long for it."""
 
     engine: Engine
     plain: Plain
     reason: str | None
+    """Why the engine is not the packed one."""
     verified: int | None
+    """Texts of at most so many tokens may take the engine; None where all may."""
     _tokens: int
     _network: Network
     _limit: int | None
@@ -262,3 +307,27 @@ def _probe(network: Network, length: int, tokens: int) -> tuple[list[Request], l
 
 def _distance(one: Sequence[float], other: Sequence[float]) -> float:
     return max(abs(a - b) for a, b in zip(one, other, strict=True))
+
+
+def _against_mask(config: Any, kind: str) -> str | None:
+    if kind in {"bloom", "mpt"} or getattr(config, "alibi", False):
+        return "it counts ALiBi distances along the row, not along a branch of a tree"
+    if kind == "gpt_neo":
+        return "its local attention counts positions along the row, not along a branch of a tree"
+    attention = getattr(config, "_attn_implementation", None)
+    if attention not in _ADDITIVE:
+        return f"its attention implementation {attention} takes no mask of four dimensions"
+    return None
+
+
+def _stepwise(config: Any) -> int | None:
+    """Return the length past which the position encoding of all tokens changes, if there is one."""
+    parameters = getattr(config, "rope_parameters", None) or {}
+    nested = [value for value in parameters.values() if isinstance(value, dict)]
+    for part in nested or [parameters]:
+        if part.get("rope_type") in _STEPWISE_ROPE:
+            places = (part, vars(config))
+            names = ("original_max_position_embeddings", "max_position_embeddings")
+            found = (place.get(name) for name in names for place in places)
+            return next((int(length) for length in found if length), 1)
+    return None

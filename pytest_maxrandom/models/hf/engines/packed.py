@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -14,9 +14,8 @@ from pytest_maxrandom.models.requests import Likelihoods
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
-    from pytest_maxrandom.models.hf.engines.network import Network
+    from pytest_maxrandom.models.hf.engines.network import Budget, Network
     from pytest_maxrandom.models.hf.engines.rows import Rows
     from pytest_maxrandom.models.requests import Picks, Request
 
@@ -36,18 +35,21 @@ _MORE = 1.05
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How far back a model's layers look.
-
-    Attributes
-    ----------
-    size : int
-        Tokens that a node of a sliding layer sees, itself included.
-    mixed : bool
-        Whether other layers see everything; such models take one mask for each kind of layer.
-    """
+    """How far back a model's layers look."""
 
     size: int
+    """Tokens that a node of a sliding layer sees, itself included."""
     mixed: bool
+    """Whether other layers see everything; such models take one mask for each kind of layer."""
+
+    @classmethod
+    def of(cls, config: Any) -> Window | None:
+        """Return what a model's configuration says; None where all layers see everything."""
+        size = getattr(config, "sliding_window", None)
+        kinds = getattr(config, "layer_types", None)
+        if not size or (kinds is not None and SLIDING not in kinds):
+            return None
+        return cls(int(size), mixed=kinds is not None and FULL in kinds)
 
 
 class Packed:

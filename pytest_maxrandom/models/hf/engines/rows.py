@@ -1,4 +1,4 @@
-"""Rows after a shared prefix, for models that take no mask of four dimensions."""
+"""Texts as rows: each by itself, or after a shared prefix where a model takes no other mask."""
 
 from __future__ import annotations
 
@@ -13,12 +13,72 @@ from pytest_maxrandom.models.requests import Likelihoods, Picks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
-    from pytest_maxrandom.models.hf.engines.network import Network
+    from pytest_maxrandom.models.hf.engines.network import Budget, Network
     from pytest_maxrandom.models.requests import Request
 
     Item = TypeVar("Item")
+
+
+class Plain:
+    """Scores every text by itself, without a cache.
+
+    Parameters
+    ----------
+    alone_beyond : int, optional
+        Texts of more tokens do not share a batch: with some position encodings, the longest
+        text of a batch changes what the others mean.
+    """
+
+    name = "plain"
+
+    def __init__(
+        self, network: Network, budget: Budget, *, alone_beyond: int | None = None
+    ) -> None:
+        self._network = network
+        self.budget = budget
+        self._alone_beyond = alone_beyond
+
+    def score(self, requests: Sequence[Request], planned: object = None) -> Likelihoods:
+        """Return the log-likelihood of each request's answer."""
+        found = Likelihoods([0.0] * len(requests))
+        for batch, (picks, values) in self.budget.passes(
+            trie.rows(requests),
+            self._cut,
+            lambda batch: self._forward(batch, requests),
+            _padded,
+            lambda row: len(row.ids),
+        ):
+            found.add(picks, values, _padded(batch))
+        return found
+
+    def passes(self, requests: Sequence[Request], planned: object = None) -> list[int]:
+        """Return the tokens of each pass that scoring takes."""
+        return [*map(_padded, self._cut(trie.rows(requests)))]
+
+    def _cut(self, rows: Sequence[trie.Path]) -> Iterator[list[trie.Path]]:
+        for batch in trie.batches(rows, self.budget.tokens):
+            apart = self._alone_beyond is not None and len(batch[0].ids) >= self._alone_beyond
+            yield from [[row] for row in batch] if apart else [batch]
+
+    def _forward(
+        self, batch: Sequence[trie.Path], requests: Sequence[Request]
+    ) -> tuple[Picks, list[float]]:
+        """Put one batch through the model.
+
+        Padding stands on the right, where causal attention keeps it from every real token.
+        """
+        ids = torch.zeros((len(batch), len(batch[0].ids)), dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        picks = Picks()
+        for number, row in enumerate(batch):
+            ids[number, : len(row.ids)] = torch.tensor(row.ids)
+            mask[number, : len(row.ids)] = 1
+            for index in row.requests:
+                request = requests[index]
+                columns = range(request.start - 1, len(request.ids) - 1)
+                picks.add(number, columns, index, request.ids[request.start :])
+        return picks, self._network.read(ids, picks, mask=mask)
 
 
 class _Row(NamedTuple):
@@ -107,18 +167,14 @@ class Rows:
         self, rows: list[_Row], work: _Work, contexts: list[Pair] | None = None
     ) -> Iterator[tuple[Sequence[_Row], Any]]:
         """Put rows through the model, and yield each batch with its cache."""
-
-        def padded(batch: Sequence[_Row]) -> int:
-            return len(batch) * len(batch[0].ids)
-
         for batch, memory in self.budget.passes(
             sorted(rows, key=lambda row: -len(row.ids)),
             lambda rest: self._cut(rest, lambda row: len(row.ids)),
             lambda batch: self._forward(batch, work, contexts),
-            padded,
+            _padded,
             lambda row: work.length + row.after + len(row.ids),
         ):
-            work.found.tokens_forwarded += padded(batch)
+            work.found.tokens_forwarded += _padded(batch)
             yield batch, memory
 
     def _forward(self, batch: Sequence[_Row], work: _Work, contexts: list[Pair] | None) -> Any:
@@ -156,6 +212,10 @@ class Rows:
         else:
             self._network.fill(ids, mask, positions, memory)
         return memory
+
+
+def _padded(batch: Sequence[trie.Path] | Sequence[_Row]) -> int:
+    return len(batch) * len(batch[0].ids)
 
 
 def _ones(positions: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:

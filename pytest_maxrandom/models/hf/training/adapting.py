@@ -6,18 +6,19 @@ import errno
 import os
 import shutil
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.host.machine import peak_memory
+from pytest_maxrandom.models.hf.devices import peak_of
 from pytest_maxrandom.models.hf.loading import CAUSAL, MASKED, check_causal, open_model, quiet
 from pytest_maxrandom.models.hf.refusals import brief, check_modules
 from pytest_maxrandom.models.hf.training import texts
-from pytest_maxrandom.models.hf.training.fitting import How, fit, seed_of, seeded
+from pytest_maxrandom.models.hf.training.fitting import Fitted, How, fit, seed_of, seeded
 from pytest_maxrandom.models.training import Trained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.models.hf.devices import Processors
@@ -85,17 +86,25 @@ def pretrain(
             save(model, types, own, folder)
         else:
             _save_adapter(trained, folder)
+    return replace(
+        found_by(fitted, training, how, rows, encoded.cut), pretraining_steps=len(fitted.losses)
+    )
+
+
+def found_by(
+    fitted: Fitted, training: Training, how: How, rows: Sequence[texts.Row], cut: int
+) -> Trained:
+    """Return what a training of some rows found, of which some texts were cut."""
     import torch
 
     return Trained(
         losses=fitted.losses,
-        tokens=sum(len(row["input_ids"]) for row in rows) * settings.epochs,
+        tokens=sum(len(row["input_ids"]) for row in rows) * how.epochs,
         steps=fitted.steps,
         seconds=fitted.seconds,
-        peak_memory=peak_of(opened.device),
+        peak_memory=peak_of(how.device),
         text_digest=training.text_digest,
-        pretraining_steps=len(fitted.losses),
-        cut=encoded.cut,
+        cut=cut,
         threads=torch.get_num_threads(),
     )
 
@@ -149,15 +158,6 @@ def save(model: Any, types: dict[str, Any], tokenizer: Any, folder: Path) -> Non
     with quiet():
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-
-
-def peak_of(device: str) -> int | None:
-    """Return the most bytes in use at any one time, on GPUs or else by this process."""
-    import torch
-
-    if not device.startswith("cuda"):
-        return peak_memory()
-    return sum(torch.cuda.max_memory_allocated(gpu) for gpu in range(torch.cuda.device_count()))
 
 
 def merged(spec: TransformersSpec, model: Any, adapter: Path) -> Any:

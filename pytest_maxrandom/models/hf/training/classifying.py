@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, QuestionError, ScoreError, listed, quoted
 from pytest_maxrandom.models.base import Model
 from pytest_maxrandom.models.hf import arithmetic
+from pytest_maxrandom.models.hf.devices import peak_of
 from pytest_maxrandom.models.hf.loading import CAUSAL, CLASSIFIER, MASKED, open_model
 from pytest_maxrandom.models.hf.training import texts
 from pytest_maxrandom.models.hf.training.adapting import (
     check_room,
+    found_by,
     how_of,
     merged,
-    peak_of,
     save,
     widened,
 )
 from pytest_maxrandom.models.hf.training.fitting import fit, seed_of, seeded
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
-from pytest_maxrandom.models.training import Trained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.hf.devices import Processors
     from pytest_maxrandom.models.hf.loading import Opened
     from pytest_maxrandom.models.questions import Question
-    from pytest_maxrandom.models.training import Training
+    from pytest_maxrandom.models.training import Trained, Training
     from pytest_maxrandom.suite.models import TransformersSpec
 
     Tell = Callable[[int, int, float | None], None]
@@ -73,6 +73,8 @@ def train_head(
         "problem_type": "single_label_classification",
     }
     with seeded(seed):
+        from transformers import DataCollatorWithPadding
+
         opened = open_model(spec, location, processors, CLASSIFIER, head)
         model, tokenizer = opened.model, opened.tokenizer
         texts.prepare(tokenizer, model.config)
@@ -94,20 +96,9 @@ def train_head(
             spec, opened, settings.epochs, settings.learning_rate, settings.batch_size, seed
         )
         check_room(model, types, folder)
-        fitted = fit(model, rows, _collator(tokenizer), how, tell)
+        fitted = fit(model, rows, DataCollatorWithPadding(tokenizer), how, tell)
         save(model, types, tokenizer, folder)
-    import torch
-
-    return Trained(
-        losses=fitted.losses,
-        tokens=encoded.tokens * settings.epochs,
-        steps=fitted.steps,
-        seconds=fitted.seconds,
-        peak_memory=peak_of(opened.device),
-        text_digest=training.text_digest,
-        cut=encoded.cut,
-        threads=torch.get_num_threads(),
-    )
+    return found_by(fitted, training, how, rows, encoded.cut)
 
 
 def _take_over(
@@ -137,12 +128,6 @@ def _take_over(
             f"{spec.name} cannot be further pretrained and then classify: the two networks differ "
             f"in {key}; use one of the two"
         )
-
-
-def _collator(tokenizer: Any) -> Callable[[list[dict[str, Any]]], Any]:
-    from transformers import DataCollatorWithPadding
-
-    return DataCollatorWithPadding(tokenizer)  # type: ignore[no-any-return]
 
 
 class Classifier(Model):
@@ -180,12 +165,10 @@ class Classifier(Model):
         self.device = ", ".join(opened.places)
         self.arithmetic = arithmetic.found(self._model, training)
         self.dtype = str(arithmetic.computed(self._model)).removeprefix("torch.")
-        self.asked_dtype: str | None = None
         self.revision = opened.revision
         self.context_length: int | None = texts.reach(
             self._model.config, self._tokenizer, training.classify.max_length
         )
-        self.trained: Trained | None = None
         self._budget = batch_tokens or _TOKENS
 
     @property
@@ -280,7 +263,7 @@ class Classifier(Model):
         """Return log-probabilities of all classes of some texts, in halves if memory needs it."""
         import torch
 
-        from pytest_maxrandom.models.hf.engines.budget import is_out_of_memory
+        from pytest_maxrandom.models.hf.engines.network import is_out_of_memory
 
         batch = self._tokenizer.pad({"input_ids": rows}, return_tensors="pt").to(self._input)
         try:

@@ -35,26 +35,19 @@ _LESS = "a smaller `batch_size` or `max_length`, or `method: qlora`"
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a network is trained.
-
-    Attributes
-    ----------
-    device : str
-        Where its inputs go.
-    bfloat16 : bool
-        Whether the forward pass is computed in bfloat16, as far as that is safe.
-    checkpointing : bool
-        Whether what the backward pass needs is computed again rather than held.
-    """
+    """How a network is trained."""
 
     name: str
     device: str
+    """Where its inputs go."""
     epochs: int
     rate: float
     batch_size: int
     seed: int
     bfloat16: bool = False
+    """Whether the forward pass is computed in bfloat16, as far as that is safe."""
     checkpointing: bool = False
+    """Whether what the backward pass needs is computed again rather than held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +235,7 @@ def _check_weights(model: Any, how: How) -> None:
 
 def _check_memory(model: Any, how: How) -> None:
     """Refuse what does not fit: on a processor the system would end the process without a word."""
-    from pytest_maxrandom.models.hf.engines.budget import free_bytes
+    from pytest_maxrandom.models.hf.engines.network import free_bytes
 
     trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
     needed = _STATE * trained
@@ -257,7 +250,7 @@ def _check_memory(model: Any, how: How) -> None:
 
 
 def _reason(error: Exception, how: How) -> str:
-    from pytest_maxrandom.models.hf.engines.budget import is_out_of_memory
+    from pytest_maxrandom.models.hf.engines.network import is_out_of_memory
 
     if is_out_of_memory(error):
         return f"the memory of {how.device} is too small for training {how.name}; use {_LESS}"

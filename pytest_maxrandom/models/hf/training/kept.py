@@ -22,6 +22,7 @@ from pytest_maxrandom.models.training import Trained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 _RECORD = "trained.json"
@@ -33,21 +34,14 @@ _SAID = ("No space left", "Disk quota", "os error 28", "os error 122")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A folder of trained weights.
-
-    Attributes
-    ----------
-    folder : Path
-    limit : int
-        Bytes that it holds at most; entries that are in use, or were just made, stay whatever they
-        take.
-    tell : callable
-        Tells the user a sentence at once.
-    """
+    """A folder of trained weights."""
 
     folder: Path
     limit: int
+    """Bytes that it holds at most; entries that are in use, or were just made, stay whatever they
+    take."""
     tell: Callable[[str], None] = lambda sentence: None
+    """Tells the user a sentence at once."""
 
     def read(self, key: str) -> Trained | None:
         """Return what the training found that is kept under a key; None if nothing is."""
@@ -148,14 +142,14 @@ class Kept:
         for path in self.folder.iterdir():
             key = path.name.removeprefix(_PART).removeprefix(_GONE)
             if key != path.name:  # left by a process that was killed
-                with suppress(TimeoutError), in_use(*self._named(key), 0, **self._how(alone=True)):
+                with suppress(TimeoutError), self._use(key, 0, alone=True):
                     shutil.rmtree(path, ignore_errors=True)
 
     def _remove(self, key: str) -> bool:
         """Remove an entry that nobody uses; tell whether it is gone."""
         gone = self.folder / f"{_GONE}{key}"
         try:
-            with in_use(*self._named(key), 0, **self._how(alone=True)):
+            with self._use(key, 0, alone=True):
                 (self.folder / key).rename(gone)
                 shutil.rmtree(gone, ignore_errors=True)
         except (TimeoutError, OSError):
@@ -166,19 +160,19 @@ class Kept:
     def _lock(self, key: str, name: str, *, alone: bool) -> Iterator[None]:
         with ExitStack() as stack:
             try:
-                stack.enter_context(in_use(*self._named(key), 0, **self._how(alone=alone)))
+                stack.enter_context(self._use(key, 0, alone=alone))
             except TimeoutError:
                 self.tell(f"waiting for another process that trains or uses the weights of {name}")
-                stack.enter_context(in_use(*self._named(key), **self._how(alone=alone)))
+                stack.enter_context(self._use(key, alone=alone))
             yield
 
-    def _named(self, key: str) -> tuple[Any, str]:
-        return "trained", f"{self.folder.resolve()} {key}"
-
-    def _how(self, *, alone: bool) -> dict[str, Any]:
+    def _use(self, key: str, timeout: float = -1, *, alone: bool) -> AbstractContextManager[None]:
+        """Return the lock of an entry; without a timeout it is waited for."""
         with self._told("a trained arm"):
             self.folder.mkdir(parents=True, exist_ok=True)
-        return {"alone": alone, "beside": self.folder if on_shared_files(self.folder) else None}
+        beside = self.folder if on_shared_files(self.folder) else None
+        name = f"{self.folder.resolve()} {key}"
+        return in_use("trained", name, timeout, alone=alone, beside=beside)
 
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:

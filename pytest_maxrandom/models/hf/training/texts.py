@@ -25,23 +25,12 @@ _AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Some texts in tokens.
-
-    Attributes
-    ----------
-    ids : list of list of int
-        Of each text, with what the tokenizer adds at its ends.
-    cut : int
-        How many texts were longer.
-    """
+    """Some texts in tokens."""
 
     ids: list[list[int]]
+    """Of each text, with what the tokenizer adds at its ends."""
     cut: int
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens that are."""
-        return sum(map(len, self.ids))
+    """How many texts were longer."""
 
 
 def reach(config: Any, tokenizer: Any, most: int) -> int:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.choices import read_choices, with_choices
-from pytest_maxrandom.recorded.sources import read
+from pytest_maxrandom.recorded.sources import read, read_choices, with_choices
 
 if TYPE_CHECKING:
     from pathlib import Path

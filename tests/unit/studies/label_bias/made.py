@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
-from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -60,12 +60,12 @@ def at_places(example: Example, by_place: Sequence[float]) -> list[float]:
 
 def made_answers(
     given: NDArray[np.int64], gold: Sequence[int], names: Sequence[str]
-) -> LabelAnswers:
-    """Answers to examples with all labels; of shape (t, n, m) where right answers were moved."""
+) -> tuple[Answers, NDArray[np.int64] | None]:
+    """Answers to examples with all labels, and those of shape (t, n, m) to moved right answers."""
     n = len(gold)
     natural = given if given.ndim == 2 else given[:, np.arange(n), list(gold)]
     prompts = tuple(f"p{j}" for j in range(len(given)))
-    return LabelAnswers(
+    answers = Answers(
         model="m",
         shots=0,
         prompts=prompts,
@@ -77,5 +77,5 @@ def made_answers(
         gold=tuple(frozenset([right]) for right in gold),
         labels=tuple(names),
         choices=(len(names),) * n,
-        moved=None if given.ndim == 2 else given,
     )
+    return answers, None if given.ndim == 2 else given

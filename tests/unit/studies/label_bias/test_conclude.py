@@ -17,7 +17,7 @@ from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.studies.label_bias.conclude import (
     add_base_rates,
     conclude,
-    reduce,
+    reduce as reduce_answers,
 )
 from pytest_maxrandom.suite.claims import LabelBiasSpec
 from tests.unit.studies.label_bias.made import made_answers
@@ -25,15 +25,24 @@ from tests.unit.studies.label_bias.made import made_answers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.record import LabelFinding
-    from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
+    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.record import Interaction, LabelFinding
+
+    Made = tuple[Answers, NDArray[np.int64] | None]
 
 N, M = 60, 4
 
 
-def asked(answers: NDArray[np.int64]) -> LabelAnswers:
+def asked(answers: NDArray[np.int64]) -> Made:
     """Answers to N examples, as many of each right label."""
     return made_answers(answers, [i % M for i in range(N)], "ABCD")
+
+
+def reduce(
+    made: Made, interaction: Interaction, spec: LabelBiasSpec, t: int, **more: bool
+) -> InteractionBias:
+    answers, moved = made
+    return reduce_answers(answers, interaction, spec, t, moved=moved, **more)
 
 
 def spec(**said: object) -> LabelBiasSpec:
@@ -163,7 +172,7 @@ def test_knowledge_in_one_way_alone_is_no_finding() -> None:
     assert both.finding == "cannot tell"
 
 
-def rare(answers: NDArray[np.int64], seldom: int = 10) -> LabelAnswers:
+def rare(answers: NDArray[np.int64], seldom: int = 10) -> Made:
     """Answers to 100 questions with two labels, of which B is the right one `seldom` times."""
     return made_answers(answers, [int(i < seldom) for i in range(100)], "AB")
 
@@ -191,7 +200,7 @@ def test_who_knows_the_rare_label_is_found_to() -> None:
     assert found.permutation_p < 0.001
 
 
-def lucky() -> LabelAnswers:
+def lucky() -> Made:
     """Answers that guessers do not explain, and shuffled right answers do.
 
     B, which is right 5 times, is said 40 times, and 4 of these are right.

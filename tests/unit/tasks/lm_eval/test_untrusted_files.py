@@ -9,7 +9,7 @@ import pytest
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.tasks import LmEvalSpec
-from pytest_maxrandom.tasks.lm_eval import templates
+from pytest_maxrandom.tasks.lm_eval import documents
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A process for templates that waits a second only; the others' goes on afterwards."""
-    monkeypatch.setattr(templates, "SECONDS", 1.0)
-    own = templates._Process()
-    monkeypatch.setattr(templates, "_PROCESS", own)
+    monkeypatch.setattr(documents, "SECONDS", 1.0)
+    own = documents._Process()
+    monkeypatch.setattr(documents, "_PROCESS", own)
     yield
     own.close()
 
@@ -224,7 +224,7 @@ def test_keys_of_the_environment_do_not_reach_templates(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_KEY", "x")
-    process = templates._started()
+    process = documents._started()
     try:
         status = (f"/proc/{process.pid}/environ",)
         for path in status:

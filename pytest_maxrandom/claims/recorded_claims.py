@@ -1,24 +1,99 @@
-"""From a suite of recorded results to its claims."""
+"""Claims about results that exist already: from their suite to what is known before judging."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.plan import share_levels
-from pytest_maxrandom.claims.planned_recorded import RecordedClaim
+from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
-from pytest_maxrandom.recorded.model_results import ModelResults
+from pytest_maxrandom.flags.kinds.identical_models import candidates
+from pytest_maxrandom.record import ClaimRecord, Recorded, note
+from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import BoundsSpec, claimed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RecordedClaim(ClaimOfSuite):
+    """A claim about results that exist already, ready to be judged."""
+
+    model: RecordedModelSpec
+    evidence: Evidence | None
+    """None where the results are missing."""
+
+    @property
+    def name_of_model(self) -> str:
+        """What reports call its model; one name may stand for several, which labels tell apart."""
+        label = self.model.label
+        return self.model.name if label is None else f"{self.model.name} ({label})"
+
+    def other_models(self, claims: Iterable[RecordedClaim]) -> list[Answers]:
+        """Return the answers of other models, asked the same, that may be this one.
+
+        One name with several quantizations is one model; with several labels it is not.
+        """
+        assert self.evidence is not None
+        found = [
+            claim
+            for claim in claims
+            if (claim.task, claim.shots) == (self.task, self.shots)
+            and (
+                claim.model.name != self.model.name
+                or (
+                    claim.model.label != self.model.label
+                    and claim.model.quantization == self.model.quantization
+                )
+            )
+        ]
+        named = [
+            replace(claim.evidence.read, model=claim.name_of_model)
+            for claim in found
+            if claim.evidence is not None and claim.evidence.read.prompts
+        ]
+        return candidates(self.evidence.read, named)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a rule made the answers up."""
+        return self.evidence is not None and self.evidence.read.simulated
+
+    def record(self, node_id: str, suite: str) -> ClaimRecord:
+        """Return what can be said of the claim before it is judged."""
+        model, evidence = self.model, self.evidence
+        recorded = Recorded(model.results.path, model.results.format)
+        if evidence is None:
+            record = self.begun(node_id, suite, scoring="", recorded=recorded)
+            return note(record, *self.claim.notes)
+        null, (clusters, effective_n) = evidence.null, evidence.clusters
+        recorded.stated, recorded.chances = list(evidence.stated), evidence.mix
+        record = self.begun(
+            node_id,
+            suite,
+            scoring="",
+            recorded=recorded,
+            levels=self.claim.levels(null.t),
+            n=evidence.n,
+            t=null.t,
+            clusters=clusters,
+            effective_n=effective_n,
+            standard_baseline=null.standard_baseline,
+            max_random_baseline=null.max_random_baseline,
+            published=evidence.published,
+            validation_ids=list(evidence.results.examples),
+        )
+        return note(record, *self.claim.notes, *evidence.notes)
+
 
 _Found = dict[int, "Answers"]
 """Results of one model on one task by number of shots."""
@@ -146,15 +221,10 @@ class _Planner:
     ) -> RecordedClaim:
         spec, task = self._suite.spec, self._suite.spec.tasks[place]
         return RecordedClaim(
-            name=f"{task.name}[{model.test_id}{'' if shots is None else f'-{shots}shot'}]",
+            **RecordedClaim.stated(spec, task, model.test_id, shots),
             line=self._suite.line("tasks", place),
             model=model,
-            task=task.name,
-            shots=shots,
             claim=self._asserted(task, judged),
-            xfail=task.xfail or spec.xfail,
-            marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
-            share=spec.share,
             evidence=judged,
             missing=model.if_missing if judged is None else None,
         )

@@ -1,6 +1,7 @@
-"""What is right in a wrong suite, so that one message has its mistakes and those of what it names.
+"""Parts of a suite read alone: those that stand in no file, and what is right in a wrong suite.
 
-A model or a task with wrong keys is taken without them, where what is left is one.
+One message then has the mistakes of a wrong suite and those of what it names. A model or a task
+with wrong keys is taken without them, where what is left is one.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.checks import is_recorded
+from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.suite.checks import entries, is_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite
+from pytest_maxrandom.suite.mistakes import mistakes_of
 from pytest_maxrandom.suite.models import MODELS, kind_of
 from pytest_maxrandom.suite.positions import Document, read
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-    from pytest_maxrandom.suite.base import Location
+    from pytest_maxrandom.suite.base import FormatSpec, Location
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
 
@@ -36,21 +38,14 @@ _NONE = {"name": "none"}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A model or a task of a wrong suite.
-
-    Attributes
-    ----------
-    place : tuple of (str, int)
-        Where it stands: ``("tasks", 0)``.
-    spec : ModelSpec or TaskSpec
-    whole : bool
-        Whether all its keys are right. Else the wrong ones are left out, and what only the data can
-        tell, such as its columns, is not known.
-    """
+    """A model or a task of a wrong suite."""
 
     place: tuple[str, int]
+    """Where it stands: ``("tasks", 0)``."""
     spec: ModelSpec | TaskSpec
     whole: bool
+    """Whether all its keys are right. Else the wrong ones are left out, and what only the data can
+    tell, such as its columns, is not known."""
 
 
 def sound_parts(path: Path) -> tuple[list[Part], Callable[..., int]]:
@@ -61,7 +56,7 @@ def sound_parts(path: Path) -> tuple[list[Part], Callable[..., int]]:
     document, data = _read(path)
     found = []
     for part, typed in (("models", _model), ("tasks", _task)):
-        for index, keys in enumerate([] if is_recorded(data) else _entries(data, part)):
+        for index, keys in enumerate([] if is_recorded(data) else entries(data, part)):
             spec, whole = _without_mistakes(_with_format(part, keys), typed)
             if spec is not None:
                 found.append(Part((part, index), spec, whole))
@@ -80,19 +75,13 @@ def sound_texts(path: Path) -> dict[str, str]:
 
 
 def sound_results(path: Path) -> tuple[RecordedSuite | None, list[int]]:
-    """Return a wrong suite of recorded results with what is right of it, if a model is.
-
-    Returns
-    -------
-    RecordedSuite or None, list of int
-        Also the place of each of its models in the file.
-    """
+    """Return what is right of a wrong suite of recorded results, and where its models stand."""
     document, data = _read(path)
     if not is_recorded(data):
         return None, []
-    models = enumerate(_entries(data, "models"))
+    models = enumerate(entries(data, "models"))
     right = [(place, keys) for place, keys in models if _is_right({"models": [keys]})]
-    tasks = [keys for keys in _entries(data, "tasks") if _is_right({"tasks": [keys]})]
+    tasks = [keys for keys in entries(data, "tasks") if _is_right({"tasks": [keys]})]
     prompts = _without_mistakes(data.get("prompts", {}), lambda keys: _fits({"prompts": keys}))[0]
     if not right or prompts is None:
         return None, []
@@ -108,13 +97,8 @@ def _read(path: Path) -> tuple[Document, dict[str, Any]]:
     try:
         document = read(path)
     except SuiteError:
-        document = Document(None, None, [])
+        document = Document(None)
     return document, document.data if isinstance(document.data, dict) else {}
-
-
-def _entries(data: dict[str, Any], part: str) -> list[Any]:
-    entries = data.get(part)
-    return entries if isinstance(entries, list) else []
 
 
 def _with_format(part: str, keys: Any) -> Any:
@@ -144,13 +128,7 @@ _RESULTS = {"name": "none", "backend": "recorded", "results": {"path": "none", "
 
 
 def _fits(said: dict[str, Any]) -> dict[str, Any]:
-    """Return what a suite of recorded results may say.
-
-    Raises
-    ------
-    ValidationError
-        If it may not.
-    """
+    """Return what a suite of recorded results may say; pydantic raises where it may not."""
     whole = {"models": [_RESULTS], "tasks": [_NONE], **said}
     RecordedSuiteSpec.model_validate(whole, context=whole)
     return said
@@ -201,4 +179,44 @@ def _without(keys: Any, errors: Sequence[ErrorDetails]) -> Any:
 def _within(keys: Any, location: Sequence[str | int]) -> Location:
     """Return where an error is in some keys, which may have been validated as a part of a suite."""
     below = location[2:] if tuple(location[:2]) == ("tasks", 0) else location
-    return Document(keys, None, []).path(below[1:] if location[:1] == ("prompts",) else below)
+    return Document(keys).path(below[1:] if location[:1] == ("prompts",) else below)
+
+
+def task_of_keys(keys: dict[str, Any], path: Path) -> TaskSpec:
+    """Return the typed form of one task, whose keys stand in no suite.
+
+    Raises
+    ------
+    SuiteError
+        With all that is wrong with the keys, as mistakes in the file `path`.
+    """
+    data = {"models": [{"name": "none"}], "tasks": [keys]}
+    try:
+        return _spec_of(data, "tasks[0].").tasks[0]
+    except ValueError as error:
+        raise SuiteError([Problem(path, None, each) for each in error.args]) from None
+
+
+def format_of_keys(keys: dict[str, Any]) -> FormatSpec:
+    """Return the typed form of one format, whose keys stand in no suite.
+
+    Raises
+    ------
+    ValueError
+        With all that is wrong with the keys.
+    """
+    task = {"name": "none", "format": "jsonl", "path": "none"}
+    data = {"models": [{"name": "none"}], "tasks": [task], "prompts": {"formats": [keys]}}
+    formats = _spec_of(data, "prompts.formats[0].").prompts.formats
+    assert formats is not None
+    return formats[0]
+
+
+def _spec_of(data: dict[str, Any], place: str) -> SuiteSpec:
+    """Return the typed form of a suite that stands in no file; mistakes leave out a place."""
+    try:
+        return SuiteSpec.model_validate(data, context=data)
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+        found = mistakes_of(errors, Document(data), SuiteSpec, ())
+        raise ValueError(*(each.replace(place, "") for each in found.values())) from None

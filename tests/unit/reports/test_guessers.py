@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.record import ClaimRecord, RunRecord
-from pytest_maxrandom.reports.odds import odds, odds_section
+from pytest_maxrandom.reports.guessers import odds, odds_section
 
 
 def _claim(n: int, t: int, chance: float, asserted: dict[str, Any], **more: Any) -> ClaimRecord:
