@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import PurePosixPath
 
+    from pytest_maxrandom.claims.nulls import Condition
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.fields import Row
@@ -150,6 +151,7 @@ class ClaimsOfRun:
     def __init__(self, claims: Iterable[PlannedClaim]) -> None:
         self.claims = list(dict.fromkeys(claims))
         self._by_key: dict[tuple[str, int], list[PlannedClaim]] = {}
+        self._near: dict[Condition, int] = {}
         for claim in self.claims:
             self._by_key.setdefault(_claim_key(claim), []).append(claim)
 
@@ -163,16 +165,41 @@ class ClaimsOfRun:
         answers up counts for such models only.
         """
         by_task = planned.counted == "task"
+        near = self._sharing_examples()
+        here = near.get(planned.condition)
         return [
             other
             for other in (self.claims if by_task else self._by_key.get(_claim_key(planned), []))
-            if other.model.simulated == planned.model.simulated
+            if here in (None, near[other.condition])
+            and other.model.simulated == planned.model.simulated
             and (
                 planned.design is None
                 or other.design is not planned.design
                 or other.replicate == planned.replicate
             )
         ]
+
+    def _sharing_examples(self) -> dict[Condition, int]:
+        """Return a number for each condition, the same where validation sets share examples.
+
+        They may share them through other sets. Whatever shares none cannot be the same set, changed
+        a little, so that a claim need not look at it.
+        """
+        if not self._near:
+            first: dict[str, Condition] = {}
+            united = {claim.condition: claim.condition for claim in self.claims}
+
+            def end(one: Condition) -> Condition:
+                while united[one] is not one:
+                    united[one] = one = united[united[one]]
+                return one
+
+            for condition in united:
+                for example in condition.example_digests:
+                    united[end(condition)] = end(first.setdefault(example, condition))
+            numbers = {condition: number for number, condition in enumerate(united)}
+            self._near = {condition: numbers[end(condition)] for condition in united}
+        return self._near
 
 
 def explained(

@@ -31,8 +31,8 @@ def searched(
     tries: Collection[Try],
     searches: Mapping[str, Mapping[Try, Told]],
     looks: Sequence[Looked],
-) -> Searched | None:
-    """Return as the best of how many prompts a claim is judged; None where no search was there.
+) -> Searched:
+    """Return as the best of how many prompts a claim is judged after searches.
 
     Parameters
     ----------
@@ -45,8 +45,6 @@ def searched(
     looks : sequence of Looked
         Those at any claim on these examples before this one.
     """
-    if not searches:
-        return None
     own = len(told_of(searches).intersection(tries))
     return judged_as(planned, t - own, searches_of(searches), looks)
 

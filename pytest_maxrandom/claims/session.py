@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -160,19 +162,27 @@ class SessionState:
         if rows:
             codes = np.frombuffer(b"".join(row.codes for row in rows), dtype=np.int8)
             alike = may_be_one(own, codes.reshape(len(rows), *own.shape)).tolist()
-        digests = {row.model for row, may_be in zip(rows, alike, strict=True) if may_be}
+        pairs = zip(rows, alike, strict=True)
+        digests = {row.model for row, may_be in pairs if may_be and row.is_sound}
         # A copy of the model has what this one answered, before it is asked.
         digests.add(self.cache(planned).model_digest)
         found: dict[tuple[str, str], Answers] = {}
         for other in self._by_digest(planned, digests):
             cache = self.cache(other)
             key = other.model.name, cache.model_digest
-            jobs = jobs_of(other.condition.prompt_set.pairs, other.suite.scoring)
             if other.model.name == name or key in found:
                 continue
+            jobs = jobs_of(other.condition.prompt_set.pairs, other.suite.scoring)
             if (sweep := stored_sweep(jobs, cache)) is not None:
                 found[key] = answers_of(other, sweep.predictions)
         return list(found.values())
+
+    @cached_property
+    def _by_questions(self) -> dict[tuple[str, bool], list[PlannedClaim]]:
+        found: dict[tuple[str, bool], list[PlannedClaim]] = defaultdict(list)
+        for each in self.collected:
+            found[each.condition.questions, each.simulated].append(each)
+        return found
 
     def _by_digest(self, planned: PlannedClaim, digests: set[str]) -> Iterator[PlannedClaim]:
         """Yield the claims on the same questions about models that have these digests."""
@@ -180,10 +190,9 @@ class SessionState:
         if questions not in self._models:
             known: dict[str, list[PlannedClaim]] = {}
             self._models[questions] = known
-            for other in self.collected:
-                if (other.condition.questions, other.simulated) == questions:
-                    with suppress(ModelError):  # it has no results
-                        known.setdefault(self.cache(other).model_digest, []).append(other)
+            for other in self._by_questions[questions]:
+                with suppress(ModelError):  # it has no results
+                    known.setdefault(self.cache(other).model_digest, []).append(other)
         for digest in sorted(digests):
             yield from self._models[questions].get(digest, ())
 

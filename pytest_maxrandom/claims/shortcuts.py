@@ -16,7 +16,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_maxrandom.flags.kind import Compared
@@ -109,7 +109,7 @@ def beside_shortcuts(
     examples, listed = best.examples, best.prompt.format.layout.append_choices
     found = compare(
         _right(best),
-        heuristics(examples, shared=shared, listed=listed),
+        _heuristics(examples, shared=shared, listed=listed),
         None if blank is None else _right(blank),
         classes=[example.choices[example.right[0]] for example in examples] if by_class else None,
         clusters=[(each.cluster, each.cluster or each.id) for each in examples],
@@ -164,8 +164,9 @@ def compare(
     units = range(len(own)) if clusters is None else clusters
 
     def score(values: Values) -> Fraction:
-        pairs = zip(weights, values, strict=True)
-        return sum((weight * value for weight, value in pairs), Fraction())
+        # Few are different, and fractions are slow.
+        pairs = Counter(zip(weights, values, strict=True))
+        return sum((weight * value * many for (weight, value), many in pairs.items()), Fraction())
 
     def p_above(values: Values) -> float:
         sums: dict[Hashable, Fraction] = defaultdict(Fraction)
@@ -192,6 +193,13 @@ def _weights(classes: Sequence[Hashable]) -> list[Fraction]:
     """Return what each example adds to the mean over classes of the share that is right."""
     sizes = Counter(classes)
     return [Fraction(1, len(sizes) * sizes[each]) for each in classes]
+
+
+@lru_cache(maxsize=16)  # a task's claims have the same examples
+def _heuristics(
+    examples: tuple[Example, ...], *, shared: bool, listed: bool
+) -> Mapping[HeuristicName, Values]:
+    return heuristics(examples, shared=shared, listed=listed)
 
 
 def heuristics(

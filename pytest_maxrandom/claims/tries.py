@@ -63,14 +63,18 @@ class ClaimTries:
 
     def besides_searches(self, t: int) -> int:
         """Return t without what searches learned of, which no budget of a suite counts."""
+        if not self._told:
+            return t
         _, counted = self._tries()
         return t - len(counted & self._told)
 
     def searched(self, t: int) -> Searched | None:
         """Return as the best of how many prompts a claim is judged; None where nobody searched."""
         planned, ledger, subject = self._planned, self._ledger, self._subject
+        if not (searches := ledger.searches):
+            return None
         looks = ledger.looks_before(subject, planned.condition.prompt_set.digests)
-        return searched(planned, t, ledger.tries(subject), ledger.searches, looks)
+        return searched(planned, t, ledger.tries(subject), searches, looks)
 
     def check_budget(self) -> None:
         """Refuse prompts beyond the budget; those that were evaluated before may be tested.

@@ -16,7 +16,7 @@ from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Looked, Told, 
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from io import FileIO
     from pathlib import Path
 
@@ -340,6 +340,49 @@ class LedgerFiles:
     def __init__(self) -> None:
         self._known: dict[Path, LedgerFile] = {}
         self._versions: dict[Path, tuple[int, int, int]] = {}
+        self._folders: dict[Path, _Folder] = {}
+
+    def near(self, folder: Path, examples: Iterable[str]) -> list[LedgerFile]:
+        """Return the files, as they are now, of sets that share an example with others or these.
+
+        Of a thousand sets a claim looks at its own: what else stands in the folder is read once,
+        because the examples of a file never change.
+
+        Parameters
+        ----------
+        examples : iterable of str
+            Digests. A set is near that shares one of them, or one with a set that is near.
+
+        Returns
+        -------
+        list of LedgerFile
+            In the order of their names.
+
+        Raises
+        ------
+        LedgerError
+            If one cannot be read, or does not say which examples it is about.
+        """
+        index, own = self._folders.setdefault(folder, _Folder()), tuple(examples)
+        found: dict[str, LedgerFile] = {}
+        names: set[str] | None = None
+        while names != (names := names_in(folder)):
+            index.keep(names)
+            wanted = names & (index.near(own) | (names - index.sets.keys()))
+            found.clear()
+            while wanted:
+                for name in sorted(wanted):
+                    path = folder / name
+                    try:
+                        found[name] = self(path)
+                        index.take(name, found[name])
+                    except LedgerError:
+                        if os.path.lexists(path):
+                            raise
+                        names.discard(name)
+                wanted = (index.near(own) & names) - found.keys()
+        near = index.near(own)
+        return [found[name] for name in sorted(found) if name in near]
 
     def file(self, path: Path) -> LedgerFile:
         """Return a file, as it was when somebody last read it."""
@@ -360,6 +403,63 @@ class LedgerFiles:
             file.check_set()
             self._versions[path] = now
         return file
+
+
+class _Folder:
+    """Which files of a folder are about an example.
+
+    Attributes
+    ----------
+    sets : dict
+        Digests of the examples of each file by its name; of those alone that have some.
+    """
+
+    def __init__(self) -> None:
+        self.sets: dict[str, tuple[str, ...]] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def keep(self, names: set[str]) -> None:
+        """Forget all files but these."""
+        if not self.sets.keys() <= names:
+            kept = {name: examples for name, examples in self.sets.items() if name in names}
+            self.sets, self._names = {}, {}
+            for name, examples in kept.items():
+                self._add(name, examples)
+
+    def take(self, name: str, file: LedgerFile) -> None:
+        """Take what a file is about, as it was just read."""
+        examples = tuple(each for one in file.sets.values() for each in one)
+        if examples and self.sets.get(name) != examples:
+            self.keep(self.sets.keys() - {name})
+            self._add(name, examples)
+
+    def near(self, examples: Iterable[str]) -> set[str]:
+        """Return the files that share an example with these, or with a file that is near."""
+        found: set[str] = set()
+        waiting = [examples]
+        while waiting:
+            for example in waiting.pop():
+                for name in self._names.get(example, ()):
+                    if name not in found:
+                        found.add(name)
+                        waiting.append(self.sets[name])
+        return found
+
+    def _add(self, name: str, examples: tuple[str, ...]) -> None:
+        self.sets[name] = examples
+        for example in examples:
+            names = self._names.get(example, ())
+            if name not in names:
+                self._names[example] = (*names, name)
+
+
+def names_in(folder: Path) -> set[str]:
+    """Return what the files of a ledger are called now; nothing where there is no folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return {entry.name for entry in entries if entry.name.endswith(".jsonl")}
+    except FileNotFoundError:
+        return set()
 
 
 def read_folder(folder: Path, read: Callable[[Path], LedgerFile] = read_once) -> list[LedgerFile]:

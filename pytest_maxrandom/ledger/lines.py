@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import json
@@ -171,6 +172,7 @@ def _is_cut(text: bytes) -> bool:
     return False
 
 
+@functools.lru_cache(maxsize=2**14)  # each claim asks for those of its set several times
 def example_digest(example: Example) -> str:
     """First 16 digits of the SHA-256 of the content; the id does not count."""
     text = json.dumps(example.content)

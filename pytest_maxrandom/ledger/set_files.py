@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.host.machine import on_shared_files
-from pytest_maxrandom.ledger.files import LedgerFile, LedgerFiles, read_folder
+from pytest_maxrandom.ledger.files import LedgerFile, LedgerFiles, names_in, read_folder
 from pytest_maxrandom.ledger.folder import (
     common_name,
     has_one_writer,
@@ -92,11 +92,16 @@ class SetFiles:
         return read_folder(self._folder, self._opened) if self._folder.is_dir() else []
 
     @property
+    def _near(self) -> list[LedgerFile]:
+        """The files of the ledger as they are now that may say anything of this set."""
+        return self._opened.near(self._folder, self._examples)
+
+    @property
     def _sharing(self) -> list[LedgerFile]:
         """The files of all sets that share an example with this one, be it a single one."""
         others = (
             file
-            for file in self._elsewhere
+            for file in self._near
             if any(overlap(self._examples, theirs) for theirs in file.sets.values())
         )
         return [*self._files, *others]
@@ -121,7 +126,8 @@ class SetFiles:
 
     def _names(self) -> set[Path]:
         """Return the other files of this set as they stand in the folder now."""
-        writers = self.path.parent.glob(f"*-{self._digest[:_SHOWN]}.writer-*.jsonl")
+        mark = f"-{self._digest[:_SHOWN]}.writer-"
+        writers = (self._folder / name for name in names_in(self._folder) if mark in name)
         known = [path for path in (common_name(self.path), *self._beside) if path.exists()]
         return {*writers, *known} - {self.path}
 
@@ -149,7 +155,7 @@ class SetFiles:
     def _find(self) -> None:
         """Find the file of this set, and those of the sets that it was before."""
         files: dict[str, list[LedgerFile]] = {}
-        for file in self._elsewhere:
+        for file in self._near:
             for digest in file.sets:
                 files.setdefault(digest, []).append(file)
         if own := [file.path for file in files.get(self._digest, ())]:

@@ -133,9 +133,10 @@ class SetLedger(SetFiles):
 
     def seen(self, examples: Sequence[Example]) -> int:
         """Count the examples that stand in any validation set of the ledger."""
-        sets = (examples for file in self._elsewhere for examples in file.sets.values())
-        known = set(self._examples).union(*sets)
-        return sum(example_digest(example) in known for example in examples)
+        asked = [*map(example_digest, examples)]
+        near = self._opened.near(self._folder, asked)
+        known = set(self._examples).union(*(each for file in near for each in file.sets.values()))
+        return sum(each in known for each in asked)
 
     def notes(self, subject: Subject) -> list[Remark]:
         """Return from where tries of the subject's claim were carried over."""

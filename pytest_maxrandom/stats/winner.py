@@ -11,6 +11,7 @@ t-th of the level. `interval` has it and an upper bound, which selection leaves 
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from statistics import NormalDist
@@ -145,7 +146,8 @@ def lower_bound(
         if len(clusters) != n:
             raise ValueError(f"clusters names {len(clusters)} examples, n is {n}")
         worth = effective_n(clusters)
-    return interval(correct, n, t, worth=worth, confidence=confidence)[0]
+    correct, n, t, level = _checked(correct, n, t, confidence)
+    return _least(correct, n, level / t, worth)
 
 
 def interval(
@@ -180,13 +182,19 @@ def interval(
     >>> [round(end, 3) for end in interval(71, 100, 200)], [round(end, 3) for end in interval(0, 9)]
     ([0.534, 0.784], [0.0, 0.283])
     """
+    correct, n, t, level = _checked(correct, n, t, confidence)
+    return _least(correct, n, level / t, worth), 1 - _least(n - correct, n, level, worth)
+
+
+def _checked(correct: int, n: int, t: int, confidence: float) -> tuple[int, int, int, float]:
+    """Return right answers, n, t, and the level of one end."""
     n = whole_number("n", n, 1)
     correct = whole_number("correct", correct, 0, n)
     level = 1 - proportion("confidence", confidence)
-    low = _least(correct, n, level / whole_number("t", t, 1), worth)
-    return low, 1 - _least(n - correct, n, level, worth)
+    return correct, n, whole_number("t", t, 1), level
 
 
+@functools.lru_cache(maxsize=4096)  # claims and reports ask for the same few again and again
 def _least(correct: int, n: int, level: float, worth: float | None) -> float:
     """Return the least accuracy with which so many are right with a probability above `level`."""
     if worth is not None and worth < n:

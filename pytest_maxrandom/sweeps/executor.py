@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -207,9 +207,11 @@ def jobs_of(prompts: Iterable[tuple[Prompt, Sequence[Example]]], scoring: Scorin
     digests: dict[tuple[Format, tuple[int, ...]], str] = {}  # most prompts share their examples
     jobs = []
     for number, (prompt, examples) in enumerate(prompts):
-        shown = prompt.format, tuple(map(id, examples))
+        # An instruction changes nothing of how an example is shown.
+        form = replace(prompt.format, layout=replace(prompt.format.layout, task_prefix=""))
+        shown = form, tuple(map(id, examples))
         if shown not in digests:
-            digests[shown] = scored_digest(prompt.format, examples)
+            digests[shown] = scored_digest(form, examples)
         jobs.append(Job(number, prompt, examples, scoring, digests[shown]))
     return jobs
 

@@ -149,7 +149,8 @@ def _checksum(row: Sequence[Any]) -> bytes:
 
 def read_proposals(connection: sqlite3.Connection, search: str) -> dict[str, str]:
     """Return of what the prompts of a search are made, by their digests."""
-    return {prompt: proposal for _, prompt, proposal in _rows(connection, "proposals", search)}
+    rows = _rows(connection, "proposals", "search", search)
+    return {row[1]: row[2] for row in rows if row[-1] == _checksum(row[:-1])}
 
 
 def write_proposal(connection: sqlite3.Connection, search: str, prompt: str, proposal: str) -> None:
@@ -168,26 +169,33 @@ class ModelAnswers(NamedTuple):
     """Its name, its digest, and that of what computed them."""
     codes: bytes
     """A byte for each prompt and example."""
+    checksum: bytes = b""
+    """Of all that, where it was read."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is what was written: it takes longer than to see that two models differ."""
+        return self.checksum == _checksum(self[:-1])
 
 
 def read_answers(connection: sqlite3.Connection, questions: str) -> list[ModelAnswers]:
     """Return what models answered to the same questions."""
-    return [ModelAnswers(*row) for row in _rows(connection, "answers", questions)]
+    return [*map(ModelAnswers._make, _rows(connection, "answers", "questions", questions))]
 
 
 def write_answers(connection: sqlite3.Connection, answers: ModelAnswers) -> None:
     """Keep what a model answered."""
-    _insert(connection, _ANSWERS, "answers", answers)
+    _insert(connection, _ANSWERS, "answers", answers[:-1])
 
 
-def _rows(connection: sqlite3.Connection, table: str, first: str) -> list[tuple[Any, ...]]:
-    """Return the rows that begin so and are as they were written, without their checksums."""
+def _rows(
+    connection: sqlite3.Connection, table: str, column: str, value: str
+) -> list[tuple[Any, ...]]:
+    """Return the rows with a value in a column; the last field of each is its checksum."""
     known = "SELECT name FROM sqlite_master WHERE name = ?"
     if connection.execute(known, (table,)).fetchone() is None:  # nobody has written there
         return []
-    column = {"proposals": "search", "answers": "questions"}[table]
-    rows = connection.execute(f"SELECT * FROM {table} WHERE {column} = ?", (first,)).fetchall()
-    return [row[:-1] for row in rows if row[-1] == _checksum(row[:-1])]
+    return connection.execute(f"SELECT * FROM {table} WHERE {column} = ?", (value,)).fetchall()
 
 
 def _insert(connection: sqlite3.Connection, made: str, table: str, row: tuple[Any, ...]) -> None:

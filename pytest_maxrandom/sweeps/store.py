@@ -110,7 +110,10 @@ class Store:
         self._write(lambda connection: write_answers(connection, answers))
 
     def answered(self, questions: str) -> list[ModelAnswers]:
-        """Return what models answered to questions, which are named by their digest."""
+        """Return what models answered to questions, which are named by their digest.
+
+        Whether a row is what was written is left to who needs it; see `ModelAnswers.is_sound`.
+        """
         return self._read(lambda connection: read_answers(connection, questions)) or []
 
     def _read(self, action: Callable[[sqlite3.Connection], T]) -> T | None:

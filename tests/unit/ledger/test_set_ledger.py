@@ -10,6 +10,7 @@ import pytest
 
 from pytest_maxrandom.ledger import SetLedger, examples_digest, set_ledger
 from pytest_maxrandom.ledger.files import LedgerFiles
+from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.ledger.summary import mistakes, summary
 from tests.notes import sentences
 from tests.unit.ledger.common import (
@@ -420,3 +421,46 @@ def test_a_file_that_was_put_back_or_removed_meanwhile_is_read_anew(
     if left:
         path.write_bytes(b"".join(lines[: 1 + left]))
     assert together(tmp_path, files).tries(OWN) == tries(range(left))
+
+
+def test_sets_that_share_no_example_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = LedgerFiles()
+    for first in range(0, 1000, 50):
+        fill(tmp_path, of=examples(first, first + 10))
+    together(tmp_path, files)
+    looked_at: list[str] = []
+    look = LedgerFiles.__call__
+
+    def noted(known: LedgerFiles, path: Path) -> Any:
+        looked_at.append(path.name)
+        return look(known, path)
+
+    monkeypatch.setattr(LedgerFiles, "__call__", noted)
+    own = together(tmp_path, files, examples(2, 12))
+    assert {*looked_at} == {ledger(tmp_path).path.name}
+    assert own.tries() == tries(range(5))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_files_are_found_as_if_all_were_read(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    files = LedgerFiles()
+    for step in range(12):
+        first = chance.randrange(60)
+        of = examples(first, first + chance.randrange(2, 12))
+        fill(tmp_path, range(step, step + 3), of)
+        if not step % 5:  # version control takes one away
+            chance.choice(sorted(tmp_path.glob("*.jsonl"))).unlink()
+        first = chance.randrange(60)
+        asked = examples(first, first + 10)
+        one, afresh = together(tmp_path, files, asked), ledger(tmp_path, asked)
+        assert one.tries() == afresh.tries()
+        assert one.files == afresh.files
+        assert one.notes(OWN) == afresh.notes(OWN)
+        known = {digest for path in tmp_path.glob("*.jsonl") for row in rows(path, "set")
+                 for digest in row["examples"]}  # fmt: skip
+        everything = examples(0, 80)
+        inside = known | {*map(example_digest, asked)}
+        assert one.seen(everything) == sum(example_digest(e) in inside for e in everything)

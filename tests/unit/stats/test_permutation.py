@@ -206,3 +206,23 @@ def test_a_constant_answer_counts_every_example_it_is_right_for() -> None:
 def test_no_example_has_no_majority_answer() -> None:
     with pytest.raises(ValueError, match="at least 1 example"):
         majority_answer([])
+
+
+def test_permutations_that_tests_share_are_those_that_each_would_draw() -> None:
+    answers = np.random.default_rng(5)
+    gold = answers.integers(0, 2, 30)
+    knowing = np.where(answers.random(30) < 0.7, gold, 1 - gold)
+    drawn = np.random.default_rng(0)
+    orders = np.concatenate(
+        [drawn.permuted(np.tile(np.arange(30), (size, 1)), axis=1) for size in (1024, 976)]
+    )
+    # One that stops early leaves permutations for others to draw.
+    for said in (1 - knowing, knowing, answers.integers(0, 2, 30), 1 - knowing, knowing):
+        reached = (gold[orders] == said).sum(axis=1) >= (gold == said).sum()
+        exceeded = np.cumsum(reached)
+        found = max_t_test([said], gold, permutations=2000, stop_after=400)
+        stop = int(np.searchsorted(exceeded, 400))
+        if stop < 2000:
+            assert (found.permutations, found.p_value) == (stop + 1, 400 / (stop + 1))
+        else:
+            assert (found.permutations, found.exceedances) == (2000, exceeded[-1])
