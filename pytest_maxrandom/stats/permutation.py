@@ -15,20 +15,23 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
+from pytest_maxrandom.stats.arranged import (
+    exceedances,
+    scores_by_labels,
+    scores_of_accuracy,
+)
 from pytest_maxrandom.stats.chances import integers, whole_number
 from pytest_maxrandom.stats.gold import (
-    NOT_EVALUATED,
     check_predictions,
     membership,
     right_labels,
 )
-from pytest_maxrandom.stats.metrics import ACCURACY, Tally
+from pytest_maxrandom.stats.metrics import ACCURACY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -36,15 +39,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from pytest_maxrandom.stats.gold import Gold
-    from pytest_maxrandom.stats.maximum import Floats
     from pytest_maxrandom.stats.metrics import Statistic
 
 STOP_AFTER = 1_000
 """Exceedances after which a permutation test is decided: p is then known to 3 %."""
 
-_CELLS = 2**21  # entries of one batch of permuted right answers: 8 MiB
-_MOST_AT_ONCE = 1024  # permutations of one batch
-_NEAR = 1e-12  # two scores closer than this are the same score, computed differently
 _FEWEST = 9_999
 MOST = 1_999_999
 """Permutations of one prompt at most."""
@@ -163,30 +162,31 @@ def max_t_test(
     check_predictions(chosen, rights, counts)
     apart = counts if apart is None else apart
     limit = whole_number("permutations", permutations, 1)
-    enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
     blocks = _blocks(apart, groups)
     right = membership(rights, int(counts.max()))
     if statistic is ACCURACY:
-        scores, reaches = _of_accuracy(chosen, right)
+        scores, reaches = scores_of_accuracy(chosen, right)
     else:
-        scores, reaches = _of_labels(statistic, chosen, right, apart)
+        scores, reaches = scores_by_labels(statistic, chosen, right, apart)
     best_prompt = int(np.argmax(scores))
 
     generator = np.random.default_rng(seed)
-    batch = max(1, min(_MOST_AT_ONCE, _CELLS // (max(n, len(chosen)) * right.shape[1])))
-    drawn = exceeded = 0
-    while drawn < limit and exceeded < enough:
-        count = min(batch, limit - drawn)
+
+    def draw(count: int) -> NDArray[np.int64]:
         order = np.empty((count, n), dtype=np.int64)
         for members in blocks:  # whose rows are exchanged
             rows = np.tile(np.arange(len(members)), (count, 1))
             order[:, members.ravel()] = members[generator.permuted(rows, axis=1)].reshape(count, -1)
-        reached = np.cumsum(reaches(order))
-        stop = int(np.searchsorted(reached, enough - exceeded))
-        drawn += min(stop + 1, len(order))
-        exceeded += int(reached[min(stop, len(order) - 1)])
+        return order
+
+    p_value, drawn, exceeded = exceedances(
+        lambda count: reaches(draw(count)),
+        limit,
+        stop_after,
+        max(n, len(chosen)) * right.shape[1],
+    )
     return PermutationTest(
-        p_value=exceeded / drawn if exceeded >= enough else (1 + exceeded) / (drawn + 1),
+        p_value=p_value,
         permutations=drawn,
         exceedances=exceeded,
         best=float(scores[best_prompt]),
@@ -240,6 +240,34 @@ def max_t_of_all(
         stop_after=STOP_AFTER,
         seed=seed,
     )
+    return of_all(tested, answers, t, level)
+
+
+class Tested(Protocol):
+    """What tests of the best of some prompts have in common."""
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of the best."""
+
+    @property
+    def best_prompt(self) -> int:
+        """The row of the best."""
+
+
+Test = TypeVar("Test", bound=Tested)
+
+
+def of_all(
+    tested: Callable[..., Test], answers: NDArray[np.int64], t: int, level: float
+) -> tuple[float, Test]:
+    """Test the best of t prompts, of which some are at hand, by any test: see `max_t_of_all`.
+
+    Parameters
+    ----------
+    tested
+        The test of some prompts' answers, shape (t, n), with so many `permutations`.
+    """
     test = tested(answers, permutations=permutations_for(level))
     others = t - len(answers)
     if others <= 0:
@@ -247,73 +275,6 @@ def max_t_of_all(
     enough = min(MOST, permutations_for(level / others))
     alone = tested(answers[[test.best_prompt]], permutations=enough)
     return min(1.0, test.p_value + others * alone.p_value), test
-
-
-def _of_accuracy(
-    chosen: NDArray[np.int64], right: NDArray[np.bool_]
-) -> tuple[Floats, Callable[[NDArray[np.int64]], NDArray[np.bool_]]]:
-    """Return the accuracies, and what tells which permutations reach the best; all exact."""
-    answered = (chosen[:, :, None] == np.arange(right.shape[1])).reshape(len(chosen), -1)
-    answers, gold = answered.astype(np.float32), right.astype(np.float32)
-    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
-    correct = np.rint(answers @ gold.ravel()).astype(np.int64)
-    # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
-    scores = correct / sizes
-    place = int(np.argmax(scores))
-    best = Fraction(int(correct[place]), int(sizes[place]))
-    needed = -(-sizes * best.numerator // best.denominator)
-
-    def reaches(order: NDArray[np.int64]) -> NDArray[np.bool_]:
-        counted = gold[order].reshape(len(order), -1) @ answers.T
-        return np.asarray((counted >= needed - 0.5).any(axis=1))
-
-    return scores, reaches
-
-
-def _of_labels(
-    statistic: Statistic,
-    chosen: NDArray[np.int64],
-    right: NDArray[np.bool_],
-    strata: NDArray[np.int64],
-) -> tuple[Floats, Callable[[NDArray[np.int64]], NDArray[np.bool_]]]:
-    """Return the scores, and what tells which permutations reach the best."""
-    n = chosen.shape[1]
-    everywhere = np.arange(n)
-    parts = [everywhere]
-    if statistic.by_stratum:
-        parts = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
-    # Of a permuted label, only the examples matter that may have it.
-    cells = [
-        (members, label)
-        for members in parts
-        for label in range(right.shape[1])
-        if right[members, label].any() or (chosen[:, members] == label).any()
-    ]
-    member = right.astype(np.float32)
-    said = [(chosen[:, part] == label).astype(np.float32).T for part, label in cells]
-    # Most often all prompts were scored on the same examples, or a few sets of them.
-    masks, place = np.unique(chosen != NOT_EVALUATED, axis=0, return_inverse=True)
-    evaluated = masks.astype(np.float32).T
-    answered = np.stack([answers.sum(axis=0) for answers in said], axis=-1).astype(np.float64)
-    sizes = [evaluated[part].sum(axis=0)[place.ravel()] for part, _ in cells]
-    scored = np.stack(sizes, axis=-1).astype(np.float64)
-
-    def scores(order: NDArray[np.int64]) -> Floats:
-        rights = [member[order[:, part], label] for part, label in cells]
-        hits = [right @ answers for right, answers in zip(rights, said, strict=True)]
-        seen = [
-            (right @ evaluated[part])[:, place.ravel()]
-            for right, (part, _) in zip(rights, cells, strict=True)
-        ]
-        # Counts are exact as single floats, their quotients would not be.
-        hit, there = (np.stack(parts, axis=-1).astype(np.float64) for parts in (hits, seen))
-        return np.nan_to_num(statistic.of(Tally(hit, there, answered, scored)), nan=-np.inf)
-
-    observed = scores(everywhere[None])[0]
-    if not np.isfinite(observed).any():
-        raise ValueError("no prompt has a score, because too few labels are right somewhere")
-    best = observed.max() - _NEAR
-    return observed, lambda order: scores(order).max(axis=1) >= best
 
 
 def _blocks(
