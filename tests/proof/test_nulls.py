@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.proof
 
-RUNS = scaled(2000, 100)
-POWER_RUNS = scaled(500, 50)
+RUNS = scaled(2000, 60)
+POWER_RUNS = scaled(500, 30)
 ARRANGEMENTS = 99
 """Of each run: with the observed one 100, of which a p-value at the level counts 5."""
 LABELS = [(2, 0.7), (4, 0.7), (2, 0.9), (4, 0.9), (2, 0.5), (4, 0.25)]
@@ -172,7 +172,7 @@ def test_who_knows_the_order_passes(accuracy: str, measured: Measured) -> None:
 def test_the_rate_of_constants_leaves_nothing_to_label_guessers(
     sets: int, answer: str, majority: float, t: int, measured: Measured
 ) -> None:
-    runs, n = scaled(2000, 200), 100
+    runs, n = scaled(2000, 50), 100
     affirms = {
         "label frequencies": majority,
         "nearly constant": 0.97,
