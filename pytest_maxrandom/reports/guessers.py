@@ -149,6 +149,9 @@ def odds(run: RunRecord) -> Iterator[Odds]:
         by_luck = baseline.p_value(needed)
         # The level at which p_max alone asks for as many.
         true = true_accuracy_for_power(n, mix, claim.t, POWER, by_luck)
+        if levels.keys() == {"permutation_p"}:
+            # Its needed count follows the answers, so that its level is used up.
+            by_luck = levels["permutation_p"]
         yield Odds(claim, needed, by_luck, true)
 
 
