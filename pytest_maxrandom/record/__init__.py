@@ -82,6 +82,7 @@ from pytest_maxrandom.record.training import (
     TrainingRecord as TrainingRecord,
 )
 from pytest_maxrandom.record.words import (
+    ALLOWED as ALLOWED,
     FAILING as FAILING,
     OUTCOMES as OUTCOMES,
     P_MAX_ONLY as P_MAX_ONLY,

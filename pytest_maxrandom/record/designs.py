@@ -10,7 +10,7 @@ from pytest_maxrandom.record.cost import Arithmetic, SweepCost
 from pytest_maxrandom.record.training import TrainingRecord
 from pytest_maxrandom.record.words import Standing
 
-Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
+Indication = Literal["tuned on the text", "no sign of it", "cannot tell"]
 
 
 @dataclass(slots=True, kw_only=True)

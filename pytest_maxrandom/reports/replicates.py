@@ -77,7 +77,9 @@ def histogram(record: ReplicatesRecord) -> str:
 
 
 def holding(record: ReplicatesRecord) -> str:
-    """Say in how many replicates the claim holds: ``17 of 20``."""
+    """Say in how many replicates the claim holds: ``17 of 20``; empty where nothing is claimed."""
+    if not record.asserted:
+        return ""
     if not record.runs:
         return NONE
     return f"{count(sum(one.passed for one in record.runs))} of {count(len(record.runs))}"

@@ -87,11 +87,14 @@ def _flags(claim: ClaimRecord) -> str:
 
 
 def _which_p(claim: ClaimRecord) -> str:
-    if claim.decided_on_test is not None:
-        return "test set"
+    return _decided_by(claim).removeprefix("p on the ").removesuffix(" p")
+
+
+def _decided_by(claim: ClaimRecord) -> str:
+    """Name the p-value that decides, p_max too: no heading names it."""
     if phrases.decisive_p(claim) == NONE:
         return ""
-    return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
+    return phrases.decisive_name(claim) or P_VALUES["p_max"]
 
 
 def _only_reported(claim: ClaimRecord) -> str:
@@ -142,8 +145,8 @@ def _columns(
         replace(MAXIMUM, late=True),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
         Column("which", _which_p, below="", **narrow),
-        Column("*p_max*", phrases.decisive_p, "right", brief="p", **paper),
-        Column("decided by", phrases.decisive_name, optional=True, note=NOTES["p"], **paper),
+        Column("*p*", phrases.decisive_p, "right", brief="p", **paper),
+        Column("decided by", _decided_by, optional=True, note=NOTES["p"], **paper),
         Column("red flags", _flags, optional=True, **paper),
         Column("best and baselines", _drawn, media=HTML_ONLY, late=True, note=NOTES["bar"]),
         name_column("claim", run),
