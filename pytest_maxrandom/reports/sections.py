@@ -91,7 +91,7 @@ def _which_p(claim: ClaimRecord) -> str:
 
 
 def _decided_by(claim: ClaimRecord) -> str:
-    """Name the p-value that decides, p_max too: no heading names it."""
+    """Name the p-value that decides, p_max too."""
     if phrases.decisive_p(claim) == NONE:
         return ""
     return phrases.decisive_name(claim) or P_VALUES["p_max"]
@@ -107,6 +107,8 @@ def _columns(
 ) -> list[Column[Any]]:
     """List all that tables show of a claim; narrow pages name it in one cell, papers in several."""
     of_one = only_model(run)
+    only_p_max = not any(map(phrases.decisive_name, run.claims))
+    p = "*p_max*" if only_p_max else "*p*"
 
     def claim_of(claim: ClaimRecord) -> Cell:
         told = ["" if of_one else model_name(claim), arms[claim.id], where[claim.id]]
@@ -145,8 +147,9 @@ def _columns(
         replace(MAXIMUM, late=True),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
         Column("which", _which_p, below="", **narrow),
-        Column("*p*", phrases.decisive_p, "right", brief="p", **paper),
-        Column("decided by", _decided_by, optional=True, note=NOTES["p"], **paper),
+        Column(p, phrases.decisive_p, "right", brief="p", **paper),
+        Column("decided by", lambda claim: "" if only_p_max else _decided_by(claim), optional=True,
+               note=NOTES["p"], **paper),
         Column("red flags", _flags, optional=True, **paper),
         Column("best and baselines", _drawn, media=HTML_ONLY, late=True, note=NOTES["bar"]),
         name_column("claim", run),
