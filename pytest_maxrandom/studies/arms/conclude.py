@@ -72,11 +72,12 @@ def conclude_contamination(
         record.passed = record.finding == "no sign of it"
         return
     names = {"base": record.base, "extra": record.extra, "test": record.test}
-    of_training = "_of_training" if trained else ""
     if allow_inconclusive:
-        note(record, Remark(f"no_boost{of_training}", names))
+        kind = "no_boost_of_training" if trained else "no_boost"
+        note(record, Remark(kind, names))
     else:
-        record.cannot_tell = Remark(f"no_effect{of_training}", names)
+        kind = "no_effect_of_training" if trained else "no_effect"
+        record.cannot_tell = Remark(kind, names)
 
 
 CONFIDENCE = 0.95
