@@ -281,7 +281,7 @@ def test_no_boost_and_a_loss_that_does_not_fall_are_told_everywhere(
     assert still in written
     suite.result.stdout.fnmatch_lines(["*the loss of training model did not fall (from *"])
     shown = (
-        "cannot tell * .000 * cannot tell *"
+        "cannot tell, as allowed * .000 * cannot tell *"
         if allowed
         else "cannot tell: extra is not shown to be better than base, nor test than extra,*"
     )
