@@ -35,6 +35,7 @@ _DESCRIPTION = """\
 Write a suite for the given tasks and models. Its comments explain n, t and the power of the claim,
 with numbers computed from the tasks' own examples and choices. No model is loaded, and no file is
 overwritten."""
+_SIMULATED = "simulated: for a real model, replace this whole line"
 _EPILOG = """\
 example: maxrandom init --task data/snarks.json --model allenai/OLMo-7B-hf --t 50"""
 
@@ -234,7 +235,9 @@ def _suite(draft: _Draft, claims: list[PlannedClaim]) -> str:
         "models:",
     ]
     for model in draft.models:
-        lines += _listed(model)
+        # On one line, so that nobody replaces its name alone.
+        mock = model.get("backend") == "mock"
+        lines += [f"  - {_yaml(model)}  # {_SIMULATED}"] if mock else _listed(model)
     lines.append("tasks:")
     for task in draft.tasks:
         lines += _listed(task)

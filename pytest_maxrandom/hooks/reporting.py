@@ -75,8 +75,11 @@ class Reporting:
         self._failures.show(report)
 
     @pytest.hookimpl(specname="pytest_runtest_logreport", trylast=True)
-    def _type_failures(self, report: pytest.TestReport) -> None:
-        """Tell in a JUnit report, which has the failure by now, claims that cannot be told."""
+    def pytest_type_failures(self, report: pytest.TestReport) -> None:
+        """Tell in a JUnit report, which has the failure by now, claims that cannot be told.
+
+        pytest takes no hook whose name does not begin so.
+        """
         told = [record for _, record in getattr(report, "maxrandom", ())]
         if report.when == "call" and report.failed and any(map(itemgetter("cannot_tell"), told)):
             for of_item in _junit(self._config):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
 from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
+from pytest_maxrandom.record import ALLOWED
 from pytest_maxrandom.reports.red_flags import MEASURES
 from pytest_maxrandom.reports.searches import rule
 from pytest_maxrandom.reports.text import clauses, listed
@@ -164,7 +165,7 @@ def needed(claim: ClaimRecord) -> str:
 
 def finding(record: Record) -> str:
     """Say why a record did not end as it should have; empty of one that did."""
-    if record.outcome == "passed":
+    if record.outcome in ("passed", ALLOWED):
         return ""
     if record.outcome == "xpassed":
         reason = f" ({record.xfail})" if record.xfail else ""

@@ -49,9 +49,16 @@ _DRAWS_ANEW = (
     "{seed} and its number: "
 )
 _NO_BOOST = (
-    "No boost: {extra} is not shown to be better than {base}, so the bias says nothing, and the "
-    "check is inconclusive; use "
+    "No boost: {extra} is not shown to be better than {base}, nor {test} than {extra}, so the "
+    "check cannot tell whether {test} was tuned on the text; use "
 )
+_NO_EFFECT = (
+    "{extra} is not shown to be better than {base}, nor {test} than {extra}, and without a boost "
+    "that is no sign of anything; use "
+)
+_MORE = "more examples or replicates"
+_MORE_TRAINING = f"more texts, more `epochs`, a larger `learning_rate`, or {_MORE}"
+_OR_ALLOW = ", or write `allow_inconclusive: true`"
 _OTHER_N = "n is {sizes:span}, not {published:,}"
 _STORE = "the results store {file} "
 
@@ -62,9 +69,10 @@ SENTENCES: dict[str, str] = {
     "adapter": "{model} runs with the adapter {adapter}.",
     "loss_did_not_fall": "The loss did not fall in training: look at its learning rate, its epochs "
     "and its texts.",
-    "no_boost": _NO_BOOST + "more examples or replicates.",
-    "no_boost_of_training": _NO_BOOST
-    + "more texts, more `epochs`, a larger `learning_rate`, or more examples or replicates.",
+    "no_boost": f"{_NO_BOOST}{_MORE}.",
+    "no_boost_of_training": f"{_NO_BOOST}{_MORE_TRAINING}.",
+    "no_effect": _NO_EFFECT + _MORE + _OR_ALLOW,
+    "no_effect_of_training": _NO_EFFECT + _MORE_TRAINING + _OR_ALLOW,
     "unverified": "The suite loads {model} in a way whose numbers were never verified "
     "(`unverified: true`): they rest on the library that reads its files.",
     # Tasks and prompts.

@@ -68,11 +68,14 @@ def _drawn(claim: ClaimRecord) -> Drawing | str:
 
 
 def _which_p(claim: ClaimRecord) -> str:
-    if claim.decided_on_test is not None:
-        return "test set"
+    return _decided_by(claim).removeprefix("p on the ").removesuffix(" p")
+
+
+def _decided_by(claim: ClaimRecord) -> str:
+    """Name the p-value that decides, p_max too."""
     if phrases.decisive_p(claim) == NONE:
         return ""
-    return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
+    return phrases.decisive_name(claim) or P_VALUES["p_max"]
 
 
 def _columns(
@@ -80,6 +83,8 @@ def _columns(
 ) -> list[Column[Any]]:
     """List all that tables show of a claim; narrow pages name it in one cell, papers in several."""
     of_one = only_model(run)
+    only_p_max = not any(map(phrases.decisive_name, run.claims))
+    p = "*p_max*" if only_p_max else "*p*"
 
     def claim_of(claim: ClaimRecord) -> Cell:
         told = ["" if of_one else model_name(claim), arms[claim.id], where[claim.id]]
@@ -119,8 +124,9 @@ def _columns(
         replace(MAXIMUM, late=True),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
         Column("which", _which_p, below="", **narrow),
-        Column("*p_max*", phrases.decisive_p, "right", brief="p", **paper),
-        Column("decided by", phrases.decisive_name, optional=True, note=NOTES["p"], **paper),
+        Column(p, phrases.decisive_p, "right", brief="p", **paper),
+        Column("decided by", lambda claim: "" if only_p_max else _decided_by(claim), optional=True,
+               note=NOTES["p"], **paper),
         Column("red flags", lambda c: ", ".join(dict.fromkeys(map(does, c.red_flags))),
                optional=True, **paper),
         Column("best and baselines", _drawn, media=HTML_ONLY, late=True, note=NOTES["bar"]),

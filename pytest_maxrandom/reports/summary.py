@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import (
+    ALLOWED,
     FAILING,
     OUTCOMES,
     P_MAX_ONLY,
@@ -240,14 +241,15 @@ def unread(run: RunRecord) -> str:
 def overall(run: RunRecord) -> str:
     """Return what became of a run: failed if a record fails or is missing, else passed.
 
-    Where nothing is claimed the run is merely reported, or skipped.
+    Where nothing is claimed, or only checks are left that cannot tell and need not, the run is
+    merely reported, or skipped.
     """
     complete = not (run.interrupted or run.not_run or run.broken)
     ended = set(map(became, records(run)))
     if not complete or ended & set(FAILING):
         return "failed"
-    if ended and not ended & set(SETTLED):
-        return REPORTED if REPORTED in ended else "skipped"
+    if ended and not ended & {*SETTLED} - {ALLOWED}:
+        return REPORTED if ended & {REPORTED, ALLOWED} else "skipped"
     return "passed"
 
 

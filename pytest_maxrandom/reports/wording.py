@@ -71,7 +71,7 @@ def failure(record: Record) -> str | None:
     """Say why a record fails; the message that it has where no numbers tell."""
     if record.cannot_tell is not None and isinstance(record, ClaimRecord):
         return _untold(record, record.cannot_tell)
-    if record.passed is not False:
+    if record.passed is not False and record.cannot_tell is None:
         return record.message
     try:
         match record:
@@ -346,13 +346,11 @@ def _of_contamination(record: ContaminationRecord) -> str | None:
     of_boost, of_bias = p_value(record.boost_p), p_value(record.bias_p)
     known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"
     beyond = f"{record.test} is {signed(record.bias)} above {record.extra} (p {of_bias})"
-    if record.finding == "inconclusive":
-        way = designs.way_to_boost(record)
-        return (
-            f"inconclusive: {known}, so tuning on text of this kind shows no effect {at}, and "
-            f"there is no conclusion about {record.test!r}; use {way}, or write "
-            "`allow_inconclusive: true`"
-        )
-    if record.finding == "tuned on the text":
-        return f"tuned on the text: {known}, and {beyond}, {at}"
-    return record.message
+    if record.cannot_tell is not None:
+        said = f"{OUTCOMES['cannot tell'].one}: {worded(record.cannot_tell).text}"
+        return f"{said} ({known}, and {beyond}, {at})"
+    if record.finding != "tuned on the text":
+        return record.message
+    if designs.has_boost(record):
+        return f"{designs.indicated(record)}: {known}, and {beyond}, {at}"
+    return f"{designs.indicated(record)}: {beyond}, while {known}, {at}"

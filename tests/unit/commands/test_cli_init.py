@@ -64,6 +64,16 @@ def test_the_suite_is_accepted_and_collected(capsys: pytest.CaptureFixture[str])
     assert "t=30 n=86" in told
 
 
+def test_all_of_a_simulated_model_stands_on_the_line_that_a_real_one_replaces() -> None:
+    assert _init() == 0
+    lines = OUT.read_text().splitlines()
+    (at,) = [place for place, line in enumerate(lines) if "mock" in line or "knows" in line]
+    assert "replace this whole line" in lines[at]
+    assert yaml.safe_load(lines[at]) == [{"name": "mock", "backend": "mock", "knows": 0.6}]
+    real = yaml.safe_load("\n".join([*lines[:at], "  - {name: some/model}", *lines[at + 1 :]]))
+    assert real["models"] == [{"name": "some/model"}]
+
+
 @pytest.mark.parametrize("task", ["even", "mixed"])
 def test_its_numbers_are_those_of_its_own_examples_and_choices(task: str) -> None:
     assert _init("--shots", "2", "--t", "7", task=f"data/{task}.jsonl") == 0

@@ -427,12 +427,12 @@ def test_a_claim_of_nothing_is_reported_and_no_claim_that_holds() -> None:
 
 def test_what_contamination_checks_found_stands_on_top() -> None:
     found = [
-        contamination("inconclusive", id="a"),
+        contamination("cannot tell", id="a"),
         contamination("no sign of it", id="b"),
         contamination("no sign of it", id="c"),
     ]
     text = markdown(run(contamination=found)).partition("<details>")[0]
-    assert "Contamination checks: 2 without a sign of it and 1 inconclusive." in text
+    assert "Contamination checks: 2 without a sign of it and 1 that cannot tell." in text
 
 
 def test_a_result_that_could_not_be_read_is_no_reported_one() -> None:
