@@ -48,9 +48,12 @@ class Dependent(NamedTuple):
 
     @classmethod
     def of(cls, judged: JudgedAnswers) -> Dependent | None:
-        """Return what a passing claim's answers are; None where the labels are not known."""
+        """Return what a passing claim's answers are.
+
+        None where the labels are not known, or the claim is not about accuracy.
+        """
         tried, result = judged.answers, judged.passing
-        if result is None or tried.answers is None or tried.gold is None:
+        if result is None or result.score or tried.answers is None or tried.gold is None:
             return None
         accuracies = tried.accuracies.copy()
         accuracies[result.best] = 2  # which is the best prompt, whatever it is best in

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 21
 """Numbers that are permuted at a time."""
+_TURNS = range(2, 11)
+"""Periods in which choices may be right in turn."""
 _SLOW = 16
 """Examples of a period from which on a change is slow."""
 
@@ -28,9 +30,9 @@ def follows_order(
     """Return the permutation p-value of series that follow the order of their examples.
 
     Examples are permuted within classes, so nothing that depends on the class alone counts. Four
-    statistics, summed over the series, are standardized, and the largest counts: that neighbours
-    are alike, or unlike; the highest peak of the periodogram, as of choices that are right in turn;
-    its slow part, as of sections; and a linear trend.
+    statistics, summed over the series, are standardized, and the largest counts: how alike
+    neighbours are; the highest value of the periodogram at periods of two to ten examples, as of
+    choices that are right in turn; its slow part, as of sections; and a linear trend.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def follows_order(
     centred = values.copy()
     for group in groups:
         centred[:, group] -= centred[:, group].mean(axis=1, keepdims=True)
-    if n < 4 or not np.abs(centred).max(initial=0) > 1e-9:
+    if n < 2 * _TURNS[-1] or not np.abs(centred).max(initial=0) > 1e-9:
         return 1.0
     rng = np.random.default_rng(seed)
     found = [_statistics(centred[np.newaxis])]
@@ -70,7 +72,6 @@ def follows_order(
         found.append(_statistics(centred[:, orders].swapaxes(0, 1)))
         left -= many
     each = np.concatenate(found)
-    each[:, 0] = np.abs(each[:, 0] - each[:, 0].mean())
     spread = each.std(axis=0)
     standard = (each - each.mean(axis=0)) / np.where(spread > 0, spread, 1)
     largest = standard.max(axis=1)
@@ -85,7 +86,8 @@ def _statistics(values: NDArray[np.float64]) -> NDArray[np.float64]:
     neighbours = power @ np.cos(2 * np.pi * periods / n)
     slow = power[:, : max(1, n // _SLOW)].sum(axis=1)
     trend = np.square(values @ (np.arange(n) - (n - 1) / 2)).sum(axis=1)
-    return np.stack([neighbours, power.max(axis=1), slow, trend], axis=1)
+    turns = power[:, [round(n / period) - 1 for period in _TURNS]].max(axis=1)
+    return np.stack([neighbours, turns, slow, trend], axis=1)
 
 
 def rotated(
