@@ -101,7 +101,7 @@ def _shuffle(
     answers: NDArray[np.int64] = np.full_like(results.answers, NOT_EVALUATED)
     gold = []
     for place, (choices, order) in enumerate(zip(lists, orders, strict=True)):
-        number = {text: code for code, text in enumerate(order)}
+        number: dict[str | None, int] = {text: code for code, text in enumerate(order)}
         given, which = np.unique(results.answers[:, place], return_inverse=True)
         codes = [
             NOT_EVALUATED
@@ -110,8 +110,8 @@ def _shuffle(
             for label in given.tolist()
         ]
         answers[:, place] = np.array(codes)[which.ravel()]
-        right = {number.get(_text(results.labels, each, choices)) for each in results.gold[place]}
-        gold.append(frozenset(right - {None}))
+        right = (_text(results.labels, each, choices) for each in results.gold[place])
+        gold.append(frozenset(number[text] for text in right if text in number))
     many = [len(choices) for choices in lists]
     if (answers == beyond).any():
         many = [beyond + 1] * len(many)

@@ -142,7 +142,7 @@ def _differing(columns: NDArray[np.int64]) -> NDArray[np.int64]:
     for label in labels.tolist():
         marked = (columns == label).astype(np.float32)
         same += marked @ marked.T
-    return columns.shape[1] - same.astype(np.int64)
+    return np.asarray(columns.shape[1] - same.astype(np.int64))
 
 
 def _remedy(told: str) -> str:
