@@ -1,7 +1,7 @@
 """Which right answers can be shuffled among which examples, and the max-T test of a claim by that.
 
-Of a sweep `pytest_maxrandom.sweeps.labels` tells that; of recorded results `strata` does, as far as
-the results say which choices there were.
+Of a sweep `pytest_maxrandom.sweeps.labels` tells that, of recorded results that list their choices
+`pytest_maxrandom.claims.listed`, and of others `strata`, as far as their answers tell it.
 """
 
 from __future__ import annotations
@@ -64,22 +64,15 @@ class Shuffle(NamedTuple):
 
 
 class Permuted(NamedTuple):
-    """The max-T test of a claim.
-
-    Attributes
-    ----------
-    p : float
-        Of the best of all t prompts.
-    bound : float
-        What the best score must exceed, the other answers as they are, for a p-value of at most the
-        level; infinity where none can. None where the test compares something else than the score.
-    notes : list of Remark
-        What a reader must know of it.
-    """
+    """The max-T test of a claim."""
 
     p: float
+    """Of the best of all t prompts."""
     bound: float | None
+    """What the best score must exceed, the other answers as they are, for a p-value of at most the
+    level; infinity where none can. None where the test compares something else than the score."""
     notes: list[Remark]
+    """What a reader must know of it."""
 
 
 def permuted(
@@ -122,6 +115,9 @@ class NoPermutations(ValueError):
     """Why a permutation test means nothing, in one clause."""
 
 
+UNKNOWN = "the results do not say which answers were given and which are right"
+
+
 class _Parts(NamedTuple):
     """Examples that exchange their right answers, by view."""
 
@@ -133,9 +129,8 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
     """Put together examples with as many choices whose labels mean the same.
 
     A right answer that is shuffled to an example without that choice is never given there, and
-    whoever prefers a label would look knowing. Where choices are listed, examples with the same
-    ones belong together. Places are choices of every example with as many. Else there are two
-    views, of which the larger p-value counts:
+    whoever prefers a label would look knowing. Places are choices of every example with as many.
+    Else there are two views, of which the larger p-value counts:
 
     - all examples together, where no more labels are right or given than there are choices;
     - those whose right answers are given in place of each other. What is never confused stays
@@ -160,7 +155,7 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
         If it is not known what can be shuffled.
     """
     if results.answers is None or results.gold is None:
-        raise NoPermutations("the results do not say which answers were given and which are right")
+        raise NoPermutations(UNKNOWN)
     if chances is None:
         raise NoPermutations("the results do not say how many choices each example has")
     choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]
@@ -184,11 +179,6 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
 
 def _unknown(results: Answers, members: list[int], number: Fraction) -> str:
     many = len(_right(results, members))
-    if results.offered is not None:
-        return (
-            f"{many} different answers are right to questions with {number} choices each, of "
-            f"which fewer than {RECURRING} have the same: use common labels, such as A, B, C"
-        )
     return (
         f"{many} different answers are right to questions with {number} choices each, and the "
         "results do not say which questions have the same choices: use common labels, such as A, "
@@ -198,8 +188,6 @@ def _unknown(results: Answers, members: list[int], number: Fraction) -> str:
 
 def _parts(results: Answers, members: list[int], number: Fraction) -> _Parts:
     """Return what can be exchanged among examples with as many choices."""
-    if results.offered is not None:
-        return _Parts(_recurring(members, [results.offered[place] for place in members]), [])
     if not results.labels:
         return _Parts([members], [])
     found, never = _told_apart(results, members, number, _OFTEN)

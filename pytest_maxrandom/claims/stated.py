@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.claims.listed import shuffles_of_lists
 from pytest_maxrandom.claims.publication import (
     PublishedGuessers,
     agrees,
@@ -78,6 +79,8 @@ class Evidence:
         Where there are several ways, the largest p-value counts.
         """
         try:
+            if self.results.offered is not None:
+                return shuffles_of_lists(self.results)
             views = strata(self.results, self.chances)
         except NoPermutations as reason:
             return reason

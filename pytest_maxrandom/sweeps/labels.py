@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_maxrandom.answers import RECURRING
 from pytest_maxrandom.stats.permutation import arrangements
@@ -151,8 +151,7 @@ def label_by_text(examples: Sequence[Example]) -> Labels | None:
 
     Where half of the questions offer Yes and No, and half True and False, a model may prefer to
     affirm; and where all offer None beside a choice of their own, to say None. Labels mean the same
-    in examples that share their recurring texts. Where too few do, the rarest of them counts as a
-    choice of the example's own.
+    in examples that share their recurring texts; see `recurring`.
 
     Returns
     -------
@@ -160,37 +159,60 @@ def label_by_text(examples: Sequence[Example]) -> Labels | None:
     """
     if share_choices(examples):
         return None
-    times = Counter(text for example in examples for text in set(example.choices))
-    recurring = [
+    found = recurring([example.choices for example in examples])
+    if found is None:
+        return None
+    pairs = zip(examples, found.texts, strict=True)
+    codes = tuple(_by_text(example, texts) for example, texts in pairs)
+    return Labels(tuple(examples), codes, shared=False, strata=found.strata)
+
+
+class Recurring(NamedTuple):
+    """Which texts of lists of choices recur.
+
+    Attributes
+    ----------
+    texts : tuple of tuple of str
+        Per list those that do, the commonest first.
+    strata : tuple of int
+        Per list a number below 0, the same where these are the same; else how many choices it has.
+    """
+
+    texts: tuple[tuple[str, ...], ...]
+    strata: tuple[int, ...]
+
+
+def recurring(lists: Sequence[Sequence[str]]) -> Recurring | None:
+    """Find the texts that enough lists of choices share; None where there are none.
+
+    Where too few lists share all of theirs, the rarest of them counts as a choice of its own.
+    """
+    times = Counter(text for choices in lists for text in set(choices))
+    found = [
         sorted(
-            (text for text in set(example.choices) if times[text] >= RECURRING),
+            (text for text in set(choices) if times[text] >= RECURRING),
             key=lambda text: (-times[text], text),
         )
-        for example in examples
+        for choices in lists
     ]
-    kinds = _kinds(examples, recurring)
+    kinds = _kinds(lists, found)
     while few := {kind for kind, many in Counter(kinds).items() if kind[0] and many < RECURRING}:
-        for texts, kind in zip(recurring, kinds, strict=True):
+        for texts, kind in zip(found, kinds, strict=True):
             if kind in few:
                 texts.pop()
-        kinds = _kinds(examples, recurring)
+        kinds = _kinds(lists, found)
     number = {kind: -1 - place for place, kind in enumerate(dict.fromkeys(kinds)) if kind[0]}
     if not number:
         return None
-    return Labels(
-        tuple(examples),
-        tuple(_by_text(example, texts) for example, texts in zip(examples, recurring, strict=True)),
-        shared=False,
-        strata=tuple(number.get(kind, kind[1]) for kind in kinds),
-    )
+    strata = tuple(number.get(kind, kind[1]) for kind in kinds)
+    return Recurring(tuple(map(tuple, found)), strata)
 
 
 def _kinds(
-    examples: Sequence[Example], recurring: Sequence[Sequence[str]]
+    lists: Sequence[Sequence[str]], found: Sequence[Sequence[str]]
 ) -> list[tuple[tuple[str, ...], int]]:
     return [
-        (tuple(sorted(texts)), len(example.choices))
-        for example, texts in zip(examples, recurring, strict=True)
+        (tuple(sorted(texts)), len(choices)) for choices, texts in zip(lists, found, strict=True)
     ]
 
 

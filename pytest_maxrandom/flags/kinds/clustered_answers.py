@@ -38,7 +38,7 @@ def _by_choices(tried: Answers) -> Found:
     if tried.offered is None or tried.alphabetical is None:
         return
     kept = [*dict.fromkeys(tried.copies or range(len(tried.offered)))]
-    sets = [tried.offered[place] for place in kept]
+    sets = [tuple(sorted(tried.offered[place])) for place in kept]
     stated = tried.clusters or (None,) * len(tried.offered)
     groups = _unstated(sets, [stated[place] for place in kept])
     gold = [tried.alphabetical[place] for place in kept]

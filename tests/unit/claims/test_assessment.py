@@ -202,7 +202,7 @@ def test_who_prefers_one_of_each_pair_of_words_is_found_out() -> None:
 def test_who_prefers_a_text_that_recurs_beside_choices_of_the_examples_own_is_found_out(
     offered: tuple[str, ...], constant: str
 ) -> None:
-    usual = [i % 10 < 7 for i in range(100)]
+    usual = np.random.default_rng(0).permutation(100) < 70
     texts = [(*dict.fromkeys((constant, *offered)), f"own {i}") for i in range(100)]
     examples = tuple(
         example(i, own, constant if often else own[1])
