@@ -44,7 +44,12 @@ class Dependent(NamedTuple):
         None where the labels are not known, or the claim is not about accuracy.
         """
         tried, result = judged.answers, judged.passing
-        if result is None or result.score or tried.answers is None or tried.gold is None:
+        if (
+            result is None
+            or judged.metric != "accuracy"
+            or tried.answers is None
+            or tried.gold is None
+        ):
             return None
         accuracies = tried.accuracies.copy()
         accuracies[result.best] = 2  # which is the best prompt, whatever it is best in

@@ -329,7 +329,8 @@ def test_choices_that_repeat_a_text_keep_their_places() -> None:
     found = replace(with_answers(sweep([(0, 1, 2)] * N, 0), [gold] * T, gold), labels=())
     for each in shuffles(listing(found, lists)):
         right = [
-            answer in labels for answer, labels in zip(each.answers[0], each.gold, strict=True)
+            answer in labels
+            for answer, labels in zip(np.asarray(each.answers)[0], each.gold, strict=True)
         ]
         assert all(right)
 
