@@ -111,6 +111,8 @@ def out_of_reach(examples: Sequence[Example], test_p: float) -> str:
 
 def confirmed(result: Result, test_p: float) -> Result:
     """Return a claim's result, which fails if its test set does not confirm it, or is closed."""
+    if result.cannot_tell is not None:
+        return result
     if result.test is None:
         return replace(result, holds=None, passed=False)
     if result.test.p is not None and above(result.test.p, test_p):

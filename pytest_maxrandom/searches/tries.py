@@ -214,7 +214,8 @@ class Tries:
         record.prompts = dataclasses.replace(record.prompts, proposed_by=tried.by)
         record.warnings = list(dict.fromkeys(evaluation.warnings))
         word(record)
-        record.outcome = "passed" if record.passed else "failed"
+        untold = "cannot tell" if record.cannot_tell else "failed"
+        record.outcome = "passed" if record.passed else untold
         return record
 
     def _outlook(self) -> Outlook:

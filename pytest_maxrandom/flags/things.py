@@ -1,0 +1,79 @@
+"""Things that examples compare, such as "which is larger, X or Y?"."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.orders import compared
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.answers import Answers
+
+
+class Things(NamedTuple):
+    """Choices as numbers, the same wherever one recurs.
+
+    Attributes
+    ----------
+    offered : sequence of tuple of int
+        Per example its choices, as they are listed.
+    gold : sequence of frozenset of int
+        Per example those that are right.
+    answers : ndarray of int, or None
+        What was answered, shape (t, n), beyond all of them what is no choice; None where that is
+        not known by text.
+    """
+
+    offered: Sequence[tuple[int, ...]]
+    gold: Sequence[frozenset[int]]
+    answers: NDArray[np.int64] | None
+
+
+def things_of(answers: Answers) -> Things | None:
+    """Return what examples compare.
+
+    Returns None where no choices are listed, no right answers are known by their texts, a list
+    repeats a text, or `pytest_maxrandom.stats.orders.compared` finds nothing that is compared.
+    """
+    offered = answers.offered
+    if offered is None or any(len(set(each)) < len(each) for each in offered):
+        return None
+    right = _right(answers, offered)
+    if right is None or not all(
+        own and own <= {*each} for own, each in zip(right, offered, strict=True)
+    ):
+        return None
+    marked = compared(offered).tolist()
+    if not any(one and len(own) == 1 for one, own in zip(marked, right, strict=True)):
+        return None
+    number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
+    said = None
+    if answers.answers is not None and answers.labels:
+        names = np.array([number.get(text, len(number)) for text in (*answers.labels, "")])
+        names[-1] = NOT_EVALUATED  # which is the last place, from behind
+        said = names[answers.answers]
+    return Things(
+        [tuple(number[text] for text in each) for each in offered],
+        [frozenset(number[text] for text in own) for own in right],
+        said,
+    )
+
+
+def _right(answers: Answers, offered: Sequence[tuple[str, ...]]) -> list[frozenset[str]] | None:
+    """Return the texts of right answers; None where they are not known."""
+    if answers.alphabetical is not None:
+        return [
+            frozenset(sorted(choices)[place] for place in places)
+            for choices, places in zip(offered, answers.alphabetical, strict=True)
+        ]
+    if answers.gold is None or not answers.labels:
+        return None
+    return [frozenset(answers.labels[label] for label in own) for own in answers.gold]
