@@ -29,7 +29,7 @@ class Things(NamedTuple):
         Per example those that are right.
     answers : ndarray of int, or None
         What was answered, shape (t, n), beyond all of them what is no choice; None where that is
-        not known by text.
+        not known.
     """
 
     offered: Sequence[tuple[int, ...]]
@@ -56,10 +56,17 @@ def things_of(answers: Answers) -> Things | None:
         return None
     number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
     said = None
-    if answers.answers is not None and answers.labels:
-        names = np.array([number.get(text, len(number)) for text in (*answers.labels, "")])
-        names[-1] = NOT_EVALUATED  # which is the last place, from behind
-        said = names[answers.answers]
+    if answers.answers is not None:
+        said = np.full_like(answers.answers, NOT_EVALUATED)
+        for place, choices in enumerate(offered):
+            given, which = np.unique(answers.answers[:, place], return_inverse=True)
+            codes = [
+                NOT_EVALUATED
+                if label == NOT_EVALUATED
+                else number.get(_text(answers.labels, label, choices) or "", len(number))
+                for label in given.tolist()
+            ]
+            said[:, place] = np.array(codes)[which.ravel()]
     return Things(
         [tuple(number[text] for text in each) for each in offered],
         [frozenset(number[text] for text in own) for own in right],
@@ -67,13 +74,28 @@ def things_of(answers: Answers) -> Things | None:
     )
 
 
-def _right(answers: Answers, offered: Sequence[tuple[str, ...]]) -> list[frozenset[str]] | None:
+def _right(answers: Answers, offered: Sequence[tuple[str, ...]]) -> list[set[str]] | None:
     """Return the texts of right answers; None where they are not known."""
     if answers.alphabetical is not None:
         return [
-            frozenset(sorted(choices)[place] for place in places)
+            {sorted(choices)[place] for place in places}
             for choices, places in zip(offered, answers.alphabetical, strict=True)
         ]
-    if answers.gold is None or not answers.labels:
+    if answers.gold is None:
         return None
-    return [frozenset(answers.labels[label] for label in own) for own in answers.gold]
+    return [
+        {_text(answers.labels, label, choices) or "" for label in own}
+        for choices, own in zip(offered, answers.gold, strict=True)
+    ]
+
+
+def _text(labels: Sequence[str], label: int, choices: Sequence[str]) -> str | None:
+    """Return the choice that a label is, by its text, its letter or its place; None for no choice.
+
+    Choices are in the order in which they are listed.
+    """
+    if labels:
+        if (name := labels[label]) in choices:
+            return name
+        label = ord(name) - ord("A") if len(name) == 1 else -1
+    return choices[label] if 0 <= label < len(choices) else None
