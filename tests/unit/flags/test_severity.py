@@ -20,7 +20,7 @@ FAILING = {
     "choices", "complementary_prompts", "colliding_ids", "repeated_examples", "other_examples",
     "cut_text", "constant_scores", "tied_scores", "never_right", "unsteady_prompts",
     "identical_models", "constant_answers", "majority", "max_t", "clustered_answers",
-    "heuristic", "choices_only", "near_identical_prompts",
+    "heuristic", "choices_only", "near_identical_prompts", "compared_things",
 }  # fmt: skip
 
 
