@@ -214,8 +214,9 @@ class Tries:
         record.prompts = dataclasses.replace(record.prompts, proposed_by=tried.by)
         record.warnings = list(dict.fromkeys(evaluation.warnings))
         word(record)
-        untold = "cannot tell" if record.cannot_tell else "failed"
-        record.outcome = "passed" if record.passed else untold
+        record.outcome = "passed" if record.passed else "failed"
+        if record.cannot_tell is not None:
+            record.outcome = "cannot tell"
         return record
 
     def _outlook(self) -> Outlook:

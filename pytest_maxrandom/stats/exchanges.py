@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
-
 from pytest_maxrandom.stats.clustered import (
     Ways,
     is_exchanged_whole,
@@ -24,6 +22,7 @@ from pytest_maxrandom.stats.permutation import arrangements
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from pytest_maxrandom.stats.gold import Gold
@@ -90,7 +89,7 @@ class Exchange(NamedTuple):
 
     @property
     def _strata(self) -> list[int]:
-        return np.asarray(self.strata).tolist()
+        return [int(stratum) for stratum in self.strata]
 
     @property
     def _of_clusters(self) -> Ways:

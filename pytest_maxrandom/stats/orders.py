@@ -241,7 +241,8 @@ def _ordered(
     rights: Sequence[frozenset[int]], offered: Sequence[Sequence[Hashable]]
 ) -> NDArray[np.bool_]:
     """Mark the examples whose right answer an order gives: it gives them one."""
-    return compared(offered) & np.array([len(each) == 1 for each in rights])
+    marked: NDArray[np.bool_] = compared(offered) & np.array([len(each) == 1 for each in rights])
+    return marked
 
 
 def ways_of_orders(gold: Gold, offered: Sequence[Sequence[Hashable]]) -> int:

@@ -257,6 +257,15 @@ def _is_settled(examples: Sequence[Example]) -> bool:
     )
 
 
+def label_exchanged_texts(examples: Sequence[Example]) -> Labels | None:
+    """Give choices labels as `label_by_text`, if right answers can be exchanged so.
+
+    They cannot where right answers are those of an order of things.
+    """
+    settled = label_things(examples) is not None and _is_settled(examples)
+    return None if settled else label_by_text(examples)
+
+
 def preferable(prompt_set: PromptSet) -> list[Labels]:
     """Return all that a model may prefer to answer.
 
@@ -266,9 +275,7 @@ def preferable(prompt_set: PromptSet) -> list[Labels]:
     examples = prompt_set.validation
     found = label(examples)
     if not found.shared:
-        # Where right answers are those of an order, a text that recurs cannot exchange its own.
-        settled = label_things(examples) is not None and _is_settled(examples)
-        by_text = None if settled else label_by_text(examples)
+        by_text = label_exchanged_texts(examples)
         return [found] if by_text is None else [found, by_text]
     if any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
         return [found, label(examples, by_place=True)]
