@@ -207,20 +207,26 @@ def _permutation_test(
     level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
     tests = [permuted(each, null.t, level=level, metric=metric) for each in shuffles]
     # Whatever is preferred must not look like knowledge.
-    p, bound, notes = max(tests, key=lambda test: test.p)
+    p, _, notes = max(tests, key=lambda test: test.p)
     if p > level >= tests[0].p and shuffles[0].choices is None:
         notes = [*notes, Remark("choices_not_told")]
     bounds = [test.bound for test in tests if test.bound is not None]
-    return Permuted(p, max(bounds) if bound is not None else None, notes)
+    # Where one of them compares something else than the score, nobody knows what would do.
+    return Permuted(p, max(bounds) if len(bounds) == len(tests) else None, notes)
 
 
 def beside_verdict(view: View, result: Result, claim: Claim, null: Null) -> JudgedAnswers:
     """Return what red flags are found in, with the verdict on the best of the distinct prompts."""
     ways = None
-    if claim.permutation_p is not None and view.shuffles:
+    if claim.permutation_p is not None and claim.cannot_tell is None and view.shuffles:
         ways = min(shuffle.arrangements for shuffle in view.shuffles)
     result = replace(result, passed=_counts_hold(result, claim, null))
-    return replace(view.seen, result=result, impossible=tuple(claim.impossible(null, ways)))
+    return replace(
+        view.seen,
+        result=result,
+        impossible=tuple(claim.impossible(null, ways)),
+        orders_tested=any(shuffle.offered is not None for shuffle in view.shuffles),
+    )
 
 
 def _counts_hold(result: Result, claim: Claim, null: Null) -> bool:

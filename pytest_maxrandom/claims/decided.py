@@ -28,7 +28,8 @@ def undecidable(planned: PlannedClaim) -> Undecidable | None:
     suite = planned.suite
     if why := _of_suite(suite):
         return why
-    if planned.claim.bounds().keys() <= {"permutation_p"} or planned.replicate:
+    untold = planned.claim.cannot_tell is not None
+    if untold or planned.claim.bounds().keys() <= {"permutation_p"} or planned.replicate:
         return "all_answers"
     if planned.xfail and "fail" in planned.claim.severities().values():
         return "red_flags"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.answers import letter_place
 from pytest_maxrandom.claims.shuffles import UNKNOWN, NoPermutations, Shuffle
+from pytest_maxrandom.flags.things import choice_of, things_of
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.sweeps.labels import recurring
 
@@ -47,7 +47,9 @@ def shuffles_of_lists(results: Answers) -> list[Shuffle]:
     sizes = [len(choices) for choices in lists]
     by_place = _shuffle(results, lists, _of_clusters(results, lists), sizes)
     common, strata = _common(lists)
-    if not any(common):
+    things = things_of(results)
+    # A text cannot exchange its right answers where these follow an order of things.
+    if not any(common) or (things is not None and things.settled):
         return [by_place]
     ordered = [
         [*sorted(own), *(text for text in choices if text not in own)]
@@ -106,22 +108,13 @@ def _shuffle(
         codes = [
             NOT_EVALUATED
             if label == NOT_EVALUATED
-            else number.get(_text(results.labels, label, choices), beyond)
+            else number.get(choice_of(results.labels, label, choices), beyond)
             for label in given.tolist()
         ]
         answers[:, place] = np.array(codes)[which.ravel()]
-        right = (_text(results.labels, each, choices) for each in results.gold[place])
+        right = (choice_of(results.labels, each, choices) for each in results.gold[place])
         gold.append(frozenset(number[text] for text in right if text in number))
     many = [len(choices) for choices in lists]
     if (answers == beyond).any():
         many = [beyond + 1] * len(many)
     return Shuffle(answers, gold, many, strata, results.groups)
-
-
-def _text(labels: Sequence[str], label: int, choices: _Order) -> str | None:
-    """Return the choice that a label stands for; None for what is no choice."""
-    if labels:
-        if labels[label] in choices:
-            return labels[label]
-        label = letter_place(labels[label])
-    return choices[label] if 0 <= label < len(choices) else None

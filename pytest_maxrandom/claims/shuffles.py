@@ -6,16 +6,21 @@ Of a sweep `pytest_maxrandom.sweeps.labels` tells that, of recorded results that
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pytest_maxrandom.answers import RECURRING
+from pytest_maxrandom.flags.things import things_of
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.stats.clustered import cluster_test
+from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.metrics import LIFT, METRICS
-from pytest_maxrandom.stats.permutation import arrangements, max_t_of_all
+from pytest_maxrandom.stats.orders import OrderTest, order_test
+from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_of_all, of_all
 from pytest_maxrandom.sweeps.predictions import labelled
 
 if TYPE_CHECKING:
@@ -46,21 +51,30 @@ class Shuffle(NamedTuple):
     choices: ArrayLike | None
     strata: Sequence[int] | NDArray[np.int64]
     groups: Sequence[str] | None
+    offered: Sequence[Sequence[int]] | None = None
+    """As `pytest_maxrandom.stats.orders.order_test` takes it, where labels are things that examples
+    compare; else None."""
 
     @classmethod
     def of(cls, predictions: Sequence[PromptPredictions], labels: Labels) -> Shuffle:
         """Return how the right answers of a sweep can be shuffled."""
+        said = labelled(predictions, labels)
+        if labels.things:
+            return cls(said, labels.gold, None, labels.strata, None, labels.codes)
         choices = labels.choices
         if any(each.unread for each in predictions):
             choices = [1 + max(choices)] * len(choices)  # what is no choice is a label as well
-        return cls(
-            labelled(predictions, labels), labels.gold, choices, labels.strata, labels.groups
-        )
+        return cls(said, labels.gold, choices, labels.strata, labels.groups)
+
+    @property
+    def exchange(self) -> Exchange:
+        """How right answers can be exchanged."""
+        return Exchange(self.gold, self.strata, self.groups, self.offered)
 
     @property
     def arrangements(self) -> int:
         """In how many ways right answers can be shuffled."""
-        return arrangements(self.gold, self.strata, self.groups)
+        return self.exchange.arrangements
 
 
 class Permuted(NamedTuple):
@@ -90,25 +104,59 @@ def permuted(
         What the best prompt is best in. Where prompts leave out their own demonstrations, accuracy
         counts beyond what the same answers are expected to reach on the examples that are left.
     """
-    said = np.asarray(shuffle.answers)
-    left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
-    p, test, bound = max_t_of_all(
-        said,
-        shuffle.gold,
-        shuffle.choices,
-        t,
-        level=level,
-        statistic=LIFT if left_out else METRICS[metric].statistic,
-        strata=shuffle.strata,
-        groups=shuffle.groups,
-    )
-    notes, others = [], t - len(said)
-    if test.fixed:
-        kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
-        notes.append(Remark(kind, {"examples": said.shape[1], "fixed": int(test.fixed)}))
+    said, by = np.asarray(shuffle.answers), shuffle.exchange.by
+    n, others, notes = said.shape[1], t - len(said), list[Remark]()
+    if by == "orders":
+        p, ordered, _ = of_all(partial(_order_test, shuffle), said, t, level)
+        bound = None
+        if p > level:
+            values = {"things": ordered.things, "compared": ordered.compared, "examples": n}
+            notes.append(Remark("orders_exchanged", values))
+    elif by == "clusters":
+        tested = partial(
+            cluster_test,
+            gold=shuffle.gold,
+            clusters=shuffle.groups or (),
+            choices=shuffle.choices,
+            strata=shuffle.strata,
+            stop_after=STOP_AFTER,
+        )
+        p, clustered, _ = of_all(tested, said, t, level)
+        bound = None
+        values = {"clusters": clustered.clusters, "examples": n, "fixed": clustered.fixed}
+        notes.append(Remark("clusters_exchanged", values))
+    else:
+        left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
+        p, test, found = max_t_of_all(
+            said,
+            shuffle.gold,
+            shuffle.choices,
+            t,
+            level=level,
+            statistic=LIFT if left_out else METRICS[metric].statistic,
+            strata=shuffle.strata,
+            groups=shuffle.groups,
+        )
+        bound = None if left_out else found
+        if test.fixed:
+            kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
+            notes.append(Remark(kind, {"examples": n, "fixed": int(test.fixed)}))
     if others > 0:
         notes.append(Remark("tries_without_answers", {"prompts": others}))
-    return Permuted(p, None if left_out else bound, notes)
+    return Permuted(p, bound, notes)
+
+
+def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], permutations: int) -> OrderTest:
+    assert shuffle.offered is not None
+    test = order_test(
+        predictions,
+        shuffle.gold,
+        shuffle.offered,
+        permutations=permutations,
+        stop_after=STOP_AFTER,
+    )
+    assert test is not None, "what is compared was found before"
+    return test
 
 
 class NoPermutations(ValueError):
@@ -116,6 +164,23 @@ class NoPermutations(ValueError):
 
 
 UNKNOWN = "the results do not say which answers were given and which are right"
+
+
+def beside_orders(
+    shuffles: list[Shuffle] | NoPermutations, results: Answers
+) -> list[Shuffle] | NoPermutations:
+    """Return how right answers can be shuffled, with other orders of the things they compare.
+
+    These take the place of others where right answers could not change, or are not known to.
+    """
+    things = things_of(results)
+    if things is None or things.answers is None:
+        return shuffles
+    strata = [0] * len(things.offered)
+    orders = Shuffle(things.answers, things.gold, None, strata, None, things.offered)
+    if isinstance(shuffles, NoPermutations):
+        return [orders] if results.clusters is None else shuffles
+    return [*(each for each in shuffles if each.arrangements > 1), orders]
 
 
 class _Parts(NamedTuple):

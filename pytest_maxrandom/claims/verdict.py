@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.suite.claims import severities
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags import Flag
-    from pytest_maxrandom.record import Remark, Severity, Standing
+    from pytest_maxrandom.record import Severity, Standing
+    from pytest_maxrandom.stats.exchanges import Exchange
     from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
 
 EXACT: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL, "beats": "max_random"}
@@ -28,6 +30,8 @@ the best of t guessers is expected to reach."""
 APPROXIMATE: Mapping[str, Any] = {"p_max": DEFAULT_LEVEL, "permutation_p": DEFAULT_LEVEL}
 """The same where prompts leave out their own demonstrations: their guessers may count the labels
 that are shown, so shuffled right answers alone are not exact."""
+COUNTED: Mapping[str, Any] = {"p_max": DEFAULT_LEVEL}
+"""The same where right answers cannot be shuffled, and guessers are as good as constant answers."""
 PERMUTED: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL}
 """The same in a metric in which a constant answer scores more than random guesses."""
 
@@ -115,6 +119,25 @@ class Claim:
         if not self.spend:
             return shares
         return {key: spent(share, t).level for key, share in shares.items()}
+
+    def beside(self, exchanges: Iterable[Exchange], t: int) -> Claim:
+        """Return the claim, which cannot be told where too few clusters exchange right answers.
+
+        Parameters
+        ----------
+        exchanges : iterable of Exchange
+            All ways to exchange them.
+        t : int
+            Number of prompts.
+        """
+        level = self.levels(t).get("permutation_p")
+        if level is None or self.cannot_tell is not None:
+            return self
+        for each in exchanges:
+            if (ways := each.few_clusters(level)) is not None:
+                values = {"clusters": ways.clusters, "ways": ways.arrangements, "level": level}
+                return replace(self, cannot_tell=Remark("few_clusters", values))
+        return self
 
     def idle(self) -> str:
         """Say which keys do nothing, because no p-value is claimed; empty where none are idle."""

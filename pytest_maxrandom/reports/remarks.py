@@ -6,7 +6,7 @@ from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import count, span
+from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, span
 from pytest_maxrandom.reports.searches import rule, sources
 from pytest_maxrandom.reports.text import listed
 
@@ -156,6 +156,25 @@ SENTENCES: dict[str, str] = {
     "fixed_answers_of_clusters": "Of {examples:,} right answers {fixed:,} stay where they are when "
     "right answers are shuffled, because no other cluster has as many examples; clusters of equal "
     "size are needed.",
+    "clusters_exchanged": "Clusters differ in size, so {clusters:,} of them take each other's "
+    "right answers, repeated or cut to their own size, and {fixed:,} of {examples:,} right answers "
+    "stay where they are; what counts are right answers beyond those that the same answers would "
+    "have by label frequencies alone.",
+    "orders_exchanged": "{compared:,} of {examples:,} examples compare {things:,} things that "
+    "recur, so the permutation p is that of other orders of the things: who has an order of its "
+    "own, and knows nothing, does as well.",
+    "few_clusters": "{clusters:,} cluster{clusters:/s} can take each other's right answers, in "
+    "{ways:,} way{ways:/s} at most, so no permutation p can be at most {level:level}: give the "
+    "task at least five clusters with different right answers, or claim `p_max` by name (`assert: "
+    "{{p_max: 0.05}}`)",
+    "constants": "There is no permutation p, because {why}. So each guess is taken to be as good "
+    "as the best constant answer for its set of choices, by text or by place, where that is above "
+    "the chance: right with {least:accuracy} to {most:accuracy}.",
+    "by_class": "Always the same answer is right on {rate:accuracy}, which the best prompt does "
+    "not exceed, but it knows each label better than that: the best balanced accuracy is "
+    "{score:accuracy} (a constant answer has {constant:accuracy}), and its permutation p "
+    "{p:p}. Claim it with `metric: balanced_accuracy`, and confirm it on a test set, because the "
+    "metric was chosen after these answers were seen.",
     "tries_without_answers": "t counts {prompts:,} more prompt{prompts:/s} than this run has "
     "answers for; each adds the best prompt's own permutation p.",
     "unread_answers": "In {answers:,} answers no choice could be read; they count as wrong, "
@@ -306,6 +325,9 @@ _WRITER = Writer(
     of_searches=sources,
     of_rule=rule,
     span=span,
+    level=level,
+    accuracy=accuracy,
+    p=lambda value: equals(p_value(value)),
     offer=_offer,
     clauses="; ".join,
     drawn=lambda shots: "demonstrations" if shots else "instructions and formats",

@@ -151,15 +151,26 @@ def _of_claim(claim: ClaimRecord) -> str | None:
         return claim.message
     if claim.searched is not None and claim.searched.why is not None:
         return _after_search(claim, claim.searched)
-    parts = unmet(claim)
+    parts, by_class = unmet(claim), _by_class(claim)
     said = _shortfall(claim, parts) if parts else _missed(claim)
     kinds = list(dict.fromkeys(flag.kind for flag in claim.failing_flags))
     if not kinds:
-        return said or claim.message
+        return said + by_class if said else claim.message
     if not said:  # its numbers pass
         bounded = [p_is(claim, key) for key in levels_of(claim)]
         said = f"{_reached_and_needed(claim)[0]} {_context(claim, ', '.join(bounded))}"
-    return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
+    return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}{by_class}"
+
+
+def _by_class(claim: ClaimRecord) -> str:
+    """Say that balanced accuracy shows what a failing claim about accuracy cannot."""
+    for note in claim.notes:
+        if note.kind == "by_class":
+            p, score = p_value(note.values["p"]), accuracy(note.values["score"])
+            return (
+                f"; `metric: balanced_accuracy` shows knowledge: {score}, permutation p {equals(p)}"
+            )
+    return ""
 
 
 def _untold(claim: ClaimRecord, why: Remark) -> str:

@@ -16,6 +16,7 @@ which asks for one number starts at once.
 ``permutation``    max-T permutation test
 ``clustered``      the same where examples form clusters of unequal size
 ``orders``         the same where examples compare things that recur
+``exchanges``      which of these tests right answers call for
 ``labels``         whether answers follow the question or the label
 ``multiplicity``   many claims at once
 ``looks``          many looks at a claim whose t grows

@@ -25,7 +25,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -48,10 +48,34 @@ if TYPE_CHECKING:
 
 FEWEST = 5
 """Clusters below which nothing is concluded: no test can learn from them how much they vary."""
+_KEPT = 10
+"""Times as many examples as keep their right answers, from which on whole ones are exchanged."""
 _APART = 3
 """Clusters that are so many times as large as the next smaller ones are exchanged by themselves."""
 _MANY = 1e5
 """Ways to exchange clusters that are left at least when they are told apart by size."""
+
+
+class Ways(NamedTuple):
+    """In how many ways clusters can take each other's right answers.
+
+    Attributes
+    ----------
+    clusters : int
+        Those that can take another's; the others keep theirs.
+    fixed : int
+        Examples of the others.
+    arrangements : int
+        How many different ways there are, at most.
+    """
+
+    clusters: int
+    fixed: int
+    arrangements: int
+
+    def tells(self, level: float) -> bool:
+        """Tell whether any answers could have a p-value of at most a level."""
+        return self.clusters >= FEWEST and 1 / self.arrangements <= level
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +151,7 @@ def cluster_test(
     apart = counts if apart is None else apart
     right = membership(rights, int(counts.max()))
     scores = scores_by_labels(LIFT, chosen, right, apart)
-    kinds = [_Kind.of(members) for members in exchangeable(clusters, apart.tolist())]
+    kinds = _kinds(clusters, apart.tolist())
     generator = np.random.default_rng(seed)
 
     def draw(count: int) -> NDArray[np.int64]:
@@ -138,11 +162,39 @@ def cluster_test(
 
     limit = whole_number("permutations", permutations, 1)
     orders = batches(draw, limit, max(n, len(chosen)) * right.shape[1])
-    moved = [kind for kind in kinds if kind.clusters > 1]
     return ClusterTest(
-        **compared_with(orders, scores, limit, stop_after),
+        **compared_with(orders, scores, limit, stop_after), **_ways(kinds, rights)._asdict()
+    )
+
+
+def ways_of_clusters(gold: Gold, clusters: Sequence[Hashable], strata: Sequence[int]) -> Ways:
+    """Return in how many ways `cluster_test`, whose arguments these are, gives right answers."""
+    return _ways(_kinds(clusters, strata), right_labels(gold))
+
+
+def is_exchanged_whole(clusters: Sequence[Hashable], strata: Sequence[int]) -> bool:
+    """Tell whether clusters exchange all their right answers with others of their size.
+
+    That is exact, so it is done where it moves enough: where all clusters have the same size, or an
+    example keeps its own right answer in at most a tenth of the permutations, on average.
+    """
+    members: dict[Hashable, list[int]] = {}
+    for name, stratum in zip(clusters, strata, strict=True):
+        members.setdefault(name, []).append(stratum)
+    # Of c clusters of one size s, each keeps its own in 1/c: s examples, however many clusters.
+    kinds = {tuple(sorted(each)) for each in members.values()}
+    return len(kinds) == 1 or _KEPT * sum(map(len, kinds)) <= len(clusters)
+
+
+def _kinds(clusters: Sequence[Hashable], strata: Sequence[int]) -> list[_Kind]:
+    return [_Kind.of(members) for members in exchangeable(clusters, strata)]
+
+
+def _ways(kinds: Sequence[_Kind], rights: Sequence[frozenset[int]]) -> Ways:
+    moved = [kind for kind in kinds if kind.clusters > 1]
+    return Ways(
         clusters=sum(kind.clusters for kind in moved),
-        fixed=n - sum(len(kind.places) for kind in moved),
+        fixed=len(rights) - sum(len(kind.places) for kind in moved),
         arrangements=math.prod(kind.arrangements(rights) for kind in kinds),
     )
 

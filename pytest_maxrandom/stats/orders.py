@@ -196,8 +196,7 @@ def order_test(
                 f"example {number} must offer different labels, the right ones among them; found "
                 f"{[*choices]}, of which {sorted(own_right)} are right"
             )
-    # An order gives an example one right answer.
-    marked = compared(offered) & np.array([len(each) == 1 for each in rights])
+    marked = _ordered(rights, offered)
     if not marked.any():
         return None
     padded = _padded(offered, NOT_EVALUATED - 1)
@@ -236,6 +235,23 @@ def order_test(
         compared=len(own),
         arrangements=_arrangements(sets),
     )
+
+
+def _ordered(
+    rights: Sequence[frozenset[int]], offered: Sequence[Sequence[Hashable]]
+) -> NDArray[np.bool_]:
+    """Mark the examples whose right answer an order gives: it gives them one."""
+    marked: NDArray[np.bool_] = compared(offered) & np.array([len(each) == 1 for each in rights])
+    return marked
+
+
+def ways_of_orders(gold: Gold, offered: Sequence[Sequence[Hashable]]) -> int:
+    """Return how many right answers orders can give, at most; 0 where no things recur.
+
+    Arguments are as of `order_test`.
+    """
+    marked = np.flatnonzero(_ordered(right_labels(gold), offered)).tolist()
+    return _arrangements([offered[place] for place in marked]) if marked else 0
 
 
 def _arrangements(offered: Sequence[Sequence[Hashable]]) -> int:

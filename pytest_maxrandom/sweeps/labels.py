@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_maxrandom.answers import RECURRING
-from pytest_maxrandom.stats.permutation import arrangements
+from pytest_maxrandom.stats.exchanges import Exchange
+from pytest_maxrandom.stats.orders import compared
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import share_choices
 
@@ -42,6 +44,8 @@ class Labels:
     strata: tuple[int, ...]
     """Per example a number: labels mean the same in examples with the same one, which can exchange
     their right answers."""
+    things: bool = False
+    """Whether labels are numbers of things that examples compare, the same wherever one recurs."""
 
     @property
     def choices(self) -> list[int]:
@@ -79,9 +83,15 @@ class Labels:
         ]
 
     @property
+    def exchange(self) -> Exchange:
+        """How right answers can be exchanged."""
+        offered = self.codes if self.things else None
+        return Exchange(self.gold, self.strata, self.groups, offered)
+
+    @property
     def arrangements(self) -> int:
         """In how many ways right answers can be shuffled."""
-        return arrangements(self.gold, self.strata, self.groups)
+        return self.exchange.arrangements
 
     @property
     def usual(self) -> tuple[int | None, ...]:
@@ -242,6 +252,42 @@ def label_by_cluster(examples: Sequence[Example]) -> Labels | None:
     return Labels(tuple(examples), tuple(codes), shared=False, strata=strata)
 
 
+def label_things(examples: Sequence[Example]) -> Labels | None:
+    """Give things that examples compare ("which is larger, X or Y?") the same labels everywhere.
+
+    Returns None where no things recur as `pytest_maxrandom.stats.orders.compared` tells, or an
+    example offers a text twice.
+    """
+    offered = [example.choices for example in examples]
+    if share_choices(examples) or any(len(set(each)) < len(each) for each in offered):
+        return None
+    marked = compared(offered).tolist()
+    if not any(one and len(each.right) == 1 for one, each in zip(marked, examples, strict=True)):
+        return None
+    number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
+    codes = tuple(tuple(number[text] for text in each) for each in offered)
+    return Labels(tuple(examples), codes, shared=False, strata=(0,) * len(offered), things=True)
+
+
+def _is_settled(examples: Sequence[Example]) -> bool:
+    """Tell whether each set of choices that recurs always has the same right answers."""
+    rights: dict[frozenset[str], frozenset[str]] = {}
+    return all(
+        rights.setdefault(frozenset(each.choices), found) == found
+        for each in examples
+        for found in [frozenset(each.choices[index] for index in each.right)]
+    )
+
+
+def label_exchanged_texts(examples: Sequence[Example]) -> Labels | None:
+    """Give choices labels as `label_by_text`, if right answers can be exchanged so.
+
+    They cannot where right answers are those of an order of things.
+    """
+    settled = label_things(examples) is not None and _is_settled(examples)
+    return None if settled else label_by_text(examples)
+
+
 def preferable(prompt_set: PromptSet) -> list[Labels]:
     """Return all that a model may prefer to answer.
 
@@ -251,7 +297,7 @@ def preferable(prompt_set: PromptSet) -> list[Labels]:
     examples = prompt_set.validation
     found = label(examples)
     if not found.shared:
-        by_text = label_by_text(examples)
+        by_text = label_exchanged_texts(examples)
         return [found] if by_text is None else [found, by_text]
     if any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
         return [found, label(examples, by_place=True)]
@@ -260,8 +306,9 @@ def preferable(prompt_set: PromptSet) -> list[Labels]:
 
 def shuffled(prompt_set: PromptSet) -> list[Labels]:
     """Return all labels whose right answers are shuffled, first those of the reports."""
-    by_cluster = label_by_cluster(prompt_set.validation)
-    return preferable(prompt_set) + ([] if by_cluster is None else [by_cluster])
+    examples = prompt_set.validation
+    others = label_by_cluster(examples), label_things(examples)
+    return preferable(prompt_set) + [each for each in others if each is not None]
 
 
 def label_words(form: Format, labels: Labels, m: int) -> tuple[str, ...] | None:

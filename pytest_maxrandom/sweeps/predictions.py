@@ -117,7 +117,7 @@ def labelled(predictions: Iterable[PromptPredictions], labels: Labels) -> NDArra
     scored on an example: its own demonstrations.
     """
     places = {example.presentation: place for place, example in enumerate(labels.examples)}
-    beyond = max(labels.choices)
+    beyond = 1 + max(map(max, labels.codes))
     rows = []
     for prompt in predictions:
         row = [NOT_EVALUATED] * len(places)

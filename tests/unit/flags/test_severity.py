@@ -21,6 +21,7 @@ FAILING = {
     "cut_text", "constant_scores", "tied_scores", "never_right", "unsteady_prompts",
     "identical_models", "constant_answers", "majority", "max_t", "clustered_answers",
     "heuristic", "choices_only", "near_identical_prompts", "near_copies", "ordered_answers",
+    "compared_things",
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.listed import shuffles_of_lists
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, strata
 from pytest_maxrandom.stats.permutation import max_t_test
 from tests.notes import noted
-from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
+from tests.unit.recorded.suites import judged, planned, suite_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -370,15 +370,30 @@ def test_what_only_listed_choices_would_tell_is_said(tmp_path: Path) -> None:
     assert any("can list them in the column choices" in note for note in noted(record))
 
 
-def test_clusters_of_different_sizes_are_named_where_nothing_can_be_shuffled(
-    tmp_path: Path,
+@pytest.mark.parametrize("knows", [0.0, 0.9])
+def test_clusters_of_different_sizes_take_each_others_right_answers(
+    tmp_path: Path, knows: float
 ) -> None:
     clusters = [str(size) for size in range(1, 11) for _ in range(size)]
-    found = answering([(0, 1)] * len(clusters), 0, affirmed=0.5, knows=1.0)
-    claim = table(tmp_path, found, clusters)
-    record = judged(claim)
-    assert record.permutation_p == 1
-    assert any("clusters of equal size are needed" in note for note in noted(record))
-    text = suite_text("{name: a}", "assert: {permutation_p: 0.05}\n", "r.csv, format: table")
-    (mistake,) = mistakes(tmp_path, text)
-    assert "clusters of equal size are needed" in mistake
+    found = answering([(0, 1)] * len(clusters), 0, affirmed=0.5, knows=knows)
+    record = judged(table(tmp_path, found, clusters))
+    assert record.passed == bool(knows)
+    assert record.critical_count is not None
+    assert "permutation_p" not in record.critical_parts, "what lift needs is no number of answers"
+    assert "Clusters differ in size" in " ".join(noted(record))
+
+
+@pytest.mark.parametrize("claim", ["", "assert: {permutation_p: 0.05}\n"])
+@pytest.mark.parametrize("many", [2, 4])
+def test_fewer_than_five_clusters_cannot_tell(tmp_path: Path, many: int, claim: str) -> None:
+    clusters = [str(place % many) for place in range(N)]
+    found = answering([(0, 1)] * N, 0, affirmed=0.5, knows=1.0)
+    table(tmp_path, found, clusters)
+    (planned_claim,) = planned(tmp_path, suite_text("{name: a}", claim, "r.csv, format: table"))
+    record = judged(planned_claim)
+    assert record.passed is None
+    assert record.message is not None
+    assert f"cannot tell: {many} clusters can take each other's right answers" in record.message
+    text = suite_text("{name: a}", "assert: {p_max: 0.05}\n", "r.csv, format: table")
+    (by_name,) = planned(tmp_path, text)
+    assert judged(by_name).holds
