@@ -166,7 +166,7 @@ class Board:
         now = time.monotonic()
         if at_once or now - self._shown >= _INTERVAL:
             self._shown = now
-            self._tell(tuple(tally.state()))
+            self._put(tuple(tally.state()))
 
     def take(self, process: str, told: str | tuple[Any, ...]) -> None:
         """Show what a process counts (a `State`), or the line of its training, empty at its end."""
@@ -187,9 +187,9 @@ class Board:
         """Show a training of this process below the lines of models; nothing when it is done."""
         shown = "" if loss is None else f", loss {loss:#.3g}"
         at = f"training {self._turn}: {step}/{steps} steps{shown}"
-        self._tell(at if step < steps else "")
+        self._put(at if step < steps else "")
 
-    def _tell(self, told: str | tuple[Any, ...]) -> None:
+    def _put(self, told: str | tuple[Any, ...]) -> None:
         if self._channel is None:
             self.take("", told)
             return
