@@ -75,7 +75,7 @@ class Reporting:
         self._failures.show(report)
 
     @pytest.hookimpl(specname="pytest_runtest_logreport", trylast=True)
-    def _type_failures(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport_in_junit(self, report: pytest.TestReport) -> None:
         """Tell in a JUnit report, which has the failure by now, claims that cannot be told."""
         told = [record for _, record in getattr(report, "maxrandom", ())]
         if report.when == "call" and report.failed and any(map(itemgetter("cannot_tell"), told)):
