@@ -113,7 +113,7 @@ def _claim(p_max: object, beats: object) -> Claim:
         raise ValueError(f"beats must be 'max_random' or 'standard', found {beats!r}")
     if p_max is None:
         if beats is None:
-            return Claim.of(None, untold=Remark("only_right_and_wrong"))
+            return Claim.of(None, untold=Remark("only_counts"))
         return Claim(beats=beats)
     bound = float(p_max) if isinstance(p_max, float | Real) else math.nan
     if not 0 < bound < 1:

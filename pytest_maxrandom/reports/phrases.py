@@ -135,8 +135,8 @@ def claimed(claim: ClaimRecord) -> str:
 
 
 def needed(claim: ClaimRecord) -> str:
-    """Say what would have passed."""
-    if claim.best_correct is None and claim.decided is None:
+    """Say what would have passed; empty where that is not known, or cannot be told."""
+    if claim.cannot_tell is not None or (claim.best_correct is None and claim.decided is None):
         return ""
     if claim.searched is not None and claim.searched.why is not None:
         return rule(asdict(claim.searched))

@@ -147,6 +147,8 @@ SENTENCES: dict[str, str] = {
     "only_right_and_wrong": "only right and wrong are known, so knowledge cannot be distinguished "
     "from a preferred label: record the predictions, or claim `p_max` by name (`assert: {{p_max: "
     "0.05}}`)",
+    "only_counts": "only counts are known, so knowledge cannot be distinguished from a preferred "
+    "label: let a suite judge the predictions, or claim p_max by name (`p_max=0.05`)",
     "not_permutable": "knowledge cannot be distinguished from a preferred label, because {why}; or "
     "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "no_permutations": "There is no permutation p, because {why}. So knowledge cannot be "

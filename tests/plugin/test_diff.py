@@ -25,7 +25,7 @@ def tested(pytester: pytest.Pytester) -> Path:
 
         def test_it(maxrandom):
             best = int(Path("best.txt").read_text())
-            maxrandom.check(best_correct=best, n=100, t=10, chance=0.5, task="sums", model="m")
+            maxrandom.check(best_correct=best, n=100, t=10, chance=0.5, p_max=0.05, task="sums")
         """
     )
     return pytester.path

@@ -25,6 +25,7 @@ tasks:
 - {name: knows, chance: 1/2}
 - {name: guesses, chance: 1/2, marks: [hard]}
 prompts: {shots: [0, 2]}
+assert: {p_max: 0.05}
 """
 N = 40
 
@@ -95,7 +96,7 @@ def test_collection_alone_shows_n_and_t(pytester: pytest.Pytester, folder: Path)
 
 
 def test_a_report_claims_nothing_and_passes(pytester: pytest.Pytester, folder: Path) -> None:
-    replace(folder, "prompts:", "assert: report\nprompts:")
+    replace(folder, "assert: {p_max: 0.05}", "assert: report")
     result = pytester.runpytest("--maxrandom-json=r.json")
     result.assert_outcomes(passed=4)
     claim = claims(pytester.path / "r.json")["guesses[m-2shot]"]

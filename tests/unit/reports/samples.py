@@ -41,6 +41,9 @@ from pytest_maxrandom.reports.terminal import summary
 if TYPE_CHECKING:
     from pytest_maxrandom.record.designs import Indication
 
+_OF_COUNTS = ("p_max", "union_p", "beats")
+"""Parts of a claim that the number of right answers alone decides."""
+
 PROMPT = """Is it wet or dry outside?
 Q: The river rose over the path.
 A: wet
@@ -135,7 +138,10 @@ def claim(
         ),
         notes=[Remark(text="The tokenizer adds no beginning-of-sequence token.")],
     )
-    return replace(record, **changed)
+    found = replace(record, **changed)
+    if "critical_parts" not in changed:  # what a count alone accounts for
+        found.critical_parts = [part for part in found.asserted if part in _OF_COUNTS]
+    return found
 
 
 def flag(
