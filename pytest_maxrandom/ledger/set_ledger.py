@@ -97,7 +97,7 @@ class SetLedger(SetFiles):
 
         Of the claim are all models of its name, and all names of these models.
         """
-        claims = subject and self._connected(subject)
+        claims = None if subject is None else self._connected(subject)
         found = [each for file in self._files for each in self._tries(file, claims)]
         if subject is None:
             return frozenset(tried for each in found for tried in each.tries)
