@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -133,10 +134,15 @@ def label(examples: Sequence[Example], *, by_place: bool = False) -> Labels:
     by_place : bool
         Whether labels are places even where all examples share their choices.
     """
+    return _label(tuple(examples), by_place)
+
+
+@lru_cache(maxsize=16)  # a task's claims have the same examples
+def _label(examples: tuple[Example, ...], by_place: bool) -> Labels:
     shared = not by_place and share_choices(examples)
     coded = _by_text if shared else _by_place
     strata = tuple(len(example.choices) for example in examples)
-    return Labels(tuple(examples), tuple(map(coded, examples)), shared, strata)
+    return Labels(examples, tuple(map(coded, examples)), shared, strata)
 
 
 def _by_text(example: Example, texts: Collection[str] | None = None) -> tuple[int, ...]:
