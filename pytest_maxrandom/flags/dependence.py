@@ -68,10 +68,22 @@ class Dependent(NamedTuple):
         return np.array([[label in labels for labels in self.gold] for label in common], float)
 
     def said(self, rows: Sequence[int]) -> NDArray[np.float64]:
-        """Mark the answers of prompts, a row for each of them and each common label."""
+        """Mark the answers of prompts, a row for each of them and each common label.
+
+        Where a prompt was not scored, its mark is the mean of the examples of the same class, so
+        that which examples were left out is no order of answers.
+        """
         part = self.answers[[*rows]]
         common = self._common(part[part != NOT_EVALUATED].tolist())
-        return np.concatenate([part == label for label in common]).astype(float)
+        marks = np.concatenate([part == label for label in common]).astype(float)
+        missing = np.tile(part == NOT_EVALUATED, (len(common), 1))
+        numbers = {each: number for number, each in enumerate(dict.fromkeys(self.classes))}
+        classes = np.array([numbers[each] for each in self.classes])
+        for number in range(len(numbers)) if missing.any() else ():
+            own, there = classes == number, ~missing & (classes == number)
+            means = (marks * there).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+            marks = np.where(missing & own, means[:, np.newaxis], marks)
+        return marks
 
     @staticmethod
     def _common(labels: Iterable[int]) -> list[int]:

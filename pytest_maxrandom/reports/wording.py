@@ -210,7 +210,7 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
     """Say what the best prompt reaches and what it needs, with the reason that weighs most."""
     found, least = _reached_and_needed(claim)
     bounds = levels_of(claim)
-    decided = _OF_COUNTS
+    decided: tuple[str, ...] = _OF_COUNTS
     if least is not None and "permutation_p" in claim.critical_parts:
         decided = (*_OF_COUNTS, "permutation_p")
     of_counts = {
