@@ -79,7 +79,7 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     assert (flag["kind"], flag["severity"]) == ("shared_text", "fail")
     result.stdout.fnmatch_lines(
         [f"*_ {KNOWN.replace('[', '?').replace(']', '?')} _*", claim["message"],
-         f"shared_text: {flag['text']}", "FAILED *::known* - best 1.000, needs .708 (*"]
+         f"shared_text: {flag['text']}", "FAILED *::known* - best 1.000 (permutation p*"]
     )  # fmt: skip
     result.stdout.no_fnmatch_line("*Traceback*")
     assert result.stdout.str().count(flag["text"]) == 1
@@ -88,7 +88,7 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     assert (properties["red_flags"], properties["passed"]) == ("shared_text", "False")
     text = (pytester.path / "r.md").read_text()
     (line,) = re.findall("^- ❌ (.*)$", text, re.MULTILINE)
-    assert line.startswith("`known` 0-shot: **best 1.000** (needs ")
+    assert line.startswith("`known` 0-shot: **best 1.000** (permutation p = ")
     assert line.endswith("; a red flag fails it: examples share text")
     found = flag["text"].replace("`", "\\`")
     assert f"- 🚩 `known` 0-shot: **{linked('shared_text', 'fails')}**; {found}\n" in text
