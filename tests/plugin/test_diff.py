@@ -43,7 +43,7 @@ def test_the_report_of_the_last_run_may_be_the_base_and_be_written_anew(
         [
             "Since r.json (20*): 1 claim fell",
             "fell: *test_it",
-            "*before*.640*.640*100*10*passes",
+            "*before*.640*.640*100*10*passes (p_max only)",
             "*now*.600*.640*100*10*fails",
             "*best accuracy .640 to .600*",
         ]

@@ -65,7 +65,7 @@ def test_a_failing_claim_is_one_line_with_all_its_numbers(
     critical = next(k for k in range(N + 1) if stats.binom.sf(k - 1, N, 0.5) <= 0.05)
     result.stdout.fnmatch_lines(
         [
-            f"best .000, needs .{1000 * critical / N:.0f} (p_max > .999; t = 1, n = {N})",
+            f"best .000, needs .{1000 * critical / N:.0f} (permutation p > .999; t = 1, n = {N})",
             "FAILED *::unknown* - best .000, needs *",
         ]
     )

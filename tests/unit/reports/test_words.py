@@ -37,7 +37,7 @@ def test_a_pass_on_p_max_only_says_so_everywhere() -> None:
     assert words.word == "passes (p_max only)"
     assert f"{words.sign}&nbsp;{words.word}" in markdown(record)
     assert "p_max only" in comment(record).splitlines()[0]
-    assert r"p\_max only" in latex(record)
+    assert r"passes ($p_{\max}$ only)" in latex(record)
     assert f"</span> {words.word}</span>" in html(record)
     assert any(line.startswith("p_max only") for line in shown(record, 80))
     assert any(line.startswith(words.word) for line in shown(record, 120))
