@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 
+from scipy import stats
+
 WHOLE = os.environ.get("MAXRANDOM_PROOF") == "whole"
 LEVEL = 0.05
 
@@ -21,3 +23,8 @@ def most(runs: int) -> int:
     below .065.
     """
     return int(runs * LEVEL + 3 * math.sqrt(runs * LEVEL * (1 - LEVEL)))
+
+
+def least(runs: int, power: float) -> int:
+    """Return how many of them must pass where this share should: one of a thousand has fewer."""
+    return int(stats.binom.ppf(1e-3, runs, power))
