@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Sweep:
     """
 
     answers: NDArray[np.int64]
-    gold: NDArray[np.int64] | NDArray[np.bool_]
+    gold: NDArray[Any]
     clusters: NDArray[np.int64] | None = None
     choices: NDArray[np.int64] | None = None
 
@@ -48,7 +48,7 @@ class Sweep:
         """Whether each choice is right, shape (n, m)."""
         if self.gold.ndim == 2:
             return self.gold.astype(np.bool_)
-        return self.gold[:, np.newaxis] == np.arange(self.sizes.max())
+        return np.equal.outer(self.gold, np.arange(self.sizes.max())).astype(np.bool_)
 
 
 def labels(generator: np.random.Generator, majority: float) -> NDArray[np.int64]:

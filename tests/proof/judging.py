@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def _answers(sweep: Sweep, *, right_and_wrong: bool) -> Answers:
     prompts = tuple(map(str, range(t)))
     gold = tuple(frozenset(np.flatnonzero(row).tolist()) for row in right)
     sizes = sweep.sizes.tolist()
-    known = (
+    known: dict[str, Any] = (
         {}
         if right_and_wrong
         else {
