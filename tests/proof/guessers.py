@@ -48,7 +48,8 @@ class Sweep:
         """Whether each choice is right, shape (n, m)."""
         if self.gold.ndim == 2:
             return self.gold.astype(np.bool_)
-        return np.equal.outer(self.gold, np.arange(self.sizes.max())).astype(np.bool_)
+        right: NDArray[np.bool_] = np.equal.outer(self.gold, np.arange(self.sizes.max()))
+        return right
 
 
 def labels(generator: np.random.Generator, majority: float) -> NDArray[np.int64]:
