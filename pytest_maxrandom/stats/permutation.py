@@ -13,12 +13,12 @@ Examples are permuted within *strata*, whose examples can exchange their right a
 from __future__ import annotations
 
 import math
+import threading
 from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
-from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -291,7 +291,7 @@ class _Kept:
     def __init__(self, draws: Iterator[Order], n: int) -> None:
         self._draws, self._type = draws, np.min_scalar_type(n)
         self._known: list[Order] = []
-        self._lock = Lock()
+        self._lock = threading.Lock()
 
     def __iter__(self) -> Iterator[Order]:
         for place in count():
