@@ -18,7 +18,8 @@ _NEW = (
     "with the selection of the best of *t* taken into account."
 )
 NOTES = {
-    "needed": "*Needed*: what passes, as far as that does not depend on the answers.",
+    "needed": "*Needed*: what passes, with the other answers as they are; without the permutation "
+    "p where no number of right answers alone is enough for it.",
     "new": f"*New*: {_NEW}",
     "new_below": f"Below the best: {_NEW}",
     "verdict": "A verdict *between baselines* is above the standard baseline only, *above maximum* "

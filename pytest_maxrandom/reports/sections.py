@@ -21,12 +21,21 @@ from pytest_maxrandom.reports.phrases import best_value
 from pytest_maxrandom.reports.red_flags import does
 from pytest_maxrandom.reports.summary import asserts, files, model_name, only_model, shots, variants
 from pytest_maxrandom.reports.tables import STACKED, Cell, Column, Drawing, Name, Table, tabulate
-from pytest_maxrandom.reports.wording import examples, metric_name, shown_p
+from pytest_maxrandom.reports.wording import examples, levels_of, metric_name, shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, Record, RunRecord
+
+_TESTS = {
+    "permutation_p": "the *permutation p*, the probability that these prompts do as well on "
+    "shuffled right answers",
+    "p_max": "*p_max*, the probability that the best of *t* independent guessers does as well",
+    "union_p": "the *union p*, at least the probability that the best of *t* guessers does so, "
+    "however they depend on each other",
+}
+"""What decides, by the key of a claim."""
 
 
 def _correct(claim: ClaimRecord) -> str:
@@ -157,17 +166,14 @@ def claims_table(
 
 
 def _legend(shown: Sequence[ClaimRecord]) -> str:
-    test = "*p_max*, the probability that it does as well as the best prompt"
-    if any(claim.permutation_p is not None for claim in shown):
-        test = (
-            f"the larger of {test}, and the *permutation p*, the probability that these prompts "
-            "do so on shuffled right answers"
-        )
+    claimed = [key for key in _TESTS if any(key in levels_of(claim) for claim in shown)]
+    tests = [_TESTS[key] for key in claimed or ("p_max",)]
+    test = tests[0] if len(tests) == 1 else f"the largest of these that a claim bounds: {'; '.join(tests)}"
     legend = (
         "The best of *t* prompts on *n* examples. The standard baseline is the expected accuracy "
         "of one random guesser, the maximum random baseline the expected best accuracy of *t* of "
-        "them. A best accuracy above the latter proves little, since the best of *t* guessers is "
-        f"there about half of the time; the test is {test}."
+        "them. A best accuracy above the latter alone proves little, since the best of *t* "
+        f"guessers is there about half of the time; the test is {test}."
     )
     if any(claim.verdict and examples(claim) != claim.n for claim in shown):
         legend += (
