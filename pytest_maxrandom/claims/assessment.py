@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -203,7 +204,8 @@ def _permutation_test(
         return None
     if tree:
         p = max(permuted_p_of_tree(each, best, null.t) for each in shuffles)
-        return Permuted(p, None, [])
+        least = claim.by_union().critical(null)
+        return Permuted(p, math.inf if least is None else null.score(least - 1), [])
     level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
     tests = [permuted(each, null.t, level=level, metric=metric) for each in shuffles]
     # Whatever is preferred must not look like knowledge.

@@ -462,11 +462,14 @@ class _Folder:
 
 
 def names_in(folder: Path) -> set[str]:
-    """Return what the files of a ledger are called now; nothing where there is no folder."""
+    """Return what the files of a ledger are called now; nothing where there is no folder.
+
+    What stands there and is no folder is told by who writes.
+    """
     try:
         with os.scandir(folder) as entries:
             return {entry.name for entry in entries if entry.name.endswith(".jsonl")}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return set()
 
 

@@ -168,7 +168,11 @@ def claims_table(
 def _legend(shown: Sequence[ClaimRecord]) -> str:
     claimed = [key for key in _TESTS if any(key in levels_of(claim) for claim in shown)]
     tests = [_TESTS[key] for key in claimed or ("p_max",)]
-    test = tests[0] if len(tests) == 1 else f"the largest of these that a claim bounds: {'; '.join(tests)}"
+    test = (
+        tests[0]
+        if len(tests) == 1
+        else f"the largest of these that a claim bounds: {'; '.join(tests)}"
+    )
     legend = (
         "The best of *t* prompts on *n* examples. The standard baseline is the expected accuracy "
         "of one random guesser, the maximum random baseline the expected best accuracy of *t* of "

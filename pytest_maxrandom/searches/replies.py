@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -54,13 +54,7 @@ class Outlook:
         critical = None
         if found.why is None and found.possible:
             judged = planned.with_t(int(found.possible))
-            claim = judged.claim
-            if claim.permutation_p is not None:
-                # Each prompt that could have been tried counts by itself (Bonferroni), as p of one
-                # guesser does in the union p.
-                bound = min(claim.union_p or 1.0, claim.permutation_p)
-                claim = replace(claim, union_p=bound)
-            least = claim.critical(judged.null)
+            least = judged.claim.by_union().critical(judged.null)
             critical = None if least is None else int(least)
         n = planned.condition.prompt_set.n
         return cls(steps, found.possible, critical, n, found.decided_by, found.why)
