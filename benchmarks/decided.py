@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 N, LEVEL = 100, 0.05
 KINDS = {"guessers": 0.0, "all right in .55": 0.1, "in .65": 0.3, "in .85": 0.7}
 """What share of the answers a model knows, so that it is right in so many."""
-CLAIMS = {"default claim": False, "`p_max` alone": True}
+CLAIMS = {"`p_max` and `permutation_p`": False, "`p_max` alone": True}
 """Whether one prompt that reaches the critical count is enough."""
 
 
@@ -123,7 +123,7 @@ def main() -> None:
                     f"{cost.seconds / whole.engine.seconds:.2f}",
                 ]
             )
-    print("\n# A network of random weights under the default claim, decided / whole\n")
+    print("\n# A network of random weights under both p-values, decided / whole\n")
     table(["shots", "examples", "tokens", "seconds"], rows)
 
 

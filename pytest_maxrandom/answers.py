@@ -32,6 +32,11 @@ RECURRING = 5
 """Examples from which on a text recurs often enough to be preferred."""
 
 
+def letter_place(text: str) -> int:
+    """Return the place, from 0, of the choice that a letter stands for; -1 for what is none."""
+    return ord(text) - ord("A") if len(text) == 1 and "A" <= text <= "Z" else -1
+
+
 class Unread(IntEnum):
     """Why no choice could be read in a generated answer."""
 
@@ -123,7 +128,8 @@ class Answers:
     """Per example the places of its right choices among all its choices in alphabetical order: the
     same for the same answer wherever choices are the same, and by chance elsewhere."""
     offered: tuple[tuple[str, ...], ...] | None = None
-    """Per example its choices in alphabetical order."""
+    """Per example its choices in the order in which they are listed; the places that labels are
+    where they have no texts."""
     clusters: tuple[str | None, ...] | None = None
     """Per example what it shares with others, such as its passage, None for one that stands alone;
     None where none is stated of any."""

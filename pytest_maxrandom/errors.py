@@ -19,7 +19,7 @@ KEYS = f"{DOCUMENTATION}reference/suite-keys.html"
 
 
 class MaxRandomError(Exception):
-    """Base of all errors of this package but :class:`ClaimFailed` and :class:`RedFlagged`."""
+    """Base of all errors of this package but those that are an :class:`AssertionError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,13 @@ class ForgeError(MaxRandomError):
 
 class ClaimFailed(AssertionError):
     """A claim does not hold; its text is one line with the numbers behind it."""
+
+
+class CannotTell(AssertionError):
+    """The results of a claim can neither show it nor refute it, which is no expected failure.
+
+    Its text says why, and how to find out.
+    """
 
 
 class RedFlagged(AssertionError):

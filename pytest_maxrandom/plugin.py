@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.errors import CannotTell
 from pytest_maxrandom.hooks.options import add_options, read_settings
 from pytest_maxrandom.hooks.reporting import Reporting
 from pytest_maxrandom.hooks.run import attach
@@ -113,12 +114,15 @@ def _forget_failure() -> None:
         vars(sys).pop(name, None)
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # behind what makes a failure an expected one
 def pytest_runtest_makereport(
-    item: pytest.Item,
+    item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Let a claim's numbers travel with its report."""
+    """Let a claim's numbers travel with its report; one that cannot tell was never expected to."""
     report = yield
+    if call.excinfo and call.excinfo.errisinstance(CannotTell) and hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        del report.wasxfail
     attach(item, report)
     return report
 

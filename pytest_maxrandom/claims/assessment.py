@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
-from pytest_maxrandom.claims.shuffles import permuted_p
+from pytest_maxrandom.claims.shuffles import Permuted, permuted
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.flags import find, preferences
 from pytest_maxrandom.flags.counting import majority
@@ -139,16 +140,17 @@ def assess(
     shuffles = [shuffle for view in views for shuffle in view.shuffles]
     if thrifty and claim.permutation_p is None:
         shuffles = []
-    permutation_p, notes = _permutation_p(claim, null, shuffles, best, metric, tree=tree)
+    test = _permutation_test(claim, null, shuffles, best, metric, tree=tree)
     result = judge(
         claim,
         null,
         int(answers.correct_counts[best]),
         best,
         score=None if scores is None else scores[best],
-        permutation_p=permutation_p,
+        permutation_p=None if test is None else test.p,
+        bound=None if test is None else test.bound,
     )
-    result = _with_answers(result.noted(*notes), answers, best)
+    result = _with_answers(result.noted(*([] if test is None else test.notes)), answers, best)
     if thrifty:
         return result
     if answers.prompts:
@@ -194,29 +196,47 @@ def _scores(metric: Metric, shuffles: Sequence[Shuffle]) -> list[float] | None:
     return [METRICS[metric].score(row, classes) for row in np.asarray(shuffles[0].answers).tolist()]
 
 
-def _permutation_p(
+def _permutation_test(
     claim: Claim, null: Null, shuffles: Sequence[Shuffle], best: int, metric: Metric, *, tree: bool
-) -> tuple[float | None, list[Remark]]:
-    """Return the largest p-value of all ways to shuffle right answers, and what must be known."""
+) -> Permuted | None:
+    """Return the largest p-value of all ways to shuffle right answers; None without any."""
     if not shuffles:
-        return None, []
+        return None
     if tree:
-        return max(permuted_p_of_tree(each, best, null.t) for each in shuffles), []
+        p = max(permuted_p_of_tree(each, best, null.t) for each in shuffles)
+        least = claim.by_union().critical(null)
+        return Permuted(p, math.inf if least is None else null.score(least - 1), [])
     level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
-    tests = [permuted_p(each, null.t, level=level, metric=metric) for each in shuffles]
+    tests = [permuted(each, null.t, level=level, metric=metric) for each in shuffles]
     # Whatever is preferred must not look like knowledge.
-    permutation_p, notes = max(tests, key=lambda test: test[0])
-    if permutation_p > level >= tests[0][0] and shuffles[0].choices is None:
+    p, _, notes = max(tests, key=lambda test: test.p)
+    if p > level >= tests[0].p and shuffles[0].choices is None:
         notes = [*notes, Remark("choices_not_told")]
-    return permutation_p, notes
+    bounds = [test.bound for test in tests if test.bound is not None]
+    # Where one of them compares something else than the score, nobody knows what would do.
+    return Permuted(p, max(bounds) if len(bounds) == len(tests) else None, notes)
 
 
 def beside_verdict(view: View, result: Result, claim: Claim, null: Null) -> JudgedAnswers:
     """Return what red flags are found in, with the verdict on the best of the distinct prompts."""
     ways = None
-    if claim.permutation_p is not None and view.shuffles:
+    if claim.permutation_p is not None and claim.cannot_tell is None and view.shuffles:
         ways = min(shuffle.arrangements for shuffle in view.shuffles)
-    return replace(view.seen, result=result, impossible=tuple(claim.impossible(null, ways)))
+    result = replace(result, passed=_counts_hold(result, claim, null))
+    return replace(
+        view.seen,
+        result=result,
+        impossible=tuple(claim.impossible(null, ways)),
+        orders_tested=any(shuffle.offered is not None for shuffle in view.shuffles),
+    )
+
+
+def _counts_hold(result: Result, claim: Claim, null: Null) -> bool:
+    """Tell whether the claim holds; of one that cannot be told, as far as its counts go."""
+    if result.passed is not None:
+        return result.passed
+    assert result.best_correct is not None
+    return not claim.unmet(null, result.best_correct)
 
 
 def _flagged(
@@ -253,4 +273,5 @@ def with_red_flags(result: Result, claim: Claim, flags: Iterable[Flag]) -> Resul
     ]
     shown = [flag for wanted in ("fail", "warn") for flag in found if flag.severity == wanted]
     fails = any(flag.severity == "fail" for flag in shown)
-    return replace(result, red_flags=shown, passed=result.passed and not fails)
+    passed = result.passed and not fails  # None stays: what cannot be told is not refuted
+    return replace(result, red_flags=shown, passed=passed)

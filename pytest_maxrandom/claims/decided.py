@@ -28,7 +28,8 @@ def undecidable(planned: PlannedClaim) -> Undecidable | None:
     suite = planned.suite
     if why := _of_suite(suite):
         return why
-    if planned.claim.bounds().keys() <= {"permutation_p"} or planned.replicate:
+    untold = planned.claim.cannot_tell is not None
+    if untold or planned.claim.bounds().keys() <= {"permutation_p"} or planned.replicate:
         return "all_answers"
     if planned.xfail and "fail" in planned.claim.severities().values():
         return "red_flags"
@@ -101,6 +102,7 @@ def result_of_decided(planned: PlannedClaim, decided: DecidedSweep) -> Result:
         standard_baseline=null.standard_baseline,
         max_random_baseline=null.max_random_baseline,
         critical_count=None if critical is None else int(critical),
+        critical_parts=[key for key in claim.bounds() if key != "permutation_p"],
         verdict=lowest if lowest == highest else None,
         engine=decided.sweep.engine,
         revision=decided.sweep.revision,

@@ -74,6 +74,10 @@ class Guessers:
         """All possible counts."""
         return range(self.n + 1)
 
+    def score(self, result: float) -> float:
+        """Return the accuracy of a count."""
+        return result / self.n
+
     def p_max(self, result: float) -> float:
         """P(best of t guessers has at least this count)."""
         return self.best.p_value(int(result), self.n)
@@ -114,6 +118,11 @@ class ScoreGuessers(ScoreBaseline):
     knows nothing, scores higher in it than who guesses all choices alike."""
 
     p_max = ScoreBaseline.p_value
+
+    @staticmethod
+    def score(result: float) -> float:
+        """Return the score, which the result is."""
+        return result
 
     @property
     def max_random_baseline(self) -> float:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.searched import unjudged
-from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.notation import count, level, p_value
 from pytest_maxrandom.record import HeldOut, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
@@ -23,7 +23,12 @@ from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.stats.winner import wilson
 from pytest_maxrandom.sweeps.executor import jobs_of
-from pytest_maxrandom.sweeps.labels import label, label_by_cluster, label_by_text
+from pytest_maxrandom.sweeps.labels import (
+    label,
+    label_by_cluster,
+    label_exchanged_texts,
+    label_things,
+)
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import share_choices
 
@@ -74,7 +79,7 @@ def held_out(
     tests = max(openings, claims)
     least = (test_p or 1) / tests
     shuffles = (Shuffle.of([predictions], labels) for labels in _views(examples))
-    permuted = max(permuted_p(each, 1, level=least)[0] for each in shuffles)
+    shuffled_p = max(permuted(each, 1, level=least).p for each in shuffles)
     return HeldOut(
         n=len(examples),
         correct=correct,
@@ -84,8 +89,8 @@ def held_out(
         standard_baseline=null.standard_baseline,
         p_standard=p_standard,
         majority_rate=_majority(predictions),
-        permutation_p=permuted,
-        p=min(1.0, tests * max(p_standard, permuted)),
+        permutation_p=shuffled_p,
+        p=min(1.0, tests * max(p_standard, shuffled_p)),
         tests=tests,
         openings=openings,
         seen=seen,
@@ -111,6 +116,8 @@ def out_of_reach(examples: Sequence[Example], test_p: float) -> str:
 
 def confirmed(result: Result, test_p: float) -> Result:
     """Return a claim's result, which fails if its test set does not confirm it, or is closed."""
+    if result.cannot_tell is not None:
+        return result
     if result.test is None:
         return replace(result, holds=None, passed=False)
     if result.test.p is not None and above(result.test.p, test_p):
@@ -121,8 +128,9 @@ def confirmed(result: Result, test_p: float) -> Result:
 def _views(examples: Sequence[Example]) -> Iterator[Labels]:
     """Yield labels as places as they are shown; and as texts, where choices recur."""
     yield label(examples, by_place=True)
-    texts = label(examples) if share_choices(examples) else label_by_text(examples)
-    yield from (each for each in (texts, label_by_cluster(examples)) if each is not None)
+    texts = label(examples) if share_choices(examples) else label_exchanged_texts(examples)
+    others = label_by_cluster(examples), label_things(examples)
+    yield from (each for each in (texts, *others) if each is not None)
 
 
 def _majority(predictions: PromptPredictions) -> float | None:

@@ -23,7 +23,7 @@ from pytest_maxrandom.claims.untestable import (
     untestable,
     untrainable,
 )
-from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.claims.verdict import APPROXIMATE, EXACT, PERMUTED, Claim
 from pytest_maxrandom.errors import (
     ModelError,
     ModelNotFound,
@@ -37,6 +37,7 @@ from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.loader import RecordedSuite, SkippedTask, load_any_suite
+from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
@@ -163,7 +164,7 @@ def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
     ]
     # What is skipped keeps its share, so that levels are the same wherever a suite runs.
     shared = share_levels([*claims, *missing_claims(suite, backends)])
-    claims = [claim for claim in shared if isinstance(claim, PlannedClaim)]
+    claims = [_told(claim) for claim in shared if isinstance(claim, PlannedClaim)]
     if problems := [
         *contradicting(suite, claims),
         *untrainable(suite, claims),
@@ -171,6 +172,15 @@ def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
     ]:
         raise SuiteError(dict.fromkeys(problems))
     return claims
+
+
+def _told(planned: PlannedClaim) -> PlannedClaim:
+    """Return a claim, which cannot be told where too few clusters exchange right answers."""
+    if planned.claim.permutation_p is None:
+        return planned
+    exchanges = (labels.exchange for labels in shuffled(planned.condition.prompt_set))
+    t = planned.claim.tried(planned.null.t)
+    return replace(planned, claim=planned.claim.beside(exchanges, t))
 
 
 def share_levels(claims: Sequence[_Claims]) -> list[_Claims]:
@@ -291,7 +301,11 @@ def _claim(
     spec: SuiteSpec = arm.of(suite.spec)
     task: TaskSpec = spec.tasks[index]
     assertion = claimed(task.assertion, spec.assertion)
-    judge = METRICS[spec.metric].guessers_judge
+    usual = EXACT
+    if not METRICS[spec.metric].guessers_judge:
+        usual = PERMUTED
+    elif condition.prompt_set.leaves_out:
+        usual = APPROXIMATE
     return PlannedClaim(
         **PlannedClaim.stated(spec, task, arm.name, condition.shots),
         line=suite.line("tasks", index),
@@ -299,7 +313,7 @@ def _claim(
         backends=backends,
         model=arm.model,
         condition=condition,
-        claim=Claim.of(assertion, ("p_max", "permutation_p") if judge else ("permutation_p",)),
+        claim=Claim.of(assertion, usual),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
         suite=spec,
         arm=arm,

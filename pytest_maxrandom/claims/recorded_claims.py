@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.plan import share_levels
 from pytest_maxrandom.claims.planned import ClaimOfSuite
+from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
 from pytest_maxrandom.flags.kinds.identical_models import candidates
 from pytest_maxrandom.record import ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
-from pytest_maxrandom.suite.claims import claimed
+from pytest_maxrandom.suite.claims import BoundsSpec, claimed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -117,7 +118,16 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
             planner.problems.append(Problem(suite.path, claim.line, f"{claim.task}: {idle}"))
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
-    return share_levels(claims)
+    return [*map(_told, share_levels(claims))]
+
+
+def _told(claim: RecordedClaim) -> RecordedClaim:
+    """Return a claim, which cannot be told where too few clusters exchange right answers."""
+    evidence = claim.evidence
+    if evidence is None or isinstance(evidence.shuffles, NoPermutations):
+        return claim
+    exchanges = (each.exchange for each in evidence.shuffles)
+    return replace(claim, claim=claim.claim.beside(exchanges, evidence.null.t))
 
 
 class _Planner:
@@ -197,8 +207,9 @@ class _Planner:
             self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
             return None
         reason = judged.untestable or judged.unchanged
-        usual = self._asserted(task, shuffled=False)
-        if reason is not None and usual.permutation_p is not None:
+        asserted = claimed(task.assertion, self._suite.spec.assertion)
+        stated = isinstance(asserted, BoundsSpec) and asserted.permutation_p is not None
+        if reason is not None and stated:
             own = task.assertion or not spec.assertion
             self._problem(
                 ("tasks", place) if own else ("assert", "permutation_p"),
@@ -207,9 +218,17 @@ class _Planner:
             )
         return judged
 
-    def _asserted(self, task: RecordedTaskSpec, *, shuffled: bool) -> Claim:
+    def _asserted(
+        self, task: RecordedTaskSpec, judged: Evidence | None
+    ) -> tuple[Claim, Evidence | None]:
+        """Return what is claimed, and what it is judged by."""
         assertion = claimed(task.assertion, self._suite.spec.assertion)
-        return Claim.of(assertion, ("p_max", "permutation_p") if shuffled else ("p_max",))
+        if judged is None:
+            return Claim.of(assertion), None
+        states = isinstance(assertion, BoundsSpec) and bool(assertion.bounds())
+        if judged.constants is not None and assertion != "report" and not states:
+            judged = judged.by_constants()
+        return Claim.of(assertion, *judged.usual), judged
 
     def _claim(
         self,
@@ -219,11 +238,12 @@ class _Planner:
         judged: Evidence | None,
     ) -> RecordedClaim:
         spec, task = self._suite.spec, self._suite.spec.tasks[place]
+        claim, judged = self._asserted(task, judged)
         return RecordedClaim(
             **RecordedClaim.stated(spec, task, model.test_id, shots),
             line=self._suite.line("tasks", place),
             model=model,
-            claim=self._asserted(task, shuffled=judged is not None and judged.untestable is None),
+            claim=claim,
             evidence=judged,
             missing=model.if_missing if judged is None else None,
         )

@@ -128,7 +128,9 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
     if level is None:
         return None
     views = shuffled(planned.condition.prompt_set)
-    if any(view.groups or any(len(right) > 1 for right in view.gold) for view in views):
+    if any(
+        view.groups or view.things or any(len(right) > 1 for right in view.gold) for view in views
+    ):
         return "no_formula"
     few = any(level * view.arrangements < prompts for view in views)
     return "permutations" if few else None
@@ -145,6 +147,7 @@ def unjudged(result: Result, *, holds: bool) -> Result:
         permutation_p=None,
         critical_count=None,
         critical_score=None,
+        critical_parts=[],
         new_questions=None,
         holds=holds,
         passed=holds,
@@ -176,10 +179,11 @@ def permuted_p_of_tree(shuffle: Shuffle, best: int, prompts: int) -> float:
     Returns
     -------
     float
-        1 where right answers belong together, or an example has several: no formula is known.
+        1 where right answers belong together or are those of an order, or an example has several:
+        no formula is known.
     """
     alone = None
-    if shuffle.groups is None:
+    if shuffle.groups is None and shuffle.offered is None:
         alone = matches_p(np.asarray(shuffle.answers)[best], shuffle.gold, shuffle.strata)
     if not alone:
         return 1.0 if alone is None else 0.0

@@ -159,26 +159,29 @@ def compare(
     # Reports read the words of heuristics without NumPy.
     from pytest_maxrandom.stats.differences import sign_flip
 
-    own = [Fraction(each) for each in right]
-    weights = _weights(classes or [0] * len(own))
+    own = [_share(each, 1) for each in right]
+    classes_of = classes or [0] * len(own)
+    weights = _weights(classes_of)
     units = range(len(own)) if clusters is None else clusters
 
     def score(values: Values) -> Fraction:
-        # Few are different, and fractions are slow.
-        pairs = Counter(zip(weights, values, strict=True))
-        return sum((weight * value * many for (weight, value), many in pairs.items()), Fraction())
+        # Few are different, and fractions are slow, also to tell apart.
+        pairs = Counter(zip(classes_of, map(Fraction.as_integer_ratio, values), strict=True))
+        parts = (weights[of] * Fraction(*value) * many for (of, value), many in pairs.items())
+        return sum(parts, Fraction())
 
     def p_above(values: Values) -> float:
         sums: dict[Hashable, Fraction] = defaultdict(Fraction)
-        for unit, weight, mine, other in zip(units, weights, own, values, strict=True):
-            sums[unit] += weight * (mine - other)
+        for unit, of, mine, other in zip(units, classes_of, own, values, strict=True):
+            if mine != other:
+                sums[unit] += weights[of] * (mine - other)
         # No sign changes what is equal.
         differences = [float(value) for value in sums.values() if value]
         return sign_flip(differences).p_greater() if differences else 1.0
 
     scores = {name: score(values) for name, values in rules.items()}
     hardest = max(scores, key=scores.__getitem__)
-    without = None if blank is None else [Fraction(each) for each in blank]
+    without = None if blank is None else [_share(each, 1) for each in blank]
     return Compared(
         measure="accuracy" if classes is None else "balanced_accuracy",
         best=score(own),
@@ -189,10 +192,10 @@ def compare(
     )
 
 
-def _weights(classes: Sequence[Hashable]) -> list[Fraction]:
-    """Return what each example adds to the mean over classes of the share that is right."""
+def _weights(classes: Sequence[Hashable]) -> dict[Hashable, Fraction]:
+    """Return what an example of a class adds to the mean over classes of their right share."""
     sizes = Counter(classes)
-    return [Fraction(1, len(sizes) * sizes[each]) for each in classes]
+    return {each: Fraction(1, len(sizes) * size) for each, size in sizes.items()}
 
 
 @lru_cache(maxsize=16)  # a task's claims have the same examples

@@ -1,21 +1,26 @@
 """Which right answers can be shuffled among which examples, and the max-T test of a claim by that.
 
-Of a sweep `pytest_maxrandom.sweeps.labels` tells that; of recorded results `strata` does, as far as
-the results say which choices there were.
+Of a sweep `pytest_maxrandom.sweeps.labels` tells that, of recorded results that list their choices
+`pytest_maxrandom.claims.listed`, and of others `strata`, as far as their answers tell it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pytest_maxrandom.answers import RECURRING
+from pytest_maxrandom.flags.things import things_of
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.stats.clustered import cluster_test
+from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.metrics import LIFT, METRICS
-from pytest_maxrandom.stats.permutation import arrangements, max_t_of_all
+from pytest_maxrandom.stats.orders import OrderTest, order_test
+from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_of_all, of_all
 from pytest_maxrandom.sweeps.predictions import labelled
 
 if TYPE_CHECKING:
@@ -46,27 +51,48 @@ class Shuffle(NamedTuple):
     choices: ArrayLike | None
     strata: Sequence[int] | NDArray[np.int64]
     groups: Sequence[str] | None
+    offered: Sequence[Sequence[int]] | None = None
+    """As `pytest_maxrandom.stats.orders.order_test` takes it, where labels are things that examples
+    compare; else None."""
 
     @classmethod
     def of(cls, predictions: Sequence[PromptPredictions], labels: Labels) -> Shuffle:
         """Return how the right answers of a sweep can be shuffled."""
+        said = labelled(predictions, labels)
+        if labels.things:
+            return cls(said, labels.gold, None, labels.strata, None, labels.codes)
         choices = labels.choices
         if any(each.unread for each in predictions):
             choices = [1 + max(choices)] * len(choices)  # what is no choice is a label as well
-        return cls(
-            labelled(predictions, labels), labels.gold, choices, labels.strata, labels.groups
-        )
+        return cls(said, labels.gold, choices, labels.strata, labels.groups)
+
+    @property
+    def exchange(self) -> Exchange:
+        """How right answers can be exchanged."""
+        return Exchange(self.gold, self.strata, self.groups, self.offered)
 
     @property
     def arrangements(self) -> int:
         """In how many ways right answers can be shuffled."""
-        return arrangements(self.gold, self.strata, self.groups)
+        return self.exchange.arrangements
 
 
-def permuted_p(
+class Permuted(NamedTuple):
+    """The max-T test of a claim."""
+
+    p: float
+    """Of the best of all t prompts."""
+    bound: float | None
+    """What the best score must exceed, the other answers as they are, for a p-value of at most the
+    level; infinity where none can. None where the test compares something else than the score."""
+    notes: list[Remark]
+    """What a reader must know of it."""
+
+
+def permuted(
     shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL, metric: Metric = "accuracy"
-) -> tuple[float, list[Remark]]:
-    """Return the max-T p-value of t prompts, and what a reader must know of it.
+) -> Permuted:
+    """Test the best of t prompts by shuffling the right answers.
 
     Parameters
     ----------
@@ -78,29 +104,83 @@ def permuted_p(
         What the best prompt is best in. Where prompts leave out their own demonstrations, accuracy
         counts beyond what the same answers are expected to reach on the examples that are left.
     """
-    said = np.asarray(shuffle.answers)
-    left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
-    p, test = max_t_of_all(
-        said,
-        shuffle.gold,
-        shuffle.choices,
-        t,
-        level=level,
-        statistic=LIFT if left_out else METRICS[metric].statistic,
-        strata=shuffle.strata,
-        groups=shuffle.groups,
-    )
-    notes, others = [], t - len(said)
-    if test.fixed:
-        kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
-        notes.append(Remark(kind, {"examples": said.shape[1], "fixed": int(test.fixed)}))
+    said, by = np.asarray(shuffle.answers), shuffle.exchange.by
+    n, others, notes = said.shape[1], t - len(said), list[Remark]()
+    if by == "orders":
+        p, ordered, _ = of_all(partial(_order_test, shuffle), said, t, level)
+        bound = None
+        if p > level:
+            values = {"things": ordered.things, "compared": ordered.compared, "examples": n}
+            notes.append(Remark("orders_exchanged", values))
+    elif by == "clusters":
+        tested = partial(
+            cluster_test,
+            gold=shuffle.gold,
+            clusters=shuffle.groups or (),
+            choices=shuffle.choices,
+            strata=shuffle.strata,
+            stop_after=STOP_AFTER,
+        )
+        p, clustered, _ = of_all(tested, said, t, level)
+        bound = None
+        values = {"clusters": clustered.clusters, "examples": n, "fixed": clustered.fixed}
+        notes.append(Remark("clusters_exchanged", values))
+    else:
+        left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
+        p, test, found = max_t_of_all(
+            said,
+            shuffle.gold,
+            shuffle.choices,
+            t,
+            level=level,
+            statistic=LIFT if left_out else METRICS[metric].statistic,
+            strata=shuffle.strata,
+            groups=shuffle.groups,
+        )
+        bound = None if left_out else found
+        if test.fixed:
+            kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
+            notes.append(Remark(kind, {"examples": n, "fixed": int(test.fixed)}))
     if others > 0:
         notes.append(Remark("tries_without_answers", {"prompts": others}))
-    return p, notes
+    return Permuted(p, bound, notes)
+
+
+def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], permutations: int) -> OrderTest:
+    assert shuffle.offered is not None
+    test = order_test(
+        predictions,
+        shuffle.gold,
+        shuffle.offered,
+        permutations=permutations,
+        stop_after=STOP_AFTER,
+    )
+    assert test is not None, "what is compared was found before"
+    return test
 
 
 class NoPermutations(ValueError):
     """Why a permutation test means nothing, in one clause."""
+
+
+UNKNOWN = "the results do not say which answers were given and which are right"
+
+
+def beside_orders(
+    shuffles: list[Shuffle] | NoPermutations, results: Answers
+) -> list[Shuffle] | NoPermutations:
+    """Return how right answers can be shuffled, with other orders of the things they compare.
+
+    These take the place of others where right answers could not change, or are not known to.
+    """
+    things = things_of(results)
+    if things is None or things.answers is None:
+        return shuffles
+    strata = [0] * len(things.offered)
+    orders = Shuffle(things.answers, things.gold, None, strata, None, things.offered)
+    if isinstance(shuffles, NoPermutations):
+        return [orders] if results.clusters is None else shuffles
+    return [*(each for each in shuffles if each.arrangements > 1), orders]
 
 
 class _Parts(NamedTuple):
@@ -114,9 +194,8 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
     """Put together examples with as many choices whose labels mean the same.
 
     A right answer that is shuffled to an example without that choice is never given there, and
-    whoever prefers a label would look knowing. Where choices are listed, examples with the same
-    ones belong together. Places are choices of every example with as many. Else there are two
-    views, of which the larger p-value counts:
+    whoever prefers a label would look knowing. Places are choices of every example with as many.
+    Else there are two views, of which the larger p-value counts:
 
     - all examples together, where no more labels are right or given than there are choices;
     - those whose right answers are given in place of each other. What is never confused stays
@@ -141,7 +220,7 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
         If it is not known what can be shuffled.
     """
     if results.answers is None or results.gold is None:
-        raise NoPermutations("the results do not say which answers were given and which are right")
+        raise NoPermutations(UNKNOWN)
     if chances is None:
         raise NoPermutations("the results do not say how many choices each example has")
     choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]
@@ -165,11 +244,6 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
 
 def _unknown(results: Answers, members: list[int], number: Fraction) -> str:
     many = len(_right(results, members))
-    if results.offered is not None:
-        return (
-            f"{many} different answers are right to questions with {number} choices each, of "
-            f"which fewer than {RECURRING} have the same: use common labels, such as A, B, C"
-        )
     return (
         f"{many} different answers are right to questions with {number} choices each, and the "
         "results do not say which questions have the same choices: use common labels, such as A, "
@@ -179,8 +253,6 @@ def _unknown(results: Answers, members: list[int], number: Fraction) -> str:
 
 def _parts(results: Answers, members: list[int], number: Fraction) -> _Parts:
     """Return what can be exchanged among examples with as many choices."""
-    if results.offered is not None:
-        return _Parts(_recurring(members, [results.offered[place] for place in members]), [])
     if not results.labels:
         return _Parts([members], [])
     found, never = _told_apart(results, members, number, _OFTEN)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.claims.constants import constants
+from pytest_maxrandom.claims.listed import shuffles_of_lists
+from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.publication import (
     PublishedGuessers,
     agrees,
@@ -16,17 +19,17 @@ from pytest_maxrandom.claims.publication import (
     of_examples,
     published,
 )
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, strata
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, beside_orders, strata
+from pytest_maxrandom.claims.verdict import APPROXIMATE, COUNTED, EXACT
 from pytest_maxrandom.notation import chances, span
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.suite.recorded import at_shots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.claims.nulls import Guessers
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec
 
@@ -69,6 +72,8 @@ class Evidence:
     """What a reader must know."""
     published: Published | None = None
     """The verdict of a publication."""
+    chance: Fraction | None = None
+    """Mean chance of one guess, all choices alike, where that of `null` is another."""
 
     @cached_property
     def shuffles(self) -> list[Shuffle] | NoPermutations:
@@ -76,7 +81,13 @@ class Evidence:
 
         Where there are several ways, the largest p-value counts.
         """
+        return beside_orders(self._shuffles, self.results)
+
+    @property
+    def _shuffles(self) -> list[Shuffle] | NoPermutations:
         try:
+            if self.results.offered is not None:
+                return shuffles_of_lists(self.results)
             views = strata(self.results, self.chances)
         except NoPermutations as reason:
             return reason
@@ -90,6 +101,18 @@ class Evidence:
         """Why there is no permutation p; None where there is one."""
         return str(self.shuffles) if isinstance(self.shuffles, NoPermutations) else None
 
+    @property
+    def usual(self) -> tuple[Mapping[str, Any], Remark | None]:
+        """What is claimed by default, and why that can neither pass nor fail."""
+        results = self.results
+        if self.constants is not None:
+            return COUNTED, None
+        if results.answers is None or results.gold is None:
+            return EXACT, Remark("only_right_and_wrong")
+        if (why := self.untestable or self.unchanged) is not None:
+            return EXACT, Remark("not_permutable", {"why": why})
+        return (EXACT if results.evaluated.all() else APPROXIMATE), None
+
     @cached_property
     def arrangements(self) -> int | None:
         """In how many ways right answers can be shuffled at least; None where that is not known."""
@@ -100,14 +123,37 @@ class Evidence:
     @property
     def unchanged(self) -> str | None:
         """Why right answers stay the same however they are shuffled; None where they do not."""
-        if self.arrangements != 1:
+        if self.arrangements != 1 or self.results.clusters is not None:
             return None
-        same = "all right answers that could be shuffled are the same"
-        if self.results.clusters is None:
-            return same
-        return (
-            f"{same}, and a cluster is shuffled whole with clusters of the same size: clusters of "
-            "equal size are needed"
+        return "all right answers that could be shuffled are the same"
+
+    @cached_property
+    def constants(self) -> tuple[Fraction, ...] | None:
+        """Per example the chance of a guess that is as good as the best constant answer.
+
+        None where a permutation p can be computed, or where it is not known what constant answers
+        there are: without right answers, lists of choices, or where clusters are declared.
+        """
+        results = self.results
+        known = self.untestable is not None or self.unchanged is not None
+        if not known or results.clusters is not None or type(self.null) is not Guessers:
+            return None
+        return constants(results, self.chances)
+
+    def by_constants(self) -> Evidence:
+        """Return the evidence by guessers who are as good as constant answers."""
+        assert self.constants is not None
+        rates = self.constants
+        values = {
+            "why": self.untestable or self.unchanged,
+            "least": float(min(rates)),
+            "most": float(max(rates)),
+        }
+        return replace(
+            self,
+            null=of_examples(replace(self.results, chances=rates), self.null.t),
+            chance=self.null.chance,
+            notes=(*self.notes, Remark("constants", values)),
         )
 
     @property

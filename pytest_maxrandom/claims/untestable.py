@@ -270,7 +270,7 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
         null, ways = claim.null, None
         if claim.claim.spend:
             null = claim.with_t(claim.claim.tried(null.t)).null
-        if claim.claim.permutation_p is not None:
+        if claim.claim.permutation_p is not None and claim.claim.cannot_tell is None:
             ways = min(each.arrangements for each in shuffled(claim.condition.prompt_set))
         if unmet := claim.claim.impossible(null, ways):
             yield Problem(

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.suite.claims import severities
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable, Mapping
 
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags import Flag
-    from pytest_maxrandom.record import Remark, Severity, Standing
+    from pytest_maxrandom.record import Severity, Standing
+    from pytest_maxrandom.stats.exchanges import Exchange
     from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
+
+EXACT: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL, "beats": "max_random"}
+"""The default claim: no luck, by a test that holds whatever the prompts share, and better than what
+the best of t guessers is expected to reach."""
+APPROXIMATE: Mapping[str, Any] = {"p_max": DEFAULT_LEVEL, "permutation_p": DEFAULT_LEVEL}
+"""The same where prompts leave out their own demonstrations: their guessers may count the labels
+that are shown, so shuffled right answers alone are not exact."""
+COUNTED: Mapping[str, Any] = {"p_max": DEFAULT_LEVEL}
+"""The same where right answers cannot be shuffled, and guessers are as good as constant answers."""
+PERMUTED: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL}
+"""The same in a metric in which a constant answer scores more than random guesses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +54,37 @@ class Claim:
     of times."""
     notes: tuple[Remark, ...] = field(default=(), compare=False)
     """What a reader must know of it."""
+    cannot_tell: Remark | None = field(default=None, compare=False)
+    """Why it can neither pass nor fail; None where it can."""
 
     @classmethod
     def of(
         cls,
         spec: BoundsSpec | Literal["report"] | None,
-        default: Collection[str] = ("p_max",),
+        default: Mapping[str, Any] = EXACT,
+        untold: Remark | None = None,
     ) -> Claim:
         """Return the claim of a suite or task.
 
         Parameters
         ----------
-        default : collection of str
-            What is at most .05 where the suite says nothing: the p-values that can be computed.
+        default : mapping
+            What is claimed where the suite says nothing.
+        untold : Remark, optional
+            Why that can neither pass nor fail.
         """
         if spec == "report":
             return cls()
-        usual: dict[str, Any] = dict.fromkeys(default, DEFAULT_LEVEL)
+        bounds = {} if spec is None else spec.bounds()
+        if not bounds:
+            bounds, cannot_tell = dict(default), untold
+        else:
+            cannot_tell = None
         if spec is None:
-            return cls(**usual)
+            return cls(**bounds, cannot_tell=cannot_tell)
         return cls(
-            **(spec.bounds() or usual),
+            **bounds,
+            cannot_tell=cannot_tell,
             test_p=getattr(spec, "test_p", None),
             red_flags=spec.red_flags,
             family=1 if spec.family == "suite" else None,
@@ -96,6 +119,25 @@ class Claim:
         if not self.spend:
             return shares
         return {key: spent(share, t).level for key, share in shares.items()}
+
+    def beside(self, exchanges: Iterable[Exchange], t: int) -> Claim:
+        """Return the claim, which cannot be told where too few clusters exchange right answers.
+
+        Parameters
+        ----------
+        exchanges : iterable of Exchange
+            All ways to exchange them.
+        t : int
+            Number of prompts.
+        """
+        level = self.levels(t).get("permutation_p")
+        if level is None or self.cannot_tell is not None:
+            return self
+        for each in exchanges:
+            if (ways := each.few_clusters(level)) is not None:
+                values = {"clusters": ways.clusters, "ways": ways.arrangements, "level": level}
+                return replace(self, cannot_tell=Remark("few_clusters", values))
+        return self
 
     def idle(self) -> str:
         """Say which keys do nothing, because no p-value is claimed; empty where none are idle."""
@@ -156,15 +198,42 @@ class Claim:
         found = self.severities()
         return {kind: found[kind] for kind in found if found[kind] != KINDS[kind].default}
 
-    def critical(self, null: Null) -> float | None:
-        """Return the least result that passes, permutation_p aside.
+    def by_union(self) -> Claim:
+        """Return the claim with a union p where it has a permutation p, to know what that needs.
 
-        None where none does, or where permutation_p is all that is claimed.
+        After a search each prompt that could have been tried counts by itself (Bonferroni), as the
+        p of one guesser does in the union p.
         """
-        if self.bounds().keys() <= {"permutation_p"}:
+        if self.permutation_p is None:
+            return self
+        bound = min(self.union_p or 1.0, self.permutation_p)
+        return replace(self, permutation_p=None, union_p=bound)
+
+    def critical(self, null: Null, bound: float | None = None) -> float | None:
+        """Return the least result that passes.
+
+        Parameters
+        ----------
+        bound : float, optional
+            What the best prompt's score must exceed for permutation_p, which depends on the answers
+            and is left out where that is not known.
+
+        Returns
+        -------
+        float or None
+            None where none passes, or where permutation_p is all that is claimed and its bound is
+            not known.
+        """
+        if self.permutation_p is None:
+            bound = None
+        if bound is None and self.bounds().keys() <= {"permutation_p"}:
             return None
+
+        def passes(result: float) -> bool:
+            return (bound is None or null.score(result) > bound) and not self.unmet(null, result)
+
         results = null.results
-        place = bisect_left(results, True, key=lambda result: not self.unmet(null, result))
+        place = bisect_left(results, True, key=passes)
         return results[place] if place < len(results) else None
 
 
@@ -186,6 +255,7 @@ def judge(
     *,
     score: float | None = None,
     permutation_p: float | None = None,
+    bound: float | None = None,
 ) -> Result:
     """Compare the best prompt with the best guesser.
 
@@ -199,15 +269,18 @@ def judge(
         Its score, where that is something else than the number of right answers.
     permutation_p : float, optional
         The max-T p-value of the sweep, where predictions are known.
+    bound : float, optional
+        What the best score must exceed for that to be at most its level, where this is known.
     """
     result = correct if score is None else score
     levels = claim.levels(null.t)
     level = levels.get("permutation_p")
     permuted = level is None or (permutation_p is not None and not above(permutation_p, level))
-    critical = claim.critical(null)
+    told = claim.cannot_tell is None
+    critical = claim.critical(null, bound) if told else None
     scores = None if isinstance(null, Guessers) else null
     known = not null.only_permuted
-    passed = permuted and not claim.unmet(null, result)
+    passed = permuted and not claim.unmet(null, result) if told else None
     return Result(
         n=null.n,
         t=null.t,
@@ -227,7 +300,11 @@ def judge(
         permutation_p=permutation_p,
         critical_count=None if scores or critical is None else int(critical),
         critical_score=critical if scores else None,
+        critical_parts=[
+            key for key in claim.bounds() if told and (key != "permutation_p" or bound is not None)
+        ],
         verdict=standing(null, result),
         holds=passed,
         passed=passed,
+        cannot_tell=claim.cannot_tell,
     )

@@ -7,14 +7,17 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.planned import generated_by
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, permuted
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.kind import JudgedAnswers
 from pytest_maxrandom.record import BestPrompt, Remark
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.executor import jobs_of
@@ -24,7 +27,7 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.planned import PlannedClaim
@@ -61,10 +64,13 @@ def views_of_sweep(
     others : sequence of Answers
         Those of other models to the same prompts and examples.
     """
-    first, *further = shuffled(planned.condition.prompt_set)
+    found = shuffled(planned.condition.prompt_set)
+    first, *further = [labels for labels in found if not labels.things]
     answers = answers_of(planned, sweep.predictions)
+    view = view_of(planned, sweep, first, answers, others)
+    orders = [Shuffle.of(sweep.predictions, labels) for labels in found if labels.things]
     return [
-        view_of(planned, sweep, first, answers, others),
+        view._replace(shuffles=[*view.shuffles, *orders]),
         *(
             view_of(planned, sweep, labels, read_as(answers, sweep.predictions, labels))
             for labels in further
@@ -118,12 +124,39 @@ def result_of_sweep(
     )
     generated, notes = _generated(planned.suite, predictions, result.best)
     return replace(
-        result.noted(*notes),
+        result.noted(*notes, *_by_class(planned, views[0], result)),
         best_prompt=_described(sweep, ranking(views, metric), result.best),
         generated=generated,
         engine=sweep.engine,
         revision=sweep.revision,
     )
+
+
+def _by_class(planned: PlannedClaim, view: View, result: Result) -> Iterator[Remark]:
+    """Tell of a failing claim that balanced accuracy shows what the prompts know, if it does.
+
+    Where the same answer to all is right more often than the best prompt, accuracy cannot show it.
+    """
+    rate, best = result.majority_rate, result.best_accuracy
+    if result.passed is not False or planned.suite.metric != "accuracy" or rate is None:
+        return
+    labels = label(planned.condition.prompt_set.validation)
+    classes = labels.classes()
+    if classes is None or best is None or rate < best or not view.seen.answers.evaluated.all():
+        return
+    [shuffle, *_] = view.shuffles
+    metric, t = METRICS["balanced_accuracy"], planned.null.t
+    level = min(result.levels.values(), default=DEFAULT_LEVEL)
+    found = permuted(shuffle, t, level=level, metric="balanced_accuracy")
+    if found.p <= level:
+        rows = np.asarray(shuffle.answers).tolist()
+        values = {
+            "rate": rate,
+            "score": max(metric.score(row, classes) for row in rows),
+            "constant": 1 / len(set(classes)),
+            "p": found.p,
+        }
+        yield Remark("by_class", values)
 
 
 def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> list[View]:
@@ -141,7 +174,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
     seen = JudgedAnswers(
         read=replace(read, model=claim.name_of_model, choices=choices),
         t=null.t,
-        chance=null.chance,
+        chance=evidence.chance or null.chance,
         declared_chance=evidence.declared_chance,
         declared_n=evidence.declared_n,
         comparable=bool(read.labels),
@@ -164,7 +197,7 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
     null = evidence.null
     views = views_of_recorded(claim, claim.other_models(known))
     result = assess(claim.claim, null, null.best, views)
-    if evidence.untestable is not None:
+    if evidence.untestable is not None and evidence.chance is None:
         why = Remark("no_permutations", {"why": evidence.untestable})
         result = replace(result, notes=(why, *result.notes))
     return replace(result, n=evidence.n)

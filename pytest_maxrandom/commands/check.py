@@ -121,6 +121,8 @@ def _check(suite: Path, problems: _Found, remarks: _Found) -> None:
         problems |= dict.fromkeys(error.problems)
         return
     for claim in claims:
+        if (real := _named_as_real(claim)) is not None:
+            remarks[Problem(suite, claim.model_line or claim.line, real)] = None
         remarks |= {Problem(suite, claim.line, f"remark: {text}"): None for text in _said(claim)}
         if claim.simulated or claim.suite.classify is not None:  # whose head reads `max_length`
             continue
@@ -138,6 +140,24 @@ def _check(suite: Path, problems: _Found, remarks: _Found) -> None:
                 f"(`backend: {claim.model.backend}`)"
             )
             remarks[Problem(suite, claim.model_line or claim.line, text)] = None
+
+
+def _named_as_real(claim: PlannedClaim) -> str | None:
+    """Say that a model is simulated whose name says where a real one is."""
+    name = claim.model.name
+    if not claim.model.simulated:
+        return None
+    if name.startswith((".", "/", "~")) or name.endswith(".gguf") or (claim.base / name).exists():
+        kind = "path"
+    elif "/" in name:
+        kind = "hub id"
+    else:
+        return None
+    return (
+        f"remark: {name} is the name of a simulated model (`backend: {claim.model.backend}`), and "
+        f"looks like a {kind}: no file of it is read, and its results say nothing of a real model; "
+        f"for the real one replace the whole entry, such as by `- name: {name}`"
+    )
 
 
 def _said(claim: PlannedClaim) -> Iterator[str]:

@@ -31,10 +31,18 @@ if TYPE_CHECKING:
 
 _LEVEL, _POWER = 0.05, 0.8
 _TRIES = (1, 10, 100, 1000)
+_CLAIMED = {
+    "p_max": "the best of t random guessers does as well with at most this probability. It is "
+    "claimed\n#   where prompts leave out their own demonstrations: guessers may count the labels.",
+    "permutation_p": "the best of these prompts does so on shuffled right answers.",
+    "beats": "the best prompt is above the maximum random baseline.",
+}
+"""What a suite claims by default, in words."""
 _DESCRIPTION = """\
 Write a suite for the given tasks and models. Its comments explain n, t and the power of the claim,
 with numbers computed from the tasks' own examples and choices. No model is loaded, and no file is
 overwritten."""
+_SIMULATED = "simulated: for a real model, replace this whole line"
 _EPILOG = """\
 example: maxrandom init --task data/snarks.json --model allenai/OLMo-7B-hf --t 50"""
 
@@ -234,7 +242,9 @@ def _suite(draft: _Draft, claims: list[PlannedClaim]) -> str:
         "models:",
     ]
     for model in draft.models:
-        lines += _listed(model)
+        # On one line, so that nobody replaces its name alone.
+        mock = model.get("backend") == "mock"
+        lines += [f"  - {_yaml(model)}  # {_SIMULATED}"] if mock else _listed(model)
     lines.append("tasks:")
     for task in draft.tasks:
         lines += _listed(task)
@@ -247,12 +257,7 @@ def _suite(draft: _Draft, claims: list[PlannedClaim]) -> str:
         f"  shots: {_yaml(draft.shots)}  # demonstrations; each number makes a claim",
     ]
     lines += [f"  # {line}".rstrip() for line in _about_t(claims)]
-    lines += [
-        f"  count: {draft.t}",
-        "# p_max: the best of t random guessers does as well with at most this probability;",
-        "# permutation_p: the best of these prompts does so on shuffled right answers.",
-        f"assert: {{p_max: {_LEVEL}, permutation_p: {_LEVEL}}}",
-    ]
+    lines += [f"  count: {draft.t}", *_about_claimed(claims)]
     return "\n".join(lines) + "\n"
 
 
@@ -303,8 +308,10 @@ def _about_t(claims: list[PlannedClaim]) -> list[str]:
     lines = [
         "t: distinct prompts to try. The best of many tries is high even if every try is a guess:",
         "the maximum random baseline is the expected accuracy of the best of t random guessers.",
-        f"`needed` has p_max <= {_LEVEL:g}. `true accuracy`: what one prompt must truly have to",
-        f"reach that with a probability of {_POWER * 100:g} % (power), on n and on 2n examples.",
+        f"`needed` passes where prompts answer independently of each other (p_max <= {_LEVEL:g}).",
+        *_where_alike(claims),
+        "`true accuracy`: what one prompt must truly have to reach `needed` with a probability of",
+        f"{_POWER * 100:g} % (power), on n and on 2n examples.",
     ]
     for claim in claims:
         found = claim.condition.prompt_set
@@ -319,6 +326,31 @@ def _about_t(claims: list[PlannedClaim]) -> list[str]:
         "",
         "More prompts need a higher accuracy, more examples a lower one: see `maxrandom plan`.",
     ]
+
+
+def _where_alike(claims: list[PlannedClaim]) -> list[str]:
+    """Say whether fewer right answers pass where prompts answer alike: not where p_max is asked."""
+    counted = {"p_max" in claim.claim.bounds() for claim in claims}
+    if counted == {True}:
+        return []
+    told = "The more alike they answer, the fewer are needed, but always more than max random"
+    return (
+        [f"{told}", "(where prompts leave out no examples)."] if True in counted else [f"{told}."]
+    )
+
+
+def _about_claimed(claims: list[PlannedClaim]) -> list[str]:
+    """Write what is claimed by default; only as comments where claims differ in it."""
+    defaults: list[dict[str, float | str]] = []
+    for claim in claims:
+        if (bounds := claim.claim.bounds()) not in defaults:
+            defaults.append(bounds)
+    keys = {key for bounds in defaults for key in bounds}
+    lines = [f"# {key}: {words}" for key, words in _CLAIMED.items() if key in keys]
+    if len(defaults) == 1:
+        return [*lines, f"assert: {_yaml(defaults[0])}"]
+    shown = [f"# assert: {_yaml(bounds)}" for bounds in defaults]
+    return [*lines, *(["# By default, each claim is one of these:", *shown] if shown else [])]
 
 
 def _powers(chances: list[Fraction], t: int) -> list[str]:

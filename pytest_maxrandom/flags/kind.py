@@ -101,6 +101,8 @@ class JudgedAnswers:
     """The best prompt compared with heuristics; None without texts."""
     others: tuple[Answers, ...] = ()
     """Those of other models, asked the same."""
+    orders_tested: bool = False
+    """Whether other orders of the things that examples compare were tried."""
 
     @cached_property
     def answers(self) -> Answers:

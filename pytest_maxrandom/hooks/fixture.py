@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
-from pytest_maxrandom.errors import ClaimFailed
+from pytest_maxrandom.errors import CannotTell, ClaimFailed
 from pytest_maxrandom.hooks.run import BY_HAND, RECORDS
 from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.reports.wording import word
@@ -52,7 +52,7 @@ class HandWrittenClaims:
             As :class:`pytest_maxrandom.MaxRandomBaseline` takes it, but 0 and 1 are no chances of a
             guess between choices.
         p_max : float, optional
-            p_max is at most this; 0.05 if no claim is given.
+            p_max is at most this.
         beats : str, optional
             "max_random" or "standard": the best accuracy is above that baseline.
         task, model : str, optional
@@ -64,6 +64,8 @@ class HandWrittenClaims:
         ------
         ClaimFailed
             In one line, if the claim does not hold.
+        CannotTell
+            If neither `p_max` nor `beats` is given: counts alone cannot show the default claim.
         ValueError, TypeError
             In one line, if an argument is outside its domain; the reports say that the claim could
             not be tested, and why.
@@ -84,7 +86,8 @@ class HandWrittenClaims:
         record = self._records[-1] = result.noted(Remark("counts_only")).record(heading)
         word(record)
         if record.message:
-            raise ClaimFailed(record.message)
+            kind = ClaimFailed if record.cannot_tell is None else CannotTell
+            raise kind(record.message)
         return result
 
     def _heading(self) -> ClaimRecord:
@@ -109,7 +112,9 @@ def _claim(p_max: object, beats: object) -> Claim:
     if beats is not None and not (isinstance(beats, str) and beats in ("max_random", "standard")):
         raise ValueError(f"beats must be 'max_random' or 'standard', found {beats!r}")
     if p_max is None:
-        return Claim.of(None) if beats is None else Claim(beats=beats)
+        if beats is None:
+            return Claim.of(None, untold=Remark("only_counts"))
+        return Claim(beats=beats)
     bound = float(p_max) if isinstance(p_max, float | Real) else math.nan
     if not 0 < bound < 1:
         raise ValueError(f"p_max must be a number above 0 and below 1, found {p_max!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -14,7 +15,7 @@ from pytest_maxrandom.hooks.run import RECORDS, Run
 from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.trend import Trend
@@ -72,6 +73,19 @@ class Reporting:
         _name_in_junit(self._config, report)
         self._run.add(report)
         self._failures.show(report)
+
+    @pytest.hookimpl(specname="pytest_runtest_logreport", trylast=True)
+    def pytest_type_failures(self, report: pytest.TestReport) -> None:
+        """Tell in a JUnit report, which has the failure by now, claims that cannot be told.
+
+        pytest takes no hook whose name does not begin so.
+        """
+        told = [record for _, record in getattr(report, "maxrandom", ())]
+        if report.when == "call" and report.failed and any(map(itemgetter("cannot_tell"), told)):
+            for of_item in _junit(self._config):
+                for node in of_item(report).nodes:
+                    if node.tag == "failure":
+                        node.set("type", "cannot tell")
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the reports; a report that cannot be written is no success."""
@@ -226,10 +240,15 @@ def _name_in_junit(config: pytest.Config, report: pytest.TestReport) -> None:
     """Let a JUnit report name an item as it is written; to be called before it takes the report."""
     if report.when != "setup" or not _is_misread(report.nodeid):
         return
+    for of_item in _junit(config):
+        of_item(report).add_attribute("name", report.nodeid.partition("::")[2])
+
+
+def _junit(config: pytest.Config) -> Iterator[Any]:
+    """Yield what gives the element of a test in a JUnit report, where one is written."""
     for plugin in config.pluginmanager.get_plugins():
-        of_item: Any = getattr(plugin, "node_reporter", None)
-        if of_item is not None:
-            of_item(report).add_attribute("name", report.nodeid.partition("::")[2])
+        if (of_item := getattr(plugin, "node_reporter", None)) is not None:
+            yield of_item
 
 
 def _is_misread(node_id: str) -> bool:

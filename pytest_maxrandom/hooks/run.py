@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.record import LISTS, UNREADABLE, Record, RunRecord, arithmetics
+from pytest_maxrandom.record import ALLOWED, LISTS, UNREADABLE, Record, RunRecord, arithmetics
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import Adjustment, ClaimRecord, Outcome
@@ -130,6 +130,8 @@ def _sound(kind: type[Record], found: Iterable[dict[str, Any]], broken: list[str
 
 def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:
     expected = hasattr(report, "wasxfail")
+    if record.get("cannot_tell") and report.when == "call":
+        return "cannot tell"
     if report.skipped:
         return "xfailed" if expected else "skipped"
     if record.get("backend") == BY_HAND and not expected:
@@ -138,6 +140,8 @@ def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:
             return "error"
         return "passed" if record["passed"] else "failed"
     if report.passed:
+        if record.get("finding") == "cannot tell" and record["passed"] is None:
+            return ALLOWED
         return "xpassed" if expected else "passed"
     if record["passed"] is None or report.when != "call":
         return "error"

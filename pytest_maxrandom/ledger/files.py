@@ -39,6 +39,8 @@ class LedgerFile:
         Claim to its tries.
     models : dict
         Claim to the digests of the models of its tries.
+    claims : dict
+        Digest of a model to the claims that it has tries of.
     all_tries : set of Try
         Those of all claims.
     looks : dict
@@ -62,6 +64,7 @@ class LedgerFile:
         self.sets: dict[str, tuple[str, ...]] = {}
         self.tries: dict[ClaimKey, set[Try]] = {}
         self.models: dict[ClaimKey, set[str]] = {}
+        self.claims: dict[str, set[ClaimKey]] = {}
         self.all_tries: set[Try] = set()
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
@@ -81,6 +84,7 @@ class LedgerFile:
         known, name, value = self._place(row)
         if row["kind"] == "prompt":
             self.models.setdefault(_claim(row), set()).add(row["model_digest"])
+            self.claims.setdefault(row["model_digest"], set()).add(_claim(row))
             self.all_tries.add(name)
             begun = self._begun.setdefault(_claim(row), set())
             if row["correct"] is not None:
@@ -366,8 +370,9 @@ class LedgerFiles:
         index, own = self._folders.setdefault(folder, _Folder()), tuple(examples)
         found: dict[str, LedgerFile] = {}
         names: set[str] | None = None
-        while names != (names := names_in(folder)):
+        while names != (names := names_in(folder)):  # again where some were united meanwhile
             index.keep(names)
+            all_there = True
             wanted = names & (index.near(own) | (names - index.sets.keys()))
             found.clear()
             while wanted:
@@ -380,7 +385,10 @@ class LedgerFiles:
                         if os.path.lexists(path):
                             raise
                         names.discard(name)
+                        all_there = False
                 wanted = (index.near(own) & names) - found.keys()
+            if all_there:
+                break
         near = index.near(own)
         return [found[name] for name in sorted(found) if name in near]
 
@@ -454,11 +462,14 @@ class _Folder:
 
 
 def names_in(folder: Path) -> set[str]:
-    """Return what the files of a ledger are called now; nothing where there is no folder."""
+    """Return what the files of a ledger are called now; nothing where there is no folder.
+
+    What stands there and is no folder is told by who writes.
+    """
     try:
         with os.scandir(folder) as entries:
             return {entry.name for entry in entries if entry.name.endswith(".jsonl")}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return set()
 
 

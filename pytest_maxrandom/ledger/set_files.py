@@ -15,7 +15,7 @@ from pytest_maxrandom.ledger.folder import (
     new_writer,
     slug,
 )
-from pytest_maxrandom.ledger.lines import TriesOfClaim, overlap, related, set_digest
+from pytest_maxrandom.ledger.lines import ClaimKey, TriesOfClaim, overlap, related, set_digest
 from pytest_maxrandom.ledger.union import common_of
 from pytest_maxrandom.record import Remark
 
@@ -123,6 +123,8 @@ class SetFiles:
                 file = self._beside.setdefault(path, self._opened.file(path))
                 file.read()
                 file.check()
+            if all(path.exists() for path in names):
+                return
 
     def _names(self) -> set[Path]:
         """Return the other files of this set as they stand in the folder now."""
@@ -143,10 +145,13 @@ class SetFiles:
         sets = file.sets or {self._digest: ()}
         return {prompt for each in sets for prompt in self._left_out(each)}
 
-    def _tries(self, file: LedgerFile) -> Iterator[TriesOfClaim]:
-        """Yield the claims of a file, each with its tries but those of siblings."""
+    def _tries(
+        self, file: LedgerFile, claims: set[ClaimKey] | None = None
+    ) -> Iterator[TriesOfClaim]:
+        """Yield claims of a file, all or some, each with its tries but those of siblings."""
         left_out = self._siblings_in(file)
-        for claim, tries in file.tries.items():
+        for claim in file.tries if claims is None else claims & file.tries.keys():
+            tries = file.tries[claim]
             if not left_out:
                 yield TriesOfClaim(claim, tries, file.models[claim])
             elif counted := {one for one in tries if one.prompt not in left_out}:

@@ -78,8 +78,10 @@ from pytest_maxrandom.record.run import (
     arithmetics as arithmetics,
 )
 from pytest_maxrandom.record.words import (
+    ALLOWED as ALLOWED,
     FAILING as FAILING,
     OUTCOMES as OUTCOMES,
+    P_MAX_ONLY as P_MAX_ONLY,
     REPORTED as REPORTED,
     SETTLED as SETTLED,
     STANDINGS as STANDINGS,

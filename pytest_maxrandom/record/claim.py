@@ -253,9 +253,14 @@ class ClaimRecord(ItemRecord):
     """Fewest correct answers that would have passed the claim; None if no count can."""
     critical_score: Difference | None = None
     """The same, if the metric is not accuracy."""
+    critical_parts: list[str] = field(default_factory=list)
+    """The parts of the claim that these account for. The permutation p is one where it is known
+    what it needs with the other answers as they are; else it depends on the answers."""
     verdict: Standing | None = None
     holds: bool | None = None
     """Whether what is asserted holds, red flags aside."""
+    p_max_only: bool = False
+    """Whether it passes without a permutation p, so that a preferred label may pass as well."""
     red_flags: list[RedFlag] = field(default_factory=list)
     """Signs that the result looks better than it is; those that fail the claim first."""
     tries: Tries | None = None
@@ -302,6 +307,12 @@ class ClaimRecord(ItemRecord):
         """What the test set says, where it alone decides after a search, and was opened."""
         alone = self.searched is not None and self.searched.why is not None
         return self.test if alone else None
+
+    @property
+    def chances(self) -> dict[str, int]:
+        """Number of examples by the chance of one guess, as fractions: {"1/2": 50}."""
+        made = self.recorded or self.validation
+        return made.chances if made else {}
 
     @property
     def failing_flags(self) -> list[RedFlag]:

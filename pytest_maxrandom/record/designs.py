@@ -9,7 +9,7 @@ from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Share
 from pytest_maxrandom.record.cost import Arithmetic, SweepCost, TrainingRecord
 from pytest_maxrandom.record.words import Standing
 
-Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
+Indication = Literal["tuned on the text", "no sign of it", "cannot tell"]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -39,10 +39,11 @@ class Result:
     t: int
     levels: dict[str, float]
     holds: bool | None
-    passed: bool
+    passed: bool | None
     standard_baseline: float
     max_random_baseline: float
     max_random_baseline_error: float = 0.0
+    cannot_tell: Remark | None = None
     verdict: Standing | None = None
     best: int = 0
     """Row of the best prompt among those that are distinct."""
@@ -57,6 +58,7 @@ class Result:
     permutation_p: float | None = None
     critical_count: int | None = None
     critical_score: float | None = None
+    critical_parts: list[str] = field(default_factory=list)
     correct_counts: list[int] | None = None
     clusters: int | None = None
     effective_n: float | None = None
@@ -108,6 +110,17 @@ class Result:
         found = {
             name: value
             for name, value in values.items()
-            if name in of_record and (value is not None or name == "holds")
+            if name in of_record and (value is not None or name in ("holds", "passed"))
         }
-        return replace(heading, **found, notes=[*heading.notes, *self.notes])
+        return replace(
+            heading,
+            **found,
+            p_max_only=bool(self.passed and heading.asserted) and not self._is_permuted,
+            notes=[*heading.notes, *self.notes],
+        )
+
+    @property
+    def _is_permuted(self) -> bool:
+        """Whether right answers were shuffled, on the validation set or on a test set."""
+        on_test = self.test is not None and self.test.permutation_p is not None
+        return self.permutation_p is not None or on_test

@@ -10,8 +10,12 @@ from typing import Literal
 
 Standing = Literal["above maximum", "between baselines", "at standard", "below standard"]
 """Where the best of t prompts stands, compared with what one guesser and the best of t expect."""
-Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error"]
-"""pytest's words for what became of a test."""
+Outcome = Literal[
+    "passed", "failed", "xfailed", "xpassed", "skipped", "error",
+    "cannot tell", "cannot tell, as allowed",
+]  # fmt: skip
+"""What became of a test: pytest's words, and two for results that can neither show nor refute what
+is asserted. pytest knows these as a failure; as a pass where the suite allows them."""
 Colour = Literal["red", "green", "yellow"]
 """Of a terminal."""
 
@@ -83,6 +87,10 @@ class ShownOutcome:
 
 REPORTED: Literal["reported"] = "reported"
 """What became of a record that asserts nothing and has its numbers."""
+ALLOWED: Literal["cannot tell, as allowed"] = "cannot tell, as allowed"
+"""What became of a check whose results cannot tell, where the suite lets that be."""
+P_MAX_ONLY: Literal["p_max only"] = "p_max only"
+"""What became of a claim that passes without a permutation p: a preferred label may as well."""
 
 OUTCOMES: dict[str | None, ShownOutcome] = {
     "failed": ShownOutcome(
@@ -94,6 +102,11 @@ OUTCOMES: dict[str | None, ShownOutcome] = {
         fell="newly passes unexpectedly", again="passes unexpectedly as before",
         fails_run=True, tested=True,
     ),
+    "cannot tell": ShownOutcome(
+        "❔", "cannot tell", "cannot tell", "red",
+        fell="no longer passes, because its results cannot tell",
+        again="still cannot tell", fails_run=True, tested=True,
+    ),
     "error": ShownOutcome(
         "⚠️", "could not be tested", "could not be tested", "red", "error",
         fell="can no longer be tested", again="still cannot be tested", fails_run=True,
@@ -103,7 +116,16 @@ OUTCOMES: dict[str | None, ShownOutcome] = {
         fell="has no result any more", again="still has no result", fails_run=True,
     ),
     "passed": ShownOutcome("✅", "passes", "pass", "green", tested=True),
+    P_MAX_ONLY: ShownOutcome(
+        "✅", "passes on p_max only", "pass on p_max only", "yellow", "passes (p_max only)",
+        brief="p_max only", tested=True,
+    ),
     REPORTED: ShownOutcome("📋", "is reported", "are reported", None, "reported"),
+    ALLOWED: ShownOutcome(
+        "❔", "cannot tell, as allowed", "cannot tell, as allowed", "yellow", brief="cannot tell",
+        fell="no longer passes, because its results cannot tell",
+        again="still cannot tell, as allowed", tested=True,
+    ),
     "xfailed": ShownOutcome(
         "☑️", "fails as expected", "fail as expected", "yellow", brief="xfails",
         fell="no longer passes, and is expected to fail now", tested=True,

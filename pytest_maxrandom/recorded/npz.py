@@ -12,6 +12,7 @@ For each sweep of t prompts on n examples the archive has arrays whose names beg
 ``answers``            (t, n)       integers: the chosen choice from 0, -1 where not evaluated
 ``gold``               (n), (n, m)  integers: the right choice; or booleans: which choices are right
 ``choices``            (n)          integers: how many choices there are
+``choice_texts``       (n, m)       text: the choices, in that order; empty behind an example's last
 ``log_likelihoods``    (t, n, m)    floats, in nats; NaN where an example has fewer choices
 ``clusters``           (n)          text or integers: what examples share, such as a passage
 =====================  ===========  ===============================================================
@@ -53,6 +54,7 @@ _TYPES: dict[str, tuple[type[np.generic], str]] = {
     "iu": (np.int64, "integers"),
     "b": (np.bool_, "booleans"),
     "f": (np.float64, "floats"),
+    "U": (np.str_, "text"),
 }
 """By NumPy's kinds of types: what arrays of them are read as, and what a message calls them."""
 
@@ -222,13 +224,16 @@ def _sweep(arrays: _Arrays, task: str, shots: int) -> Answers:
         right = hits(answers, gold, np.arange(len(gold)))
     correct = arrays.flags("correct", right)
     choices = _choices(arrays, scores, evaluated)
+    offered = _offered(arrays, choices)
+    if choices is None and offered is not None:
+        choices = np.array([*map(len, offered)])
     chances, most = None, 0
     if choices is not None:
         _check_choices(arrays, choices, answers, gold, scores, evaluated)
         sizes = [1] * len(choices) if gold is None else [*map(len, gold)]
         chances = tuple(map(Fraction, sizes, choices.tolist()))
         most = int(choices.max())
-    # Labels are called by their numbers.
+    # Labels are called by their numbers, unless they are places of texts.
     if answers is not None:
         most = max(most, int(answers.max()) + 1)
     if gold is not None:
@@ -246,10 +251,13 @@ def _sweep(arrays: _Arrays, task: str, shots: int) -> Answers:
         correct=correct,
         evaluated=evaluated,
         chances=chances,
-        choices_counted=choices is not None and scores is None,
+        choices_counted=choices is not None and scores is None and offered is None,
         answers=answers,
         gold=gold,
-        labels=() if answers is None and gold is None else tuple(map(str, range(most))),
+        labels=()
+        if offered is not None or (answers is None and gold is None)
+        else tuple(map(str, range(most))),
+        offered=offered,
         log_likelihoods=scores,
         clusters=_clusters(arrays),
     )
@@ -304,6 +312,29 @@ def _choices(
         ", expected at least 2 choices",
     )
     return choices
+
+
+def _offered(
+    arrays: _Arrays, choices: NDArray[np.int64] | None
+) -> tuple[tuple[str, ...], ...] | None:
+    """Return the texts of each example's choices; an empty text stands behind the last one."""
+    name = "choice_texts"
+    if name not in arrays:
+        return None
+    texts = arrays.read(name, "U", (len(arrays.examples), None))
+    known = texts != ""
+    sizes = known.sum(axis=1) if choices is None else choices
+    arrays.refuse(
+        name,
+        (known != (np.arange(texts.shape[1]) < sizes[:, np.newaxis])).any(axis=1)
+        | (sizes > texts.shape[1]),
+        lambda place: f"{known[place].sum()} texts",
+        "; give a text for each choice, and empty texts after the last",
+        choices,
+    )
+    return tuple(
+        tuple(row[:size]) for row, size in zip(texts.tolist(), sizes.tolist(), strict=True)
+    )
 
 
 def _check_choices(

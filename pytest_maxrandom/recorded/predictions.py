@@ -47,6 +47,8 @@ class AnswerLine:
     labels: list[str] | list[int]
     """Of each choice: its text where all examples with as many choices offer the same texts, else
     the place at which it is shown, from 0."""
+    listed: list[str] | None = None
+    """The texts of the choices by their places; left out where labels are texts."""
     cluster: str | None = None
     """What the example shares with others, such as its passage; left out where none is stated."""
     text: str | None = None
@@ -75,19 +77,22 @@ class AnswerLine:
                 f"'labels' is {reprlib.repr(labels)}, expected {size} different texts, or the "
                 f"numbers below {size}; keep the lines as --maxrandom-predictions wrote them"
             )
+        if self.listed is not None and len(self.listed) != size:
+            yield f"'listed' has {len(self.listed)} texts, expected {size}"
 
     def facts(self) -> Iterator[tuple[object, object, str]]:
         """Yield what the example is, whatever was answered.
 
         Each fact comes with what of it all examples have in common, and in words.
         """
-        labels, cluster = self.labels, self.cluster
+        labels, listed, cluster = self.labels, self.listed, self.cluster
         yield (
             (self.right, self.choices),
             None,
             f"the right choices {self.right} of {self.choices}",
         )
         yield labels, type(labels[0]), f"the labels {reprlib.repr(labels)}"
+        yield listed, type(listed), f"the listed choices {reprlib.repr(listed)}"
         yield (
             cluster,
             type(cluster),
@@ -130,7 +135,7 @@ class PromptLine:
 
 
 _LINE = TypeAdapter(PromptLine)
-_SAID = attrgetter("right", "choices", "labels", "cluster")
+_SAID = attrgetter("right", "choices", "labels", "listed", "cluster")
 
 
 def _different(values: list[int] | list[str]) -> bool:
@@ -220,6 +225,8 @@ class _Claim:
             log_likelihoods=None if examples[0].text is not None else scores,
             simulated=line.simulated,
             clusters=tuple(each.cluster for each in examples if each.cluster is not None) or None,
+            offered=tuple(tuple(each.listed) for each in examples if each.listed is not None)
+            or None,
         )
 
 

@@ -179,8 +179,8 @@ def _without_base(now: Record, partial: bool) -> Change:
 def _compared(now: Record, before: Record) -> Change:
     why = reasons(now, before)
     because, turned = main_reason(now, before), ""
-    if now.outcome != before.outcome:
-        turned = f"{OUTCOMES[now.outcome].one}, before: {OUTCOMES[became(before)].word}"
+    if became(now) != became(before):
+        turned = f"{OUTCOMES[became(now)].one}, before: {OUTCOMES[became(before)].word}"
     if before.outcome == "passed" != now.outcome:
         return Change(now, before, "fell", OUTCOMES[now.outcome].fell, why, because)
     if before.outcome not in FAILING and now.outcome in FAILING:

@@ -18,12 +18,13 @@ _NEW = (
     "with the selection of the best of *t* taken into account."
 )
 NOTES = {
-    "needed": "*Needed*: what passes, as far as that does not depend on the answers.",
+    "needed": "*Needed*: what passes, with the other answers as they are; without the permutation "
+    "p where no number of right answers alone is enough for it.",
     "new": f"*New*: {_NEW}",
     "new_below": f"Below the best: {_NEW}",
     "verdict": "A verdict *between baselines* is above the standard baseline only, *above maximum* "
     "above both.",
-    "p": "Where the claim is decided by another p-value, that one is shown with its name.",
+    "p": "*p*: the p-value that decides the claim.",
     "bar": "Bar: the best prompt, from 0 to 1; solid line: maximum random baseline; dashed line: "
     "standard baseline; triangle: what is needed.",
     "bars": "The bars count replicates from the lowest to the highest best accuracy.",

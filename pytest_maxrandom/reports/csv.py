@@ -121,7 +121,9 @@ def _of_record(kind: Any, record: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, part in _attributes(kind).items():
         value = getattr(record, name, None)
-        if part:
+        if part is records.Remark:
+            found[name] = None if value is None else value.text
+        elif part:
             found |= {f"{name}_{inner}": getattr(value, inner, None) for inner in _attributes(part)}
         elif name == _RED_FLAGS:
             for does in _SEVERITIES:

@@ -57,7 +57,7 @@ def replicates_table(run: RunRecord) -> Table:
     columns: list[Column[Any]] = [
         RESULT,
         claim_column(run),
-        Column("passes in", designs.holding, "right", brief="passes in"),
+        Column("passes in", designs.holding, "right", brief="passes in", optional=True),
         Column("against the\nmajority", designs.contradictions, "right", brief="against"),
         Column("best accuracy:\nmedian", median("best_accuracy"), "score", brief="best"),
         Column("range", best, "right", below="range"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pytest_maxrandom.notation import NONE, accuracy, count, equals, level, p_value, signed
 from pytest_maxrandom.reports.origins import five_numbers
 from pytest_maxrandom.reports.text import listed
+from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +88,9 @@ def histogram(record: ReplicatesRecord) -> str:
 
 
 def holding(record: ReplicatesRecord) -> str:
-    """Say in how many replicates the claim holds: ``17 of 20``."""
+    """Say in how many replicates the claim holds: ``17 of 20``; empty where nothing is claimed."""
+    if not record.asserted:
+        return ""
     if not record.runs:
         return NONE
     return f"{count(sum(one.passed for one in record.runs))} of {count(len(record.runs))}"
@@ -270,35 +273,33 @@ def boost_is(record: ContaminationRecord | ContaminationOverTasks) -> str:
 
 
 def bias_is(record: ContaminationRecord | ContaminationOverTasks) -> str:
-    """Say what the benchmark's own text brings beyond that; not where there is no boost.
-
-    A model that learned nothing from other text says nothing about what it would have learned
-    from the benchmark's.
-    """
-    return _tested(record.bias, record.bias_p, record.level) if has_boost(record) else ""
+    """Say what the benchmark's own text brings beyond that."""
+    return _tested(record.bias, record.bias_p, record.level)
 
 
 def has_boost(record: ContaminationRecord | ContaminationOverTasks) -> bool:
-    """Tell whether tuning on other text helped, so that the bias can be interpreted."""
-    return record.boost_p is not None and record.boost_p <= record.level
+    """Tell whether tuning on other text helped; else only a significant bias says anything."""
+    return record.boost_p is not None and not above(record.boost_p, record.level)
 
 
 def way_to_boost(record: ContaminationRecord) -> str:
     """Say what may show a boost where there is none."""
-    trained = any(note.kind == "no_boost_of_training" for note in record.notes)
+    told = [*record.notes, *([record.cannot_tell] if record.cannot_tell else [])]
+    trained = any(each.kind.endswith("_of_training") for each in told)
     further = "more texts, more `epochs`, a larger `learning_rate`, or " if trained else ""
     return f"{further}more examples or replicates"
 
 
 def without_boost(run: RunRecord) -> str:
-    """Say in one sentence how many checks show no boost, and what may; empty if all show one."""
-    found = [record for record in checked(run) if not has_boost(record)]
+    """Say in one sentence how many checks cannot tell, and what may; empty if all can."""
+    found = [record for record in checked(run) if record.finding == "cannot tell"]
     if not found:
         return ""
     one = len(found) == 1
     return (
-        f"No boost in {count(len(found))} contamination check{'' if one else 's'}, so the bias "
-        f"says nothing there: use {max(map(way_to_boost, found), key=len)}"
+        f"Neither a boost nor a bias in {count(len(found))} contamination "
+        f"check{'' if one else 's'}, which cannot tell: use "
+        f"{max(map(way_to_boost, found), key=len)}"
     )
 
 
@@ -306,8 +307,10 @@ def indicated(record: ContaminationRecord | ContaminationOverTasks) -> str:
     """Say what was found, and why where nothing can be."""
     if record.finding is None:
         return ""
-    if record.finding == "inconclusive" and not has_boost(record):
-        return "inconclusive: without a boost the bias means nothing"
+    if record.finding == "cannot tell":
+        return "cannot tell: without a boost, a bias that is not significant says nothing"
+    if record.finding == "tuned on the text" and not has_boost(record):
+        return "tuned on the scored text; other text teaches nothing"
     return record.finding
 
 

@@ -131,9 +131,9 @@ def summarized(record: Design) -> str:
         case ReplicatesRecord():
             if not record.runs:
                 return ""
+            held = f"passes in {designs.holding(record)}, " if record.asserted else ""
             return (
-                f"passes in {designs.holding(record)}, {designs.contradictions(record)} "
-                "contradict the majority; best accuracy "
+                f"{held}{designs.contradictions(record)} contradict the majority; best accuracy "
                 f"{designs.extremes(record, 'best_accuracy')}"
             )
         case LabelBiasRecord():
@@ -179,7 +179,8 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
                 ("Replicates", drawn),
             ]
             caption = "Each replicate; the first one is the claim itself."
-            tables = _each("replicate", _REPLICATE, record.runs, caption)
+            judged = [*_REPLICATE, *([_HOLDS] if record.asserted else [])]
+            tables = _each("replicate", judged, record.runs, caption)
         case LabelBiasRecord():
             told = record.finding or ""
             facts = [
@@ -231,9 +232,9 @@ _REPLICATE: list[Column[Any]] = [
     MAXIMUM,
     Column("*p_max*", "p_max", "p"),
     Column("verdict", "verdict"),
-    Column("claim", lambda one: "passes" if one.passed else "fails"),
     Column("best prompt", lambda one: Name(one.best_prompt[:12])),
 ]
+_HOLDS: Column[Any] = Column("claim", lambda one: "passes" if one.passed else "fails")
 _PROMPT: list[Column[Any]] = [
     Column("prompt", "#", "count", header=True),
     Column("only first right", "only_first", "count"),

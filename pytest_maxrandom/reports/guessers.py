@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.notation import P_VALUES, accuracy, count
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.origins import chances
 from pytest_maxrandom.reports.summary import names
-from pytest_maxrandom.reports.wording import metric_name
+from pytest_maxrandom.reports.wording import metric_name, mix_of, sizes_by_chance
 from pytest_maxrandom.stats.best_of import first_count
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord
     from pytest_maxrandom.stats.chances import Groups
-    from pytest_maxrandom.stats.sizes import Mix
 
 _CLOSE = 0.002
 """Difference of two baselines that nobody sees."""
@@ -36,8 +33,10 @@ _POINTS = 60
 POWER = 0.8
 """Probability of passing that a true accuracy is sought for."""
 _LEGEND = (
-    "Of t independent guessers on n new questions, by p_max and union p alone: `permutation_p`, "
-    "red flags and a test set let less pass."
+    "Of t independent guessers on n new questions; red flags and a test set let less pass. The "
+    "permutation p is taken as that of prompts that answer independently: the more alike prompts "
+    "answer, the fewer right answers it needs, and a pass by luck stays at most as probable as its "
+    "level."
 )
 
 
@@ -59,7 +58,7 @@ def guessers(
     found = None if groups is None else MaxRandomBaseline.of_groups(groups, t)
     if found is not None and abs(found.expected_accuracy - maximum) <= _CLOSE:
         return found, ""
-    if found is not None and chances(claim):
+    if found is not None and claim.chances:
         return None, "whose prompts were scored on different numbers of examples"
     return None, "without every example's chance"
 
@@ -105,7 +104,7 @@ def _spread(most: int) -> list[int]:
 
 
 def _groups(claim: ClaimRecord, n: int, standard: float) -> Groups | None:
-    sizes = _sizes(claim)
+    sizes = sizes_by_chance(claim)
     if not sizes:
         return chance_groups(standard, n)
     if len(sizes) == 1:
@@ -120,7 +119,7 @@ def _groups(claim: ClaimRecord, n: int, standard: float) -> Groups | None:
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """What a claim errs with, as far as its p_max and its union p tell."""
+    """What a claim errs with, as far as its p-values tell."""
 
     claim: ClaimRecord
     needed: int | None
@@ -132,16 +131,16 @@ class Odds:
 
 
 def odds(run: RunRecord) -> Iterator[Odds]:
-    """Yield the odds of each claim on accuracy that asserts p_max or union p."""
+    """Yield the odds of each claim on accuracy that asserts a p-value."""
     for claim in run.claims:
         levels = {
             name: float(claim.levels.get(name, asserted))
             for name, asserted in claim.asserted.items()
-            if name in ("p_max", "union_p")
+            if name in P_VALUES
         }
         if claim.metric != "accuracy" or not levels or not claim.n or not claim.t:
             continue
-        n, mix = claim.n, _mix(claim)
+        n, mix = claim.n, mix_of(claim)
         baseline = baseline_for(n, mix, claim.t)
         needed = first_count(0, n + 1, partial(_passes, baseline, levels))
         if needed > n:
@@ -150,6 +149,9 @@ def odds(run: RunRecord) -> Iterator[Odds]:
         by_luck = baseline.p_value(needed)
         # The level at which p_max alone asks for as many.
         true = true_accuracy_for_power(n, mix, claim.t, POWER, by_luck)
+        if levels.keys() == {"permutation_p"}:
+            # Its needed count follows the answers, so that its level is used up.
+            by_luck = levels["permutation_p"]
         yield Odds(claim, needed, by_luck, true)
 
 
@@ -189,23 +191,11 @@ def odds_section(run: RunRecord) -> str:
 
 
 def _passes(baseline: MaxRandomBaseline, levels: Mapping[str, float], correct: int) -> bool:
-    return baseline.p_value(correct) <= levels.get("p_max", 1) and baseline.union_p(
-        correct
-    ) <= levels.get("union_p", 1)
-
-
-def _mix(claim: ClaimRecord) -> Mix:
-    """Return the chances of a claim's examples; their mean where they mix and are no 1/m."""
-    sizes = _sizes(claim)
-    if len(sizes) == 1:
-        return next(iter(sizes))
-    if sizes and all(chance.numerator == 1 for chance in sizes):
-        return {chance.denominator: size for chance, size in sizes.items()}
-    return claim.standard_baseline or 0.0
-
-
-def _sizes(claim: ClaimRecord) -> dict[Fraction, int]:
-    return {Fraction(text): size for text, size in chances(claim).items()}
+    # On shuffled right answers, independent guessers of balanced labels are what p_max counts.
+    level = min(levels.get("p_max", 1), levels.get("permutation_p", 1))
+    return baseline.p_value(correct) <= level and baseline.union_p(correct) <= levels.get(
+        "union_p", 1
+    )
 
 
 def _rate(value: float) -> str:

@@ -19,6 +19,7 @@ from pytest_maxrandom.record import (
     STANDINGS,
     TESTED,
     ClaimRecord,
+    ContaminationRecord,
     LabelBiasRecord,
     Record,
     ReplicatesRecord,
@@ -57,7 +58,7 @@ _WORTH_SAYING = 0.5
 _FINDINGS: dict[Indication, str] = {
     "tuned on the text": "tuned on the text",
     "no sign of it": "without a sign of it",
-    "inconclusive": "inconclusive",
+    "cannot tell": "that cannot tell",
 }
 _OF_CLAIM: dict[type, str] = {LabelBiasRecord: ", label bias", ReplicatesRecord: ", replicates"}
 
@@ -164,6 +165,9 @@ def headline(record: Record) -> Headline:
         return Headline(OUTCOMES["xpassed"].one, cause=_within(phrases.finding(record)))
     if record.outcome not in TESTED or not isinstance(record, ClaimRecord):
         return _told(record)
+    if record.outcome == "cannot tell":
+        said = (failure(record) or "").removeprefix(f"{OUTCOMES[record.outcome].one}: ")
+        return Headline(OUTCOMES[record.outcome].one, cause=_within(said))
     if record.decided is None and (record.best_correct is None or not record.n):
         return _told(record)
     if record.passed is False:
@@ -265,11 +269,14 @@ def of(question: Question, about: Sequence[Cell]) -> Question:
 
 def _told(record: Record) -> Headline:
     """Say what a record tells that has no best prompt with an accuracy of its own."""
-    found = getattr(record, "finding", None) if record.outcome == "failed" else None
-    cause = "" if record.outcome == "passed" else phrases.finding(record)
+    judged = record.outcome in ("failed", "cannot tell")
+    found = getattr(record, "finding", None) if judged else None
+    cause = phrases.finding(record)
     if found and isinstance(record, LabelBiasRecord):
         cause = bias_found(record).removesuffix(f": {found}")
-    if found:
+    if found and isinstance(record, ContaminationRecord):
+        found, _, cause = cause.partition(": ")
+    elif found:
         cause = cause.removeprefix(found).removeprefix(": ")
     return Headline(found or OUTCOMES[summary.became(record)].one, cause=_within(cause))
 

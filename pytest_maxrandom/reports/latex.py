@@ -189,7 +189,7 @@ class Latex(Dialect):
         return ""
 
     def mark(self, mark: Mark) -> str:
-        return f"{mark.latex} {mark.word}".lstrip()
+        return f"{mark.latex} {self.statistics(mark.word)}".lstrip()
 
     def piece(self, piece: Piece) -> str:
         if isinstance(piece, str) and (piece == NONE or _PROBABILITY.fullmatch(piece)):

@@ -67,20 +67,13 @@ def in_clusters(of: ClaimRecord | HeldOut) -> str:
 
 def chance(claim: ClaimRecord) -> str:
     """Say how probable a right guess is, by groups of examples where it differs."""
-    groups = sorted(chances(claim).items(), key=lambda group: Fraction(group[0]), reverse=True)
+    groups = sorted(claim.chances.items(), key=lambda group: Fraction(group[0]), reverse=True)
     said = ", ".join(f"{one} on {count(examples)}" for one, examples in groups)
     if len(groups) == 1:
         said = f"{groups[0][0]} on every example"
     elif groups:
         said += f" (mean {accuracy(claim.standard_baseline)})"
     return clauses(said, claim.recorded and _known(claim, "chance"))
-
-
-def chances(claim: ClaimRecord) -> dict[str, int]:
-    """Return the number of examples by the chance of one guess, as fractions: {"1/2": 50}."""
-    if claim.recorded is not None:
-        return claim.recorded.chances
-    return claim.validation.chances if claim.validation else {}
 
 
 def tried(claim: ClaimRecord) -> int | None:

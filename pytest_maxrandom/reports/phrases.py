@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
 from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
+from pytest_maxrandom.record import ALLOWED
 from pytest_maxrandom.reports.red_flags import MEASURES
 from pytest_maxrandom.reports.searches import rule
 from pytest_maxrandom.reports.text import clauses, listed
@@ -134,21 +135,22 @@ def claimed(claim: ClaimRecord) -> str:
 
 
 def needed(claim: ClaimRecord) -> str:
-    """Say what would have passed."""
-    if claim.best_correct is None and claim.decided is None:
+    """Say what would have passed; empty where that is not known, or cannot be told."""
+    if claim.cannot_tell is not None or (claim.best_correct is None and claim.decided is None):
         return ""
     if claim.searched is not None and claim.searched.why is not None:
         return rule(asdict(claim.searched))
     bound = levels_of(claim).get("permutation_p")
+    depends = bound is not None and "permutation_p" not in claim.critical_parts
     name = P_VALUES["permutation_p"]
     parts = [
-        f"beating {BASELINES.get(value, value)}" if key == "beats" else P_VALUES[key]
-        for key, value in claim.asserted.items()
-        if key in ("p_max", "union_p", "beats")
+        f"beating {BASELINES.get(claim.asserted[key], key)}" if key == "beats" else P_VALUES[key]
+        for key in claim.critical_parts
+        if key in claim.asserted
     ]
     if not parts:
-        depends = "which depends on the answers, not on their number"
-        return "" if bound is None else f"{name} at most {level(bound)}, {depends}"
+        rest = "which depends on the answers, not on their number"
+        return "" if bound is None else f"{name} at most {level(bound)}, {rest}"
     if claim.critical_score is not None:
         least = f"a {metric_name(claim)} of at least {accuracy(claim.critical_score, 4)}"
     elif claim.critical_count is not None:
@@ -156,13 +158,15 @@ def needed(claim: ClaimRecord) -> str:
     else:
         what = "number of correct answers" if claim.metric == "accuracy" else metric_name(claim)
         return f"no {what} can pass with n = {count(claim.n)} and t = {count(claim.t)}"
-    if bound is None:
-        return least
-    return f"{least} for {listed(parts)}; the {name} depends on the answers"
+    if depends:
+        return f"{least} for {listed(parts)}; the {name} depends on the answers"
+    return least if bound is None else f"{least} for {listed(parts)}, the other answers as they are"
 
 
 def finding(record: Record) -> str:
-    """Say why a record did not end as it should have."""
+    """Say why a record did not end as it should have; empty of one that did."""
+    if record.outcome in ("passed", ALLOWED):
+        return ""
     if record.outcome == "xpassed":
         reason = f" ({record.xfail})" if record.xfail else ""
         return f"passes, but was expected to fail{reason}: remove its xfail"

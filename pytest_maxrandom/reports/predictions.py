@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.recorded.predictions import VERSION, AnswerLine, PromptLine
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.prompts.formats import shown_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,6 +94,12 @@ def prompt_lines(
         example.id: list(example.choices) if known.shared else list(codes)
         for example, codes in zip(examples, known.codes, strict=True)
     }
+    listed = {
+        example.id: None
+        if known.shared
+        else [example.choices[place] for place in shown_order(example)]
+        for example in examples
+    }
     for prompt in predictions:
         yield PromptLine(
             schema_version=VERSION,
@@ -114,6 +121,7 @@ def prompt_lines(
                     tokens=list(prompt.tokens[place]),
                     margin=_finite(prompt.margins[place]),
                     labels=labels[example.id],
+                    listed=listed[example.id],
                     cluster=example.cluster,
                     text=prompt.texts[place] if prompt.texts else None,
                     finish=prompt.finishes[place] if prompt.finishes else None,
@@ -127,10 +135,16 @@ def prompt_lines(
 def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
     """Return what a line holds: no cluster of tasks that have none, and no mark of real models.
 
+    Choices are listed where labels are places.
+
     Of choices that were scored there is no text.
     """
-    left_out = ("cluster", None), ("simulated", False), ("text", None), ("finish", None)
-    return {key: value for key, value in vars(line).items() if (key, value) not in left_out}
+    left_out = {"listed": None, "cluster": None, "simulated": False, "text": None, "finish": None}
+    return {
+        key: value
+        for key, value in vars(line).items()
+        if key not in left_out or value != left_out[key]
+    }
 
 
 def _finite(value: float) -> float | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import count, span
+from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, span
 from pytest_maxrandom.reports.searches import rule, sources
 from pytest_maxrandom.reports.text import listed
 
@@ -49,9 +49,16 @@ _DRAWS_ANEW = (
     "{seed} and its number: "
 )
 _NO_BOOST = (
-    "No boost: {extra} is not shown to be better than {base}, so the bias says nothing, and the "
-    "check is inconclusive; use "
+    "No boost: {extra} is not shown to be better than {base}, nor {test} than {extra}, so the "
+    "check cannot tell whether {test} was tuned on the text; use "
 )
+_NO_EFFECT = (
+    "{extra} is not shown to be better than {base}, nor {test} than {extra}, and without a boost "
+    "that is no sign of anything; use "
+)
+_MORE = "more examples or replicates"
+_MORE_TRAINING = f"more texts, more `epochs`, a larger `learning_rate`, or {_MORE}"
+_OR_ALLOW = ", or write `allow_inconclusive: true`"
 _OTHER_N = "n is {sizes:span}, not {published:,}"
 _STORE = "the results store {file} "
 
@@ -62,9 +69,10 @@ SENTENCES: dict[str, str] = {
     "adapter": "{model} runs with the adapter {adapter}.",
     "loss_did_not_fall": "The loss did not fall in training: look at its learning rate, its epochs "
     "and its texts.",
-    "no_boost": _NO_BOOST + "more examples or replicates.",
-    "no_boost_of_training": _NO_BOOST
-    + "more texts, more `epochs`, a larger `learning_rate`, or more examples or replicates.",
+    "no_boost": f"{_NO_BOOST}{_MORE}.",
+    "no_boost_of_training": f"{_NO_BOOST}{_MORE_TRAINING}.",
+    "no_effect": _NO_EFFECT + _MORE + _OR_ALLOW,
+    "no_effect_of_training": _NO_EFFECT + _MORE_TRAINING + _OR_ALLOW,
     "unverified": "The suite loads {model} in a way whose numbers were never verified "
     "(`unverified: true`): they rest on the library that reads its files.",
     # Tasks and prompts.
@@ -136,6 +144,13 @@ SENTENCES: dict[str, str] = {
     "the ledger.",
     "counts_only": "There is no permutation p, because only counts were given. So knowledge cannot "
     "be distinguished from a preferred label.",
+    "only_right_and_wrong": "only right and wrong are known, so knowledge cannot be distinguished "
+    "from a preferred label: record the predictions, or claim `p_max` by name (`assert: {{p_max: "
+    "0.05}}`)",
+    "only_counts": "only counts are known, so knowledge cannot be distinguished from a preferred "
+    "label: let a suite judge the predictions, or claim p_max by name (`p_max=0.05`)",
+    "not_permutable": "knowledge cannot be distinguished from a preferred label, because {why}; or "
+    "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "no_permutations": "There is no permutation p, because {why}. So knowledge cannot be "
     "distinguished from a preferred label.",
     "fixed_answers": "Of {examples:,} right answers {fixed:,} stay where they are when right "
@@ -143,6 +158,25 @@ SENTENCES: dict[str, str] = {
     "fixed_answers_of_clusters": "Of {examples:,} right answers {fixed:,} stay where they are when "
     "right answers are shuffled, because no other cluster has as many examples; clusters of equal "
     "size are needed.",
+    "clusters_exchanged": "Clusters differ in size, so {clusters:,} of them take each other's "
+    "right answers, repeated or cut to their own size, and {fixed:,} of {examples:,} right answers "
+    "stay where they are; what counts are right answers beyond those that the same answers would "
+    "have by label frequencies alone.",
+    "orders_exchanged": "{compared:,} of {examples:,} examples compare {things:,} things that "
+    "recur, so the permutation p is that of other orders of the things: who has an order of its "
+    "own, and knows nothing, does as well.",
+    "few_clusters": "{clusters:,} cluster{clusters:/s} can take each other's right answers, in "
+    "{ways:,} way{ways:/s} at most, so no permutation p can be at most {level:level}: give the "
+    "task at least five clusters with different right answers, or claim `p_max` by name (`assert: "
+    "{{p_max: 0.05}}`)",
+    "constants": "There is no permutation p, because {why}. So each guess is taken to be as good "
+    "as the best constant answer for its set of choices, by text or by place, where that is above "
+    "the chance: right with {least:accuracy} to {most:accuracy}.",
+    "by_class": "Always the same answer is right on {rate:accuracy}, which the best prompt does "
+    "not exceed, but it knows each label better than that: the best balanced accuracy is "
+    "{score:accuracy} (a constant answer has {constant:accuracy}), and its permutation p "
+    "{p:p}. Claim it with `metric: balanced_accuracy`, and confirm it on a test set, because the "
+    "metric was chosen after these answers were seen.",
     "tries_without_answers": "t counts {prompts:,} more prompt{prompts:/s} than this run has "
     "answers for; each adds the best prompt's own permutation p.",
     "unread_answers": "In {answers:,} answers no choice could be read; they count as wrong, "
@@ -293,6 +327,9 @@ _WRITER = Writer(
     of_searches=sources,
     of_rule=rule,
     span=span,
+    level=level,
+    accuracy=accuracy,
+    p=lambda value: equals(p_value(value)),
     offer=_offer,
     clauses="; ".join,
     drawn=lambda shots: "demonstrations" if shots else "instructions and formats",

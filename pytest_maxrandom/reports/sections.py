@@ -21,12 +21,21 @@ from pytest_maxrandom.reports.phrases import best_value
 from pytest_maxrandom.reports.red_flags import does
 from pytest_maxrandom.reports.summary import asserts, files, model_name, only_model, shots, variants
 from pytest_maxrandom.reports.tables import STACKED, Cell, Column, Drawing, Name, Table, tabulate
-from pytest_maxrandom.reports.wording import examples, metric_name, shown_p
+from pytest_maxrandom.reports.wording import examples, levels_of, metric_name, shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, Record, RunRecord
+
+_TESTS = {
+    "permutation_p": "the *permutation p*, the probability that these prompts do as well on "
+    "shuffled right answers",
+    "p_max": "*p_max*, the probability that the best of *t* independent guessers does as well",
+    "union_p": "the *union p*, at least the probability that the best of *t* guessers does so, "
+    "however they depend on each other",
+}
+"""What decides, by the key of a claim."""
 
 
 def _correct(claim: ClaimRecord) -> str:
@@ -68,11 +77,14 @@ def _drawn(claim: ClaimRecord) -> Drawing | str:
 
 
 def _which_p(claim: ClaimRecord) -> str:
-    if claim.decided_on_test is not None:
-        return "test set"
+    return _decided_by(claim).removeprefix("p on the ").removesuffix(" p")
+
+
+def _decided_by(claim: ClaimRecord) -> str:
+    """Name the p-value that decides, p_max too."""
     if phrases.decisive_p(claim) == NONE:
         return ""
-    return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
+    return phrases.decisive_name(claim) or P_VALUES["p_max"]
 
 
 def _columns(
@@ -80,6 +92,8 @@ def _columns(
 ) -> list[Column[Any]]:
     """List all that tables show of a claim; narrow pages name it in one cell, papers in several."""
     of_one = only_model(run)
+    only_p_max = not any(map(phrases.decisive_name, run.claims))
+    p = "*p_max*" if only_p_max else "*p*"
 
     def claim_of(claim: ClaimRecord) -> Cell:
         told = ["" if of_one else model_name(claim), arms[claim.id], where[claim.id]]
@@ -119,8 +133,9 @@ def _columns(
         replace(MAXIMUM, late=True),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
         Column("which", _which_p, below="", **narrow),
-        Column("*p_max*", phrases.decisive_p, "right", brief="p", **paper),
-        Column("decided by", phrases.decisive_name, optional=True, note=NOTES["p"], **paper),
+        Column(p, phrases.decisive_p, "right", brief="p", **paper),
+        Column("decided by", lambda claim: "" if only_p_max else _decided_by(claim), optional=True,
+               note=NOTES["p"], **paper),
         Column("red flags", lambda c: ", ".join(dict.fromkeys(map(does, c.red_flags))),
                optional=True, **paper),
         Column("best and baselines", _drawn, media=HTML_ONLY, late=True, note=NOTES["bar"]),
@@ -151,17 +166,18 @@ def claims_table(
 
 
 def _legend(shown: Sequence[ClaimRecord]) -> str:
-    test = "*p_max*, the probability that it does as well as the best prompt"
-    if any(claim.permutation_p is not None for claim in shown):
-        test = (
-            f"the larger of {test}, and the *permutation p*, the probability that these prompts "
-            "do so on shuffled right answers"
-        )
+    claimed = [key for key in _TESTS if any(key in levels_of(claim) for claim in shown)]
+    tests = [_TESTS[key] for key in claimed or ("p_max",)]
+    test = (
+        tests[0]
+        if len(tests) == 1
+        else f"the largest of these that a claim bounds: {'; '.join(tests)}"
+    )
     legend = (
         "The best of *t* prompts on *n* examples. The standard baseline is the expected accuracy "
         "of one random guesser, the maximum random baseline the expected best accuracy of *t* of "
-        "them. A best accuracy above the latter proves little, since the best of *t* guessers is "
-        f"there about half of the time; the test is {test}."
+        "them. A best accuracy above the latter alone proves little, since the best of *t* "
+        f"guessers is there about half of the time; the test is {test}."
     )
     if any(claim.verdict and examples(claim) != claim.n for claim in shown):
         legend += (

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import (
+    ALLOWED,
     FAILING,
     OUTCOMES,
+    P_MAX_ONLY,
     REPORTED,
     SETTLED,
     UNREADABLE,
@@ -168,8 +170,12 @@ def asserts(record: Record) -> bool:
 
 
 def became(record: Record) -> Outcome | str | None:
-    """Return what became of a record, the key of its sign and word: its outcome, or reported."""
-    return REPORTED if record.outcome == "passed" and not asserts(record) else record.outcome
+    """Return what became of a record, the key of its sign and word; of a pass its kind."""
+    if record.outcome != "passed":
+        return record.outcome
+    if not asserts(record):
+        return REPORTED
+    return P_MAX_ONLY if isinstance(record, ClaimRecord) and record.p_max_only else record.outcome
 
 
 def tally(run: RunRecord) -> str:
@@ -235,14 +241,15 @@ def unread(run: RunRecord) -> str:
 def overall(run: RunRecord) -> str:
     """Return what became of a run: failed if a record fails or is missing, else passed.
 
-    Where nothing is claimed the run is merely reported, or skipped.
+    Where nothing is claimed, or only checks are left that cannot tell and need not, the run is
+    merely reported, or skipped.
     """
     complete = not (run.interrupted or run.not_run or run.broken)
     ended = set(map(became, records(run)))
     if not complete or ended & set(FAILING):
         return "failed"
-    if ended and not ended & set(SETTLED):
-        return REPORTED if REPORTED in ended else "skipped"
+    if ended and not ended & {*SETTLED} - {ALLOWED}:
+        return REPORTED if ended & {REPORTED, ALLOWED} else "skipped"
     return "passed"
 
 

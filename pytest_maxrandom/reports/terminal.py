@@ -17,6 +17,7 @@ from pytest_maxrandom.reports.layout import Line, Markup, table_lines, wrapped
 from pytest_maxrandom.reports.phrases import decisive_name
 from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import (
+    asserts,
     became,
     missing,
     names,
@@ -28,7 +29,7 @@ from pytest_maxrandom.reports.summary import (
     unverified,
     with_rows,
 )
-from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.reports.text import clauses, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,9 +75,7 @@ def _verdict(run: RunRecord, width: int) -> Iterator[Line]:
         ended = overall(run)
         word, colour = ended.upper(), OUTCOMES[ended].colour
         markup: tuple[Markup, ...] = (colour, "bold") if colour else ("bold",)
-        flagged = sum(claim.outcome == "passed" and bool(claim.red_flags) for claim in run.claims)
-        of_passing = f"{count(flagged)} that {'passes has' if flagged == 1 else 'pass have'}"
-        told = f"{word}: {tally(run)}" + f"; {of_passing} red flags" * bool(flagged)
+        told = clauses(f"{word}: {tally(run)}", *_flagged(run))
         yield from wrapped(told, width, indent=_INDENT, markup=markup, lead=len(word) + 1)
     if told := missing(run):
         ended = "interrupted" if run.interrupted else "ended early"
@@ -120,15 +119,29 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
         yield from wrapped(f"{count(skipped)} claims were skipped", width)
 
 
+def _flagged(run: RunRecord) -> Iterator[str]:
+    """Say how many claims have red flags although they pass, or are reported."""
+    kinds = Counter(map(_ended, (claim for claim in run.claims if claim.red_flags)))
+    for kind, one in (("that pass", "that passes"), ("that are reported", "that is reported")):
+        if number := kinds[kind]:
+            yield f"{count(number)} {f'{one} has' if number == 1 else f'{kind} have'} red flags"
+
+
+def _ended(claim: ClaimRecord) -> str:
+    """Say of which claims it is one; nothing passes that is only reported."""
+    if claim.outcome != "passed":
+        return "that do not pass"
+    return "that pass" if asserts(claim) else "that are reported"
+
+
 def _red_flags(run: RunRecord, width: int, *, is_whole: bool) -> Iterator[Line]:
-    """Tell each red flag once, those of claims that pass first, and say where none were looked for.
+    """Tell red flags once for each kind of claim, and say where none were looked for.
 
     pytest has told those that are why a claim fails.
     """
     named = {name: visible(shown) for name, shown in names(run).items()}
-    passing = [claim for claim in run.claims if claim.outcome == "passed"]
-    others = [claim for claim in run.claims if claim.outcome != "passed"]
-    for heading, claims in (("that pass", passing), ("that do not pass", others)):
+    for heading in ("that pass", "that are reported", "that do not pass"):
+        claims = [claim for claim in run.claims if _ended(claim) == heading]
         found = list(_flags_of(claims, named, is_whole))
         if found:
             yield Line(f"Red flags of claims {heading}:", ("bold",))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
     BASELINES,
@@ -20,6 +21,7 @@ from pytest_maxrandom.notation import (
     signed,
 )
 from pytest_maxrandom.record import (
+    OUTCOMES,
     STANDINGS,
     ClaimRecord,
     ComparisonRecord,
@@ -27,6 +29,7 @@ from pytest_maxrandom.record import (
     DecidedEarly,
     LabelBiasRecord,
     Record,
+    Remark,
     ReplicatesRecord,
     Searched,
 )
@@ -35,8 +38,12 @@ from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_passes
 from pytest_maxrandom.stats.multiplicity import above, decisive
 
+if TYPE_CHECKING:
+    from pytest_maxrandom.stats.sizes import Mix
+
 _OF_COUNTS = ("p_max", "union_p")
-"""P-values that the number of right answers alone decides."""
+"""P-values that the number of right answers alone decides; the permutation p does so as well where
+the other answers are taken as they are."""
 _USUAL_LEVEL = 0.05
 
 
@@ -50,6 +57,7 @@ def word(record: Record) -> None:
 
 def word_remarks(record: Record) -> None:
     """Word its notes, warnings and red flags; not why it fails, which may be an error."""
+    record.cannot_tell = None if record.cannot_tell is None else worded(record.cannot_tell)
     record.notes = list(map(worded, record.notes))
     record.warnings = list(map(worded, record.warnings))
     if isinstance(record, ClaimRecord):
@@ -61,7 +69,9 @@ def word_remarks(record: Record) -> None:
 
 def failure(record: Record) -> str | None:
     """Say why a record fails; the message that it has where no numbers tell."""
-    if record.passed is not False:
+    if record.cannot_tell is not None and isinstance(record, ClaimRecord):
+        return _untold(record, record.cannot_tell)
+    if record.passed is not False and record.cannot_tell is None:
         return record.message
     try:
         match record:
@@ -141,15 +151,34 @@ def _of_claim(claim: ClaimRecord) -> str | None:
         return claim.message
     if claim.searched is not None and claim.searched.why is not None:
         return _after_search(claim, claim.searched)
-    parts = unmet(claim)
+    parts, by_class = unmet(claim), _by_class(claim)
     said = _shortfall(claim, parts) if parts else _missed(claim)
     kinds = list(dict.fromkeys(flag.kind for flag in claim.failing_flags))
     if not kinds:
-        return said or claim.message
+        return said + by_class if said else claim.message
     if not said:  # its numbers pass
         bounded = [p_is(claim, key) for key in levels_of(claim)]
         said = f"{_reached_and_needed(claim)[0]} {_context(claim, ', '.join(bounded))}"
-    return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
+    return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}{by_class}"
+
+
+def _by_class(claim: ClaimRecord) -> str:
+    """Say that balanced accuracy shows what a failing claim about accuracy cannot."""
+    for note in claim.notes:
+        if note.kind == "by_class":
+            p, score = p_value(note.values["p"]), accuracy(note.values["score"])
+            return (
+                f"; `metric: balanced_accuracy` shows knowledge: {score}, permutation p {equals(p)}"
+            )
+    return ""
+
+
+def _untold(claim: ClaimRecord, why: Remark) -> str:
+    """Say that neither passing nor failing can be told, and what is known."""
+    known = [_reached_and_needed(claim)[0]]
+    known += [] if claim.p_max is None else [p_is(claim, "p_max")]
+    said = OUTCOMES["cannot tell"].one
+    return f"{said}: {worded(why).text} {_context(claim, ', '.join(known))}"
 
 
 def _after_search(claim: ClaimRecord, searched: Searched) -> str:
@@ -181,7 +210,14 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
     """Say what the best prompt reaches and what it needs, with the reason that weighs most."""
     found, least = _reached_and_needed(claim)
     bounds = levels_of(claim)
-    of_counts = {part.part: bounds[part.part] for part in parts if part.part in _OF_COUNTS}
+    decided: tuple[str, ...] = _OF_COUNTS
+    if least is not None and "permutation_p" in claim.critical_parts:
+        decided = (*_OF_COUNTS, "permutation_p")
+    of_counts = {
+        part.part: bounds[part.part]
+        for part in parts
+        if part.part in decided and part.p is not None
+    }
     key = decisive({part.part: part.p for part in parts}, of_counts)
     if key is not None:
         bound = of_counts[key]
@@ -191,12 +227,46 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
         highest = key == "max_random"
         baseline = claim.max_random_baseline if highest else claim.standard_baseline
         reason = f"{BASELINES[key].removeprefix('the ')} {accuracy(baseline)}"
+        if highest and (p := claim.permutation_p) is not None and "permutation_p" in bounds:
+            return (
+                f"{found}, needs {least} {_context(claim, reason)}: its permutation p is "
+                f"{p_value(p)}, so {_ways_above(claim)}"
+            )
     else:
         enough = f" reaches the {least} that p_max needs" if least and "p_max" in bounds else ""
         return f"{found}{enough}; {parts[0]} {_context(claim)}"
     if least is None:
         return f"{found}; no {metric_name(claim)} can pass {_context(claim, reason)}"
     return f"{found}, needs {least} {_context(claim, reason)}"
+
+
+def _ways_above(claim: ClaimRecord) -> str:
+    """Say how a best prompt that is no luck may be above the maximum random baseline."""
+    ways = ["claim `assert: {permutation_p: 0.05}`, which allows for prompts that answer alike"]
+    best, n, mix = claim.best_accuracy or 0.0, examples(claim), mix_of(claim)
+    if claim.metric == "accuracy" and n and claim.t and best > (claim.standard_baseline or 0.0):
+        from pytest_maxrandom.stats import sizes  # it needs NumPy, which a summary does not
+
+        if fewer := sizes.largest_t_below(n, mix, best):
+            ways.append(f"try at most {count(fewer)} prompts")
+        if more := sizes.examples_for_expected_maximum(best, mix, claim.t):
+            ways.append(f"use about {count(more)} examples")
+    return f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+
+
+def sizes_by_chance(claim: ClaimRecord) -> dict[Fraction, int]:
+    """Return the number of examples by the chance of one guess; empty where they are not known."""
+    return {Fraction(text): size for text, size in claim.chances.items()}
+
+
+def mix_of(claim: ClaimRecord) -> Mix:
+    """Return the chances of a claim's examples; their mean where they mix and are no 1/m."""
+    sizes = sizes_by_chance(claim)
+    if len(sizes) == 1:
+        return next(iter(sizes))
+    if sizes and all(chance.numerator == 1 for chance in sizes):
+        return {chance.denominator: size for chance, size in sizes.items()}
+    return claim.standard_baseline or 0.0
 
 
 def _context(claim: ClaimRecord, reason: str = "") -> str:
@@ -289,13 +359,11 @@ def _of_contamination(record: ContaminationRecord) -> str | None:
     of_boost, of_bias = p_value(record.boost_p), p_value(record.bias_p)
     known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"
     beyond = f"{record.test} is {signed(record.bias)} above {record.extra} (p {of_bias})"
-    if record.finding == "inconclusive":
-        way = designs.way_to_boost(record)
-        return (
-            f"inconclusive: {known}, so tuning on text of this kind shows no effect {at}, and "
-            f"there is no conclusion about {record.test!r}; use {way}, or write "
-            "`allow_inconclusive: true`"
-        )
-    if record.finding == "tuned on the text":
-        return f"tuned on the text: {known}, and {beyond}, {at}"
-    return record.message
+    if record.cannot_tell is not None:
+        said = f"{OUTCOMES['cannot tell'].one}: {worded(record.cannot_tell).text}"
+        return f"{said} ({known}, and {beyond}, {at})"
+    if record.finding != "tuned on the text":
+        return record.message
+    if designs.has_boost(record):
+        return f"{designs.indicated(record)}: {known}, and {beyond}, {at}"
+    return f"{designs.indicated(record)}: {beyond}, while {known}, {at}"

@@ -54,7 +54,7 @@ class Outlook:
         critical = None
         if found.why is None and found.possible:
             judged = planned.with_t(int(found.possible))
-            least = judged.claim.critical(judged.null)
+            least = judged.claim.by_union().critical(judged.null)
             critical = None if least is None else int(least)
         n = planned.condition.prompt_set.n
         return cls(steps, found.possible, critical, n, found.decided_by, found.why)

@@ -215,6 +215,8 @@ class Tries:
         record.warnings = list(dict.fromkeys(evaluation.warnings))
         word(record)
         record.outcome = "passed" if record.passed else "failed"
+        if record.cannot_tell is not None:
+            record.outcome = "cannot tell"
         return record
 
     def _outlook(self) -> Outlook:

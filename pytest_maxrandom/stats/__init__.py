@@ -12,7 +12,11 @@ which asks for one number starts at once.
 ``metrics``        balanced accuracy, macro-F1, and the best of t in them
 ``gold``           right answers, one or several
 ``majority``       the best constant answer
+``arranged``       best scores with other right answers that might have been
 ``permutation``    max-T permutation test
+``clustered``      the same where examples form clusters of unequal size
+``orders``         the same where examples compare things that recur
+``exchanges``      which of these tests right answers call for
 ``labels``         whether answers follow the question or the label
 ``multiplicity``   many claims at once
 ``looks``          many looks at a claim whose t grows

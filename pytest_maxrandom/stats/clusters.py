@@ -105,6 +105,64 @@ def follows(
     return reached / (permutations + 1)
 
 
+def alike_within(
+    answers: NDArray[np.int64],
+    clusters: Sequence[Hashable],
+    classes: Sequence[Hashable],
+    permutations: int = 999,
+    seed: int = 0,
+) -> float:
+    """Return the permutation p-value of answers that are alike within their cluster.
+
+    Examples exchange their answers within classes, so what depends on the class alone, such as
+    what is right, does not count: the share of such shuffles, the observed order counted as one, in
+    which at least as many answers are those to the example before in the cluster.
+
+    Parameters
+    ----------
+    answers : ndarray of int
+        Shape (t, n).
+    clusters, classes : sequence of hashable
+        Per example.
+    """
+    numbers, kinds = numbered(clusters), numbered(classes)
+    order = np.argsort(numbers, kind="stable")
+    beside = np.flatnonzero(np.diff(numbers[order]) == 0)
+    one, other = order[beside], order[beside + 1]
+    groups = [np.flatnonzero(kinds == kind) for kind in range(kinds.max() + 1)]
+    rng = np.random.default_rng(seed)
+    reached, observed = 0, int((answers[:, one] == answers[:, other]).sum())
+    for _ in range(permutations):
+        moved = np.empty(len(numbers), dtype=np.int64)
+        for group in groups:
+            moved[group] = rng.permutation(group)
+        shuffled = answers[:, moved]
+        reached += int((shuffled[:, one] == shuffled[:, other]).sum()) >= observed
+    return (1 + reached) / (permutations + 1)
+
+
+def united(n: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """Return per example the first one that it belongs to by pairs of them.
+
+    Examples
+    --------
+    >>> united(5, [(0, 3), (3, 4)])
+    [0, 1, 2, 0, 0]
+    """
+    firsts = [*range(n)]
+
+    def first(place: int) -> int:
+        while firsts[place] != place:
+            firsts[place] = firsts[firsts[place]]
+            place = firsts[place]
+        return place
+
+    for one, other in pairs:
+        low, high = sorted((first(one), first(other)))
+        firsts[high] = low
+    return [first(place) for place in range(n)]
+
+
 def numbered(clusters: Iterable[Hashable]) -> NDArray[np.intp]:
     """Return per example the number of its cluster, from 0 in the order in which they come."""
     known: dict[Hashable, int] = {}

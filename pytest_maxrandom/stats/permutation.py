@@ -13,43 +13,46 @@ Examples are permuted within *strata*, whose examples can exchange their right a
 from __future__ import annotations
 
 import math
+import threading
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import count
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from pytest_maxrandom.stats.arranged import (
+    NEAR,
+    ArrangementTest,
+    batch_of,
+    compared_with,
+    scores_by_labels,
+    scores_of_accuracy,
+)
 from pytest_maxrandom.stats.chances import integers, whole_number
 from pytest_maxrandom.stats.gold import (
-    NOT_EVALUATED,
     check_predictions,
     membership,
     right_labels,
 )
-from pytest_maxrandom.stats.metrics import ACCURACY, Tally
+from pytest_maxrandom.stats.metrics import ACCURACY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from pytest_maxrandom.stats.arranged import Order
     from pytest_maxrandom.stats.gold import Gold
-    from pytest_maxrandom.stats.maximum import Floats
     from pytest_maxrandom.stats.metrics import Statistic
 
-    Order = NDArray[np.integer[Any]]
 
 STOP_AFTER = 1_000
 """Exceedances after which a permutation test is decided: p is then known to 3 %."""
 
-_CELLS = 2**21  # entries of one batch of permuted right answers: 8 MiB
-_MOST_AT_ONCE = 1024  # permutations of one batch
 _KEPT = 2**22  # entries of permutations that are kept for the next test: 8 MiB
-_NEAR = 1e-12  # two scores closer than this are the same score, computed differently
 _FEWEST = 9_999
 MOST = 1_999_999
 """Permutations of one prompt at most."""
@@ -68,31 +71,11 @@ def permutations_for(level: float) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PermutationTest:
-    """Result of `max_t_test`.
+class PermutationTest(ArrangementTest):
+    """Result of `max_t_test`."""
 
-    Attributes
-    ----------
-    p_value
-        (1 + exceedances) / (permutations + 1), or exceedances / permutations after an early stop.
-    permutations
-        Number of permutations drawn.
-    exceedances
-        Permutations whose statistic is at least the observed one.
-    best
-        Best observed score T.
-    best_prompt
-        Row of the first prompt that reaches it.
-    fixed
-        Examples whose right answers never move, because no other example, or group, is like theirs.
-    """
-
-    p_value: float
-    permutations: int
-    exceedances: int
-    best: float
-    best_prompt: int
     fixed: int
+    """Examples whose right answers never move, because no other example, or group, is like them."""
 
 
 def arrangements(gold: Gold, strata: ArrayLike, groups: Sequence[Hashable] | None = None) -> int:
@@ -168,30 +151,18 @@ def max_t_test(
     check_predictions(chosen, rights, counts)
     apart = counts if apart is None else apart
     limit = whole_number("permutations", permutations, 1)
-    enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
     blocks = _blocks(apart, groups)
     right = membership(rights, int(counts.max()))
-    if statistic is ACCURACY:
-        scores, reaches = _of_accuracy(chosen, right)
-    else:
-        scores, reaches = _of_labels(statistic, chosen, right, apart)
-    best_prompt = int(np.argmax(scores))
-
-    batch = max(1, min(_MOST_AT_ONCE, _CELLS // (max(n, len(chosen)) * right.shape[1])))
-    drawn = exceeded = 0
-    for order in _orders(blocks, n, batch, limit, seed):
-        reached = np.cumsum(reaches(order))
-        stop = int(np.searchsorted(reached, enough - exceeded))
-        drawn += min(stop + 1, len(order))
-        exceeded += int(reached[min(stop, len(order) - 1)])
-        if exceeded >= enough:
-            break
+    exact = statistic is ACCURACY
+    scores = (
+        scores_of_accuracy(chosen, right)
+        if exact
+        else scores_by_labels(statistic, chosen, right, apart)
+    )
+    cells = max(n, len(chosen)) * right.shape[1]
+    orders = _orders(blocks, n, batch_of(cells), limit, seed)
     return PermutationTest(
-        p_value=exceeded / drawn if exceeded >= enough else (1 + exceeded) / (drawn + 1),
-        permutations=drawn,
-        exceedances=exceeded,
-        best=float(scores[best_prompt]),
-        best_prompt=best_prompt,
+        **compared_with(orders, scores, limit, stop_after, 0.0 if exact else NEAR),
         fixed=sum(members.size for members in blocks if len(members) == 1),
     )
 
@@ -207,7 +178,7 @@ def max_t_of_all(
     strata: ArrayLike | None = None,
     groups: Sequence[Hashable] | None = None,
     seed: int = 0,
-) -> tuple[float, PermutationTest]:
+) -> tuple[float, PermutationTest, float]:
     """Test the best of t prompts, of which some are at hand.
 
     Each of the others is taken to reach the best score with permuted right answers as often as the
@@ -229,6 +200,8 @@ def max_t_of_all(
         Of the best of all t.
     test
         Of the prompts at hand.
+    bound
+        What the best score must exceed for a p-value of at most ``level``; infinity where none can.
     """
     answers = np.asarray(predictions)
     tested = partial(
@@ -241,13 +214,48 @@ def max_t_of_all(
         stop_after=STOP_AFTER,
         seed=seed,
     )
+    return of_all(tested, answers, t, level)
+
+
+Test = TypeVar("Test", bound=ArrangementTest)
+
+
+def of_all(
+    tested: Callable[..., Test], answers: NDArray[np.int64], t: int, level: float
+) -> tuple[float, Test, float]:
+    """Test the best of t prompts, of which some are at hand, by any test: see `max_t_of_all`.
+
+    Parameters
+    ----------
+    tested
+        The test of some prompts' answers, shape (t, n), with so many `permutations`.
+    """
     test = tested(answers, permutations=permutations_for(level))
     others = t - len(answers)
     if others <= 0:
-        return test.p_value, test
+        return test.p_value, test, test.bound(level)
     enough = min(MOST, permutations_for(level / others))
     alone = tested(answers[[test.best_prompt]], permutations=enough)
-    return min(1.0, test.p_value + others * alone.p_value), test
+    p_value = min(1.0, test.p_value + others * alone.p_value)
+    return p_value, test, _bound_of_all(test, alone, others, level)
+
+
+def _bound_of_all(
+    test: ArrangementTest, alone: ArrangementTest, others: int, level: float
+) -> float:
+    """Return what the best score must exceed where the others count as often as one alone."""
+    scores = np.unique(np.concatenate([test.maxima, alone.maxima]))
+
+    def p_above(score: float) -> float:
+        hand, one = (
+            (1 + len(each.maxima) - int(np.searchsorted(each.maxima, score, side="right")))
+            / (each.permutations + 1)
+            for each in (test, alone)
+        )
+        return hand + others * one
+
+    place = bisect_left(scores, True, key=lambda score: p_above(score) <= level * (1 + NEAR))
+    return float(scores[place]) if place < len(scores) else math.inf
 
 
 def _orders(
@@ -283,7 +291,7 @@ class _Kept:
     def __init__(self, draws: Iterator[Order], n: int) -> None:
         self._draws, self._type = draws, np.min_scalar_type(n)
         self._known: list[Order] = []
-        self._lock = Lock()
+        self._lock = threading.Lock()
 
     def __iter__(self) -> Iterator[Order]:
         for place in count():
@@ -299,74 +307,6 @@ class _Kept:
 @lru_cache(maxsize=2)
 def _kept(kinds: tuple[tuple[int, bytes], ...], n: int, batch: int, limit: int, seed: int) -> _Kept:
     return _Kept(_drawn(kinds, n, batch, limit, seed), n)
-
-
-def _of_accuracy(
-    chosen: NDArray[np.int64], right: NDArray[np.bool_]
-) -> tuple[Floats, Callable[[Order], NDArray[np.bool_]]]:
-    """Return the accuracies, and what tells which permutations reach the best; all exact."""
-    answered = (chosen[:, :, None] == np.arange(right.shape[1])).reshape(len(chosen), -1)
-    answers, gold = answered.astype(np.float32), right.astype(np.float32)
-    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
-    correct = np.rint(answers @ gold.ravel()).astype(np.int64)
-    # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
-    scores = correct / sizes
-    place = int(np.argmax(scores))
-    best = Fraction(int(correct[place]), int(sizes[place]))
-    needed = -(-sizes * best.numerator // best.denominator)
-
-    def reaches(order: Order) -> NDArray[np.bool_]:
-        # As gold[order], at a tenth of its time.
-        counted = gold.take(order, axis=0).reshape(len(order), -1) @ answers.T
-        return np.asarray((counted >= needed - 0.5).any(axis=1))
-
-    return scores, reaches
-
-
-def _of_labels(
-    statistic: Statistic,
-    chosen: NDArray[np.int64],
-    right: NDArray[np.bool_],
-    strata: NDArray[np.int64],
-) -> tuple[Floats, Callable[[Order], NDArray[np.bool_]]]:
-    """Return the scores, and what tells which permutations reach the best."""
-    n = chosen.shape[1]
-    everywhere = np.arange(n)
-    parts = [everywhere]
-    if statistic.by_stratum:
-        parts = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
-    # Of a permuted label, only the examples matter that may have it.
-    cells = [
-        (members, label)
-        for members in parts
-        for label in range(right.shape[1])
-        if right[members, label].any() or (chosen[:, members] == label).any()
-    ]
-    member = right.astype(np.float32)
-    said = [(chosen[:, part] == label).astype(np.float32).T for part, label in cells]
-    # Most often all prompts were scored on the same examples, or a few sets of them.
-    masks, place = np.unique(chosen != NOT_EVALUATED, axis=0, return_inverse=True)
-    evaluated = masks.astype(np.float32).T
-    answered = np.stack([answers.sum(axis=0) for answers in said], axis=-1).astype(np.float64)
-    sizes = [evaluated[part].sum(axis=0)[place.ravel()] for part, _ in cells]
-    scored = np.stack(sizes, axis=-1).astype(np.float64)
-
-    def scores(order: Order) -> Floats:
-        rights = [member[order[:, part], label] for part, label in cells]
-        hits = [right @ answers for right, answers in zip(rights, said, strict=True)]
-        seen = [
-            (right @ evaluated[part])[:, place.ravel()]
-            for right, (part, _) in zip(rights, cells, strict=True)
-        ]
-        # Counts are exact as single floats, their quotients would not be.
-        hit, there = (np.stack(parts, axis=-1).astype(np.float64) for parts in (hits, seen))
-        return np.nan_to_num(statistic.of(Tally(hit, there, answered, scored)), nan=-np.inf)
-
-    observed = scores(everywhere[None])[0]
-    if not np.isfinite(observed).any():
-        raise ValueError("no prompt has a score, because too few labels are right somewhere")
-    best = observed.max() - _NEAR
-    return observed, lambda order: scores(order).max(axis=1) >= best
 
 
 def _blocks(

@@ -195,7 +195,7 @@ def conclude(
     Where the claim asserts nothing, each replicate's verdict is where its best accuracy stands
     compared with the baselines, else whether the claim holds.
     """
-    held, total = sum(run.passed for run in runs), len(runs)
+    held, total = sum(bool(run.passed) for run in runs), len(runs)
     claims = record.asserted.keys() - {"in_replicates"}
     record.runs = list(runs)
     record.share_passed = held / total

@@ -150,7 +150,8 @@ class ContaminationSpec(Spec):
     level: Level = 0.05
     """The level for the p-values of "extra is better than base" and "test is better than extra"."""
     allow_inconclusive: bool = False
-    """Whether the check passes if extra is not better than base, so that it has no conclusion."""
+    """Whether pytest lets the check be if it cannot tell, because neither extra is better than base
+    nor test than extra. Test better than extra is a finding, which this never passes."""
     xfail: Text | None = None
     """Why this is expected to fail (strict: the test fails if it passes)."""
 

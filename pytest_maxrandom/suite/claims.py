@@ -155,9 +155,9 @@ class ClaimSettings(Spec):
     """What a suite says for all of its claims, and a task may say for its own."""
 
     assertion: BoundsSpec | Literal["report"] | None = Field(default=None, alias="assert")
-    """What must hold; if not given, `p_max: 0.05` and `permutation_p: 0.05`, of which the latter
-    needs given answers and right answers. report: nothing is claimed, but the numbers are
-    reported."""
+    """What must hold; if not given, `permutation_p: 0.05` and `beats: max_random`, which need the
+    answers and the right answers: without them the claim cannot tell, and a claim such as `p_max:
+    0.05` must be named. report: nothing is claimed, but the numbers are reported."""
     xfail: Text | None = None
     """Why this claim is expected to fail (strict: the test fails if the claim passes)."""
     marks: list[Mark] = Field(default=[])
@@ -168,8 +168,9 @@ class CountedSettings(ClaimSettings):
     """The same, of claims whose t is counted in the ledger."""
 
     assertion: AssertSpec | Literal["report"] | None = Field(default=None, alias="assert")
-    """What must hold; `p_max: 0.05` and `permutation_p: 0.05` if not given (only the latter with a
-    `metric` that it alone judges). report: nothing is claimed, but the numbers are reported."""
+    """What must hold; if not given, `permutation_p: 0.05` and `beats: max_random`; `permutation_p`
+    and `p_max: 0.05` where prompts leave out their own demonstrations; `permutation_p` alone with a
+    `metric` that it alone judges. report: nothing is claimed, but the numbers are reported."""
 
 
 def _off(value: Any) -> Any:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_maxrandom.answers import RECURRING
-from pytest_maxrandom.stats.permutation import arrangements
+from pytest_maxrandom.stats.exchanges import Exchange
+from pytest_maxrandom.stats.orders import compared
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import share_choices
 
@@ -42,6 +45,8 @@ class Labels:
     strata: tuple[int, ...]
     """Per example a number: labels mean the same in examples with the same one, which can exchange
     their right answers."""
+    things: bool = False
+    """Whether labels are numbers of things that examples compare, the same wherever one recurs."""
 
     @property
     def choices(self) -> list[int]:
@@ -79,9 +84,15 @@ class Labels:
         ]
 
     @property
+    def exchange(self) -> Exchange:
+        """How right answers can be exchanged."""
+        offered = self.codes if self.things else None
+        return Exchange(self.gold, self.strata, self.groups, offered)
+
+    @property
     def arrangements(self) -> int:
         """In how many ways right answers can be shuffled."""
-        return arrangements(self.gold, self.strata, self.groups)
+        return self.exchange.arrangements
 
     @property
     def usual(self) -> tuple[int | None, ...]:
@@ -123,10 +134,15 @@ def label(examples: Sequence[Example], *, by_place: bool = False) -> Labels:
     by_place : bool
         Whether labels are places even where all examples share their choices.
     """
+    return _label(tuple(examples), by_place)
+
+
+@lru_cache(maxsize=16)  # a task's claims have the same examples
+def _label(examples: tuple[Example, ...], by_place: bool) -> Labels:
     shared = not by_place and share_choices(examples)
     coded = _by_text if shared else _by_place
     strata = tuple(len(example.choices) for example in examples)
-    return Labels(tuple(examples), tuple(map(coded, examples)), shared, strata)
+    return Labels(examples, tuple(map(coded, examples)), shared, strata)
 
 
 def _by_text(example: Example, texts: Collection[str] | None = None) -> tuple[int, ...]:
@@ -151,8 +167,7 @@ def label_by_text(examples: Sequence[Example]) -> Labels | None:
 
     Where half of the questions offer Yes and No, and half True and False, a model may prefer to
     affirm; and where all offer None beside a choice of their own, to say None. Labels mean the same
-    in examples that share their recurring texts. Where too few do, the rarest of them counts as a
-    choice of the example's own.
+    in examples that share their recurring texts; see `recurring`.
 
     Returns
     -------
@@ -160,37 +175,60 @@ def label_by_text(examples: Sequence[Example]) -> Labels | None:
     """
     if share_choices(examples):
         return None
-    times = Counter(text for example in examples for text in set(example.choices))
-    recurring = [
+    found = recurring([example.choices for example in examples])
+    if found is None:
+        return None
+    pairs = zip(examples, found.texts, strict=True)
+    codes = tuple(_by_text(example, texts) for example, texts in pairs)
+    return Labels(tuple(examples), codes, shared=False, strata=found.strata)
+
+
+class Recurring(NamedTuple):
+    """Which texts of lists of choices recur.
+
+    Attributes
+    ----------
+    texts : tuple of tuple of str
+        Per list those that do, the commonest first.
+    strata : tuple of int
+        Per list a number below 0, the same where these are the same; else how many choices it has.
+    """
+
+    texts: tuple[tuple[str, ...], ...]
+    strata: tuple[int, ...]
+
+
+def recurring(lists: Sequence[Sequence[str]]) -> Recurring | None:
+    """Find the texts that enough lists of choices share; None where there are none.
+
+    Where too few lists share all of theirs, the rarest of them counts as a choice of its own.
+    """
+    times = Counter(text for choices in lists for text in set(choices))
+    found = [
         sorted(
-            (text for text in set(example.choices) if times[text] >= RECURRING),
+            (text for text in set(choices) if times[text] >= RECURRING),
             key=lambda text: (-times[text], text),
         )
-        for example in examples
+        for choices in lists
     ]
-    kinds = _kinds(examples, recurring)
+    kinds = _kinds(lists, found)
     while few := {kind for kind, many in Counter(kinds).items() if kind[0] and many < RECURRING}:
-        for texts, kind in zip(recurring, kinds, strict=True):
+        for texts, kind in zip(found, kinds, strict=True):
             if kind in few:
                 texts.pop()
-        kinds = _kinds(examples, recurring)
+        kinds = _kinds(lists, found)
     number = {kind: -1 - place for place, kind in enumerate(dict.fromkeys(kinds)) if kind[0]}
     if not number:
         return None
-    return Labels(
-        tuple(examples),
-        tuple(_by_text(example, texts) for example, texts in zip(examples, recurring, strict=True)),
-        shared=False,
-        strata=tuple(number.get(kind, kind[1]) for kind in kinds),
-    )
+    strata = tuple(number.get(kind, kind[1]) for kind in kinds)
+    return Recurring(tuple(map(tuple, found)), strata)
 
 
 def _kinds(
-    examples: Sequence[Example], recurring: Sequence[Sequence[str]]
+    lists: Sequence[Sequence[str]], found: Sequence[Sequence[str]]
 ) -> list[tuple[tuple[str, ...], int]]:
     return [
-        (tuple(sorted(texts)), len(example.choices))
-        for example, texts in zip(examples, recurring, strict=True)
+        (tuple(sorted(texts)), len(choices)) for choices, texts in zip(lists, found, strict=True)
     ]
 
 
@@ -220,6 +258,42 @@ def label_by_cluster(examples: Sequence[Example]) -> Labels | None:
     return Labels(tuple(examples), tuple(codes), shared=False, strata=strata)
 
 
+def label_things(examples: Sequence[Example]) -> Labels | None:
+    """Give things that examples compare ("which is larger, X or Y?") the same labels everywhere.
+
+    Returns None where no things recur as `pytest_maxrandom.stats.orders.compared` tells, or an
+    example offers a text twice.
+    """
+    offered = [example.choices for example in examples]
+    if share_choices(examples) or any(len(set(each)) < len(each) for each in offered):
+        return None
+    marked = compared(offered).tolist()
+    if not any(one and len(each.right) == 1 for one, each in zip(marked, examples, strict=True)):
+        return None
+    number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
+    codes = tuple(tuple(number[text] for text in each) for each in offered)
+    return Labels(tuple(examples), codes, shared=False, strata=(0,) * len(offered), things=True)
+
+
+def _is_settled(examples: Sequence[Example]) -> bool:
+    """Tell whether each set of choices that recurs always has the same right answers."""
+    rights: dict[frozenset[str], frozenset[str]] = {}
+    return all(
+        rights.setdefault(frozenset(each.choices), found) == found
+        for each in examples
+        for found in [frozenset(each.choices[index] for index in each.right)]
+    )
+
+
+def label_exchanged_texts(examples: Sequence[Example]) -> Labels | None:
+    """Give choices labels as `label_by_text`, if right answers can be exchanged so.
+
+    They cannot where right answers are those of an order of things.
+    """
+    settled = label_things(examples) is not None and _is_settled(examples)
+    return None if settled else label_by_text(examples)
+
+
 def preferable(prompt_set: PromptSet) -> list[Labels]:
     """Return all that a model may prefer to answer.
 
@@ -229,7 +303,7 @@ def preferable(prompt_set: PromptSet) -> list[Labels]:
     examples = prompt_set.validation
     found = label(examples)
     if not found.shared:
-        by_text = label_by_text(examples)
+        by_text = label_exchanged_texts(examples)
         return [found] if by_text is None else [found, by_text]
     if any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
         return [found, label(examples, by_place=True)]
@@ -238,8 +312,9 @@ def preferable(prompt_set: PromptSet) -> list[Labels]:
 
 def shuffled(prompt_set: PromptSet) -> list[Labels]:
     """Return all labels whose right answers are shuffled, first those of the reports."""
-    by_cluster = label_by_cluster(prompt_set.validation)
-    return preferable(prompt_set) + ([] if by_cluster is None else [by_cluster])
+    examples = prompt_set.validation
+    others = label_by_cluster(examples), label_things(examples)
+    return preferable(prompt_set) + [each for each in others if each is not None]
 
 
 def label_words(form: Format, labels: Labels, m: int) -> tuple[str, ...] | None:

@@ -10,6 +10,7 @@ import numpy as np
 from pytest_maxrandom.answers import NO_CHOICE, Answers, Unread
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.labels import common_words
+from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.sweeps.scorers import SCORERS, joined
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def labelled(predictions: Iterable[PromptPredictions], labels: Labels) -> NDArra
     scored on an example: its own demonstrations.
     """
     places = {example.presentation: place for place, example in enumerate(labels.examples)}
-    beyond = max(labels.choices)
+    beyond = 1 + max(map(max, labels.codes))
     rows = []
     for prompt in predictions:
         row = [NOT_EVALUATED] * len(places)
@@ -214,7 +215,9 @@ def texts_of(examples: Sequence[Example]) -> Texts:
         inputs=tuple(example.text for example in examples),
         copies=_copies(examples),
         alphabetical=tuple(map(_alphabetical, examples)),
-        offered=tuple(tuple(sorted(example.choices)) for example in examples),
+        offered=tuple(
+            tuple(example.choices[place] for place in shown_order(example)) for example in examples
+        ),
         clusters=None if set(clusters) == {None} else clusters,
     )
 

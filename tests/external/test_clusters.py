@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.tasks import Task
 
-CLUSTERS = ("shared_text", "clustered_answers")
+CLUSTERS = ("shared_text", "clustered_answers", "compared_things")
 APART = (
     "date_understanding",
     "geometric_shapes",

@@ -19,7 +19,7 @@ COMMENT = ROOT / ".github" / "actions" / "comment" / "action.yml"
 
 CLAIM = """
 def test_{name}(maxrandom):
-    maxrandom.check(best_correct={best}, n=100, t=10, chance=0.5, task="{name}")
+    maxrandom.check(best_correct={best}, n=100, t=10, chance=0.5, task="{name}", p_max=0.05)
 """
 HOLDS, FAILS = 64, 63
 """Of 100 with 10 prompts, by 1 - P(Binomial(100, 1/2) < best) ** 10."""

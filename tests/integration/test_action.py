@@ -206,7 +206,7 @@ def test_what_suites_print_is_no_command_to_the_runner(workspace: Path) -> None:
     name = "a\\n::set-output name=code::0\\n::error::x\\n##[add-path]/evil,%0A:"
     (workspace / "models" / "test_hostile.py").write_text(
         f'def test_it(maxrandom):\n    print("{name}")\n    print("::add-mask::a")\n'
-        f'    maxrandom.check(best_correct=1, n=9, t=2, chance=0.5, task="{name}")\n'
+        f'    maxrandom.check(best_correct=1, n=9, t=2, chance=0.5, task="{name}", p_max=0.05)\n'
     )
     (workspace / "models" / "eval_suites").mkdir()
     (workspace / "models" / "eval_suites" / "a,%0A:b.yaml").write_text(f'"{name}": 1\n')

@@ -29,7 +29,7 @@ def _claims(folder: Path, *best: int) -> None:
     (folder / "test_claims.py").write_text(
         "".join(
             f"def test_{place}(maxrandom):\n"
-            f"    maxrandom.check(best_correct={value}, n=100, t=10, chance=0.5)\n"
+            f"    maxrandom.check(best_correct={value}, n=100, t=10, chance=0.5, p_max=0.05)\n"
             for place, value in enumerate(best)
         )
     )

@@ -94,7 +94,7 @@ def test_a_ledger_that_shrank_is_red_with_the_reason(
     assert code == 1
     last = said.splitlines()[-1]
     assert last.startswith(
-        "maxrandom gate: failed: 1 of 1 claim passes; the ledger lost what stood"
+        "maxrandom gate: failed: 1 of 1 claim passes on p_max only; the ledger lost what stood"
     )
     assert "and 13 more" in last
     assert sum(" is gone " in line for line in said.splitlines()[:-1]) == 16

@@ -45,7 +45,8 @@ def test_the_installed_wheel_renders_a_report(wheel: Path, tmp_path: Path) -> No
     subprocess.run([*command, "--target", str(installed), str(wheel)], check=True)
     (tmp_path / "test_claim.py").write_text(
         "def test_claim(maxrandom):\n"
-        "    maxrandom.check(best_correct=70, n=100, t=10, chance=0.5, task='from a wheel')\n"
+        "    maxrandom.check(\n"
+        "        best_correct=70, n=100, t=10, chance=0.5, p_max=0.05, task='from a wheel')\n"
     )
     code = (
         f"import sys; sys.path.insert(0, {str(installed)!r}); import pytest, pytest_maxrandom; "

@@ -268,9 +268,41 @@ def test_recorded_arms_are_compared(recorded: Suite, arguments: tuple[str, ...])
     told = recorded.comparisons("contamination")
     assert told["learned::contamination"]["finding"] == "tuned on the text"
     assert told["learned::contamination"]["outcome"] == "failed"
-    assert told["alike::contamination"]["finding"] == "inconclusive"
-    assert told["alike::contamination"]["outcome"] == "passed"
+    assert told["alike::contamination"]["finding"] == "cannot tell"
+    assert told["alike::contamination"]["outcome"] == "cannot tell, as allowed"
+    assert told["alike::contamination"]["passed"] is None
     result.stdout.fnmatch_lines(["tuned on the text: extra is +.300 above base (p *"])
+
+
+def test_what_cannot_tell_is_never_expected_to_fail_and_fails_unless_it_is_allowed(
+    recorded: Suite,
+) -> None:
+    path = recorded.folder / "suite.yaml"
+    path.write_text(path.read_text().replace("allow_inconclusive: true", "xfail: a known leak"))
+    result = recorded.run("--junitxml=junit.xml", "-k", "contamination")
+    result.assert_outcomes(failed=1, xfailed=1)
+    told = recorded.comparisons("contamination")
+    assert told["learned::contamination"]["outcome"] == "xfailed"
+    untold = told["alike::contamination"]
+    assert (untold["outcome"], untold["passed"]) == ("cannot tell", None)
+    assert untold["cannot_tell"]["kind"] == "no_effect"
+    assert untold["message"].startswith("cannot tell: extra is not shown to be better than base")
+    result.stdout.fnmatch_lines(["cannot tell: extra is not shown to be better than base, nor *"])
+    written = (recorded.pytester.path / "junit.xml").read_text()
+    assert written.count("<failure") == written.count('type="cannot tell"') == 1
+
+
+def test_memorised_answers_fail_a_check_that_may_be_without_a_conclusion(recorded: Suite) -> None:
+    save(
+        recorded.folder / "test.npz",
+        learned__2={"correct": rows(38, 37, n=SIZE)},
+        alike__2={"correct": rows(SIZE, SIZE, n=SIZE)},
+    )
+    result = recorded.run("-k", "alike and contamination")
+    result.assert_outcomes(failed=1)
+    told = recorded.comparisons("contamination")["alike::contamination"]
+    assert (told["finding"], told["outcome"]) == ("tuned on the text", "failed")
+    result.stdout.fnmatch_lines(["tuned on the scored text; other text teaches nothing: test is *"])
 
 
 def test_what_has_no_results_is_skipped_with_the_reason(recorded: Suite) -> None:

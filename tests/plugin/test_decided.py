@@ -72,17 +72,17 @@ def test_verdicts_are_those_of_all_answers(pytester: pytest.Pytester, suite: Pat
     assert early["knows"]["decided"] is None
     assert early["knows"]["best_correct"] == whole["knows"]["best_correct"]
     assert early["knows"]["permutation_p"] == whole["knows"]["permutation_p"]
-    decided = early["guesses"]["decided"]
-    assert early["guesses"]["best_accuracy"] is early["guesses"]["best_correct"] is None
+    decided = early["says-no"]["decided"]
+    assert early["says-no"]["best_accuracy"] is early["says-no"]["best_correct"] is None
     assert decided["answers"] < decided["of_answers"] == N * T
     assert decided["begun"] == T
-    assert decided["at_least"] <= whole["guesses"]["best_correct"] <= decided["at_most"]
-    assert decided["at_most"] < early["guesses"]["critical_count"]
-    assert early["guesses"]["critical_count"] == whole["guesses"]["critical_count"]
-    assert early["guesses"]["t"] == T
-    told = early["guesses"]["message"]
+    assert decided["at_least"] <= whole["says-no"]["best_correct"] <= decided["at_most"]
+    assert decided["at_most"] < early["says-no"]["critical_count"]
+    assert early["says-no"]["critical_count"] == whole["says-no"]["critical_count"]
+    assert early["says-no"]["t"] == T
+    told = early["says-no"]["message"]
     assert f"{decided['answers']:,} of {N * T:,} answers" in told
-    assert early["guesses"]["red_flags"] == []
+    assert early["says-no"]["red_flags"] == []
 
 
 @pytest.mark.parametrize("fresh", [(), ("--maxrandom-fresh",)])

@@ -25,7 +25,7 @@ def tested(pytester: pytest.Pytester) -> Path:
 
         def test_it(maxrandom):
             best = int(Path("best.txt").read_text())
-            maxrandom.check(best_correct=best, n=100, t=10, chance=0.5, task="sums", model="m")
+            maxrandom.check(best_correct=best, n=100, t=10, chance=0.5, p_max=0.05, task="sums")
         """
     )
     return pytester.path
@@ -43,7 +43,7 @@ def test_the_report_of_the_last_run_may_be_the_base_and_be_written_anew(
         [
             "Since r.json (20*): 1 claim fell",
             "fell: *test_it",
-            "*before*.640*.640*100*10*passes",
+            "*before*.640*.640*100*10*passes (p_max only)",
             "*now*.600*.640*100*10*fails",
             "*best accuracy .640 to .600*",
         ]

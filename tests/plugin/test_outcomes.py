@@ -65,7 +65,7 @@ def test_a_failing_claim_is_one_line_with_all_its_numbers(
     critical = next(k for k in range(N + 1) if stats.binom.sf(k - 1, N, 0.5) <= 0.05)
     result.stdout.fnmatch_lines(
         [
-            f"best .000, needs .{1000 * critical / N:.0f} (p_max > .999; t = 1, n = {N})",
+            f"best .000, needs .{1000 * critical / N:.0f} (permutation p > .999; t = 1, n = {N})",
             "FAILED *::unknown* - best .000, needs *",
         ]
     )
@@ -235,11 +235,11 @@ def test_hand_written_claims_stand_in_the_same_reports(pytester: pytest.Pytester
     pytester.makepyfile(
         """
         def test_published(maxrandom):
-            verdict = maxrandom.check(best_correct=64, n=100, t=10, chance=0.5, task="paper")
+            verdict = maxrandom.check(best_correct=64, n=100, t=10, chance=0.5, p_max=0.05)
             assert verdict.passed
 
         def test_too_weak(maxrandom):
-            maxrandom.check(best_correct=63, n=100, t=10, chance=0.5, task="weak", model="m")
+            maxrandom.check(best_correct=63, n=100, t=10, chance=0.5, p_max=0.05, model="m")
         """
     )
     result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
@@ -288,7 +288,7 @@ def test_hand_written_claims_stand_in_the_same_reports(pytester: pytest.Pytester
 def test_a_wrong_argument_of_a_hand_written_claim_is_one_sentence_and_costs_no_other_claim(
     pytester: pytest.Pytester, arguments: str, message: str
 ) -> None:
-    given = {"best_correct": "90", "n": "100", "t": "9", "chance": "0.5"}
+    given = {"best_correct": "90", "n": "100", "t": "9", "chance": "0.5", "p_max": "0.05"}
     right, wrong = (
         ", ".join(f"{name}={value}" for name, value in each.items())
         for each in (given, given | dict([arguments.split("=")]))
@@ -340,11 +340,11 @@ def test_a_record_that_cannot_be_read_costs_no_other_and_is_told(
         from pytest_maxrandom.hooks.run import RECORDS
 
         def test_broken(maxrandom, request):
-            maxrandom.check(best_correct=71, n=100, t=9, chance=0.5)
+            maxrandom.check(best_correct=71, n=100, t=9, chance=0.5, p_max=0.05)
             request.node.stash[RECORDS][0].best_correct = 0.71
 
         def test_other(maxrandom):
-            maxrandom.check(best_correct=90, n=100, t=9, chance=0.5)
+            maxrandom.check(best_correct=90, n=100, t=9, chance=0.5, p_max=0.05)
         """
     )
     result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
@@ -388,16 +388,16 @@ def test_a_hand_written_claim_has_an_outcome_of_its_own(pytester: pytest.Pyteste
 
         def test_caught(maxrandom):
             with pytest.raises(ClaimFailed):
-                maxrandom.check(best_correct=60, n=100, t=200, chance=0.5)
+                maxrandom.check(best_correct=60, n=100, t=200, chance=0.5, p_max=0.05)
 
         def test_swallowed(maxrandom):
             try:
-                maxrandom.check(best_correct=0.71, n=100, t=200, chance=0.5)
+                maxrandom.check(best_correct=0.71, n=100, t=200, chance=0.5, p_max=0.05)
             except TypeError:
                 pass
 
         def test_fails_for_another_reason(maxrandom):
-            maxrandom.check(best_correct=90, n=100, t=200, chance=0.5)
+            maxrandom.check(best_correct=90, n=100, t=200, chance=0.5, p_max=0.05)
             assert 1 == 2
         """
     )

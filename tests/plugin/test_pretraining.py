@@ -63,4 +63,4 @@ def test_a_suite_of_the_study_runs_from_start_to_finish(pytester: pytest.Pyteste
         assert first["text_digest"] != second["text_digest"]
         assert first["seed"] != second["seed"]
     (check,) = report["contamination"]
-    assert check["finding"] in ("inconclusive", "no sign of it", "tuned on the text")
+    assert check["finding"] in ("cannot tell", "no sign of it", "tuned on the text")

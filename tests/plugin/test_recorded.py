@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ tasks:
 - {name: knows, chance: 1/2}
 - {name: guesses, chance: 1/2, marks: [hard]}
 prompts: {shots: [0, 2]}
+assert: {p_max: 0.05}
 """
 N = 40
 
@@ -95,7 +97,7 @@ def test_collection_alone_shows_n_and_t(pytester: pytest.Pytester, folder: Path)
 
 
 def test_a_report_claims_nothing_and_passes(pytester: pytest.Pytester, folder: Path) -> None:
-    replace(folder, "prompts:", "assert: report\nprompts:")
+    replace(folder, "assert: {p_max: 0.05}", "assert: report")
     result = pytester.runpytest("--maxrandom-json=r.json")
     result.assert_outcomes(passed=4)
     claim = claims(pytester.path / "r.json")["guesses[m-2shot]"]
@@ -244,10 +246,11 @@ def test_published_maxima_can_be_typed_in(pytester: pytest.Pytester) -> None:
 def test_permutations_are_drawn_where_answers_are_known(pytester: pytest.Pytester) -> None:
     folder = pytester.mkdir("eval_suites")
     lines = ["prompt_id,example_id,prediction,gold,choices"]
+    draw = random.Random(0)
+    golds = draw.sample(["yes", "no"] * 20, 40)
     for prompt in range(3):
-        for example in range(40):
-            gold = "yes" if example % 2 else "no"
-            said = gold if (example + prompt) % 5 else "no"
+        for example, gold in enumerate(golds):
+            said = gold if draw.random() < 0.9 else "no"
             lines.append(f"p{prompt},e{example},{said},{gold},2")
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
     (folder / "s.yaml").write_text(

@@ -19,7 +19,7 @@ from tests.unit.reports.samples import linked
 if TYPE_CHECKING:
     from pathlib import Path
 
-DEFAULT = {"p_max": 0.05, "permutation_p": 0.05}
+DEFAULT = {"permutation_p": 0.05, "beats": "max_random"}
 KNOWN, UNKNOWN = "known[tiny-none-0shot]", "unknown[tiny-none-0shot]"
 EXAMPLES = 40
 
@@ -79,7 +79,7 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     assert (flag["kind"], flag["severity"]) == ("shared_text", "fail")
     result.stdout.fnmatch_lines(
         [f"*_ {KNOWN.replace('[', '?').replace(']', '?')} _*", claim["message"],
-         f"shared_text: {flag['text']}", "FAILED *::known* - best 1.000 (p_max*"]
+         f"shared_text: {flag['text']}", "FAILED *::known* - best 1.000 (permutation p*"]
     )  # fmt: skip
     result.stdout.no_fnmatch_line("*Traceback*")
     assert result.stdout.str().count(flag["text"]) == 1
@@ -88,7 +88,7 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     assert (properties["red_flags"], properties["passed"]) == ("shared_text", "False")
     text = (pytester.path / "r.md").read_text()
     (line,) = re.findall("^- ❌ (.*)$", text, re.MULTILINE)
-    assert line.startswith("`known` 0-shot: **best 1.000** (p_max = ")
+    assert line.startswith("`known` 0-shot: **best 1.000** (permutation p = ")
     assert line.endswith("; a red flag fails it: examples share text")
     found = flag["text"].replace("`", "\\`")
     assert f"- 🚩 `known` 0-shot: **{linked('shared_text', 'fails')}**; {found}\n" in text
@@ -106,7 +106,8 @@ def test_a_red_flag_stands_beside_the_numbers_that_fail_a_claim_too(
     assert severities(claim) == {"never_right": "fail", "shared_text": "warn"}
     assert (claim["holds"], claim["passed"], claim["severities"]) == (False, False, {})
     assert re.fullmatch(
-        r"best \.000, needs \.\d{3} \(p_max > \.999; t = 1, n = 24\); red flag: never_right",
+        r"best \.000, needs \.708 \(permutation p > \.999; t = 1, n = 24\); "
+        "red flag: never_right",
         claim["message"],
     )
     result.stdout.fnmatch_lines(
@@ -359,6 +360,7 @@ tasks:
 - {name: halved, chance: 1/4}
 - {name: sound, chance: 1/4}
 prompts: {shots: 0}
+assert: {p_max: 0.05}
 """
 
 
@@ -404,7 +406,7 @@ def test_recorded_results_have_red_flags_as_well(pytester: pytest.Pytester, reco
 def test_red_flags_of_recorded_results_can_be_told_only(
     pytester: pytest.Pytester, recorded: Path
 ) -> None:
-    recorded.write_text(recorded.read_text() + "assert: {red_flags: warn}\n")
+    recorded.write_text(recorded.read_text().replace("0.05}", "0.05, red_flags: warn}"))
     result = pytester.runpytest("--maxrandom-json=r.json")
     result.assert_outcomes(passed=3)
     halved = claims(pytester.path / "r.json")["halved[m-0shot]"]

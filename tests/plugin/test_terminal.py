@@ -120,7 +120,7 @@ def test_pytests_styles_of_tracebacks_are_respected(pytester: pytest.Pytester, m
         style: pytester.runpytest_subprocess(*chosen, f"--tb={style}").stdout.str()
         for style in ("auto", "short", "long", "line", "no")
     }
-    pattern = r"best \.\d{3}, needs \.\d{3} \(p_max = \.\d{3}; t = 1, n = 24\)"
+    pattern = r"best \.\d{3}, needs \.\d{3} \(permutation p = \.\d{3}; t = 1, n = 24\)"
     for style, out in told.items():
         failures = out.partition(" FAILURES ")[2].partition(" maxrandom ")[0]
         assert len(re.findall(pattern, failures)) == (0 if style == "no" else 1), style

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,21 +19,37 @@ N = 100
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Answers of t prompts to n questions with two choices.
+    """Answers of t prompts to n questions.
 
     Attributes
     ----------
     answers : ndarray of int
         Shape (t, n).
-    gold : ndarray of int
-        Shape (n,).
+    gold : ndarray of int or bool
+        Shape (n,); or shape (n, m) where several choices are right: which of them.
     clusters : ndarray of int or None
         Shape (n,): which questions share a passage; None where each stands alone.
+    choices : ndarray of int or None
+        Shape (n,): how many each question has; None where all have two.
     """
 
     answers: NDArray[np.int64]
-    gold: NDArray[np.int64]
+    gold: NDArray[Any]
     clusters: NDArray[np.int64] | None = None
+    choices: NDArray[np.int64] | None = None
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many choices each question has, shape (n,)."""
+        return np.full(self.answers.shape[1], 2) if self.choices is None else self.choices
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether each choice is right, shape (n, m)."""
+        if self.gold.ndim == 2:
+            return self.gold.astype(np.bool_)
+        right: NDArray[np.bool_] = np.equal.outer(self.gold, np.arange(self.sizes.max()))
+        return right
 
 
 def labels(generator: np.random.Generator, majority: float) -> NDArray[np.int64]:
@@ -111,30 +127,33 @@ SHARED_PASSAGES: dict[str, Draw] = {
 """Those who know nothing, on questions that depend on each other."""
 
 
-def right_with(*chances: float, rho: float = 0.0) -> Draw:
-    """Prompts that are right with these chances, the last one's again and again; labels 50/50.
+def right_with(*chances: float, rho: float = 0.0, m: int = 2) -> Draw:
+    """Prompts that are right with these chances, the last one's again and again; labels alike.
 
     They are correlated: where a prompt does not go by itself, it does what all would do if their
-    chance were its own.
+    chance were its own, and is wrong in the same way.
     """
 
     def draw(generator: np.random.Generator, t: int) -> Sweep:
-        gold = labels(generator, 0.5)
+        gold = generator.permutation(np.arange(N) % m)
         chance = np.array([*chances[:t], *[chances[-1]] * (t - len(chances))])[:, np.newaxis]
-        luck = np.where(
-            generator.random((t, N)) < np.sqrt(rho),
-            generator.random((1, N)),
-            generator.random((t, N)),
-        )
-        return Sweep(np.where(luck < chance, gold, 1 - gold), gold)
+        shared = generator.random((t, N)) < np.sqrt(rho)
+        luck = np.where(shared, generator.random((1, N)), generator.random((t, N)))
+        other = np.where(shared, generator.integers(1, m, (1, N)), generator.integers(1, m, (t, N)))
+        answers = np.where(luck < chance, gold, (gold + other) % m)
+        return Sweep(answers, gold, choices=np.full(N, m))
 
     return draw
 
 
-KNOWING: dict[str, tuple[Draw, float]] = {
-    "one prompt at .72 among guessers": (right_with(0.72, 0.5), 0.84),
-    "the same, rho = .8": (right_with(0.72, 0.5, rho=0.8), 0.86),
-    "all prompts .60, rho = .8": (right_with(0.6, rho=0.8), 0.35),
-    "all prompts .55, independent": (right_with(0.55), 0.66),
+KNOWING: dict[str, tuple[Draw, int]] = {
+    "all prompts .60, rho = 0": (right_with(0.6), 200),
+    "all prompts .60, rho = .8": (right_with(0.6, rho=0.8), 200),
+    "all prompts .60, rho = .95": (right_with(0.6, rho=0.95), 200),
+    "all prompts .60, rho = .99": (right_with(0.6, rho=0.99), 200),
+    "all prompts .60, rho = .95, t = 1,000": (right_with(0.6, rho=0.95), 1000),
+    "all prompts .70, rho = .95": (right_with(0.7, rho=0.95), 200),
+    "four choices, all prompts .40, rho = .8": (right_with(0.4, rho=0.8, m=4), 200),
+    "one prompt at .75 among guessers": (right_with(0.75, 0.5), 200),
 }
-"""Those who know something, and how often they pass both p-values at t = 200."""
+"""Those who know something, and how many prompts they have."""

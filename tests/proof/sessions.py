@@ -12,7 +12,7 @@ import numpy as np
 from tests.proof.scale import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tests.proof.guessers import Sweep
@@ -33,25 +33,27 @@ def run_pytest(folder: Path, *arguments: str) -> tuple[int, list[dict[str, Any]]
     return done.returncode, claims
 
 
-def shares(claims: Sequence[dict[str, Any]]) -> tuple[float, float, float]:
+def shares(claims: Sequence[Mapping[str, Any]]) -> tuple[float, float, float]:
     """Return which share of claims has p_max, permutation_p within the level, and which passed."""
     p_max, permuted = (
         np.mean([(1 if claim[name] is None else claim[name]) <= LEVEL for claim in claims])
         for name in ("p_max", "permutation_p")
     )
-    passed = np.mean([claim["outcome"] == "passed" for claim in claims])
+    passed = np.mean([claim["passed"] is True for claim in claims])
     return float(p_max), float(permuted), float(passed)
 
 
 def judge(
-    folder: Path, sweeps: Sequence[Sweep], rest: str = ""
+    folder: Path, sweeps: Sequence[Sweep], *, right_and_wrong: bool = False
 ) -> tuple[int, list[dict[str, Any]]]:
     """Judge each sweep by a claim of its own, all of them in one session.
 
+    The suite claims nothing by name.
+
     Parameters
     ----------
-    rest : str
-        What else the suite says; nothing, and the claims are those that a suite makes by default.
+    right_and_wrong : bool
+        Whether the results do not tell what was answered.
 
     Returns
     -------
@@ -60,15 +62,20 @@ def judge(
     folder.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, Any] = {}
     for number, sweep in enumerate(sweeps):
-        t, n = sweep.answers.shape
+        (t, n), right = sweep.answers.shape, sweep.right
+        said = {"answers": sweep.answers, "gold": sweep.gold}
+        if right_and_wrong:
+            said = {
+                "correct": right[np.arange(n), sweep.answers],
+                "evaluated": np.ones((t, n), dtype=np.bool_),
+            }
         arrays |= {
             f"run{number}__0__{name}": values
             for name, values in (
                 ("prompt_ids", np.arange(t)),
                 ("example_ids", np.arange(n)),
-                ("answers", sweep.answers),
-                ("gold", sweep.gold),
-                ("choices", np.full(n, 2)),
+                *said.items(),
+                ("choices", sweep.sizes),
                 ("clusters", sweep.clusters),
             )
             if values is not None
@@ -77,7 +84,7 @@ def judge(
     tasks = "".join(f"- {{name: run{number}}}\n" for number in range(len(sweeps)))
     (folder / "s.maxrandom.yaml").write_text(
         "models:\n- {name: m, backend: recorded, results: {path: m.npz, format: npz}}\n"
-        f"tasks:\n{tasks}{rest}"
+        f"tasks:\n{tasks}"
     )
     code, claims = run_pytest(folder)
     by_task = {claim["task"]: claim for claim in claims}

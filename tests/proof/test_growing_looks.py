@@ -57,7 +57,7 @@ def test_all_looks_at_once_are_what_single_looks_are() -> None:
     for t in (1, 20, 200):
         alone = max_t_test(sweep.answers[:t], sweep.gold, permutations=PERMUTATIONS)
         assert together[t - 1] == pytest.approx(alone.p_value, abs=0.02)
-        spent_p, _ = max_t_of_all(sweep.answers[:t], sweep.gold, None, t + 3, level=LEVEL)
+        spent_p, *_ = max_t_of_all(sweep.answers[:t], sweep.gold, None, t + 3, level=LEVEL)
         expected = min(1, together[t - 1] + 3 * by_itself[t - 1])
         assert spent_p == pytest.approx(expected, abs=0.03)
         exact = MaxRandomBaseline(N, 0.5, t).p_value(int(best[t - 1]))

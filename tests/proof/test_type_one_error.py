@@ -1,4 +1,4 @@
-"""Guessers as suites of recorded results: how many of them turn green."""
+"""Guessers as recorded results: how many of them pass the claim that suites make by default."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.proof.guessers import GUESSERS, SHARED_PASSAGES
-from tests.proof.scale import most, scaled
-from tests.proof.sessions import judge, shares
+from tests.proof.guessers import GUESSERS, KNOWING, SHARED_PASSAGES, frequent
+from tests.proof.judging import shares_of, verdict_on
+from tests.proof.more_guessers import MORE
+from tests.proof.scale import LEVEL, most, scaled
+from tests.proof.sessions import judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,36 +22,68 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proof
 
 T = 50
-RUNS = scaled(1000, 120)
-SESSIONS = scaled(8, 2)
+RUNS = scaled(2000, 60)
+ALL = {**GUESSERS, **MORE, **SHARED_PASSAGES}
 
 
-@pytest.mark.parametrize("name", GUESSERS)
+@pytest.mark.parametrize("name", [*GUESSERS, *MORE])
 def test_a_suite_that_says_nothing_else_passes_guessers_in_five_of_a_hundred_runs(
-    name: str, tmp_path: Path, measured: Measured
+    name: str, measured: Measured
 ) -> None:
     generator = np.random.default_rng(16)
-    sweeps = [GUESSERS[name](generator, T) for _ in range(RUNS)]
+    verdicts = [verdict_on(ALL[name](generator, T)) for _ in range(RUNS)]
+    passed = [each.passed for each in verdicts]
+    measured(f"type I ({RUNS} runs)", name, *shares_of(verdicts))
+    assert None not in passed
+    assert sum(map(bool, passed)) <= most(RUNS)
+
+
+def test_pytest_says_the_same_of_the_same_sweeps(tmp_path: Path) -> None:
+    generator = np.random.default_rng(61)
+    sweeps = [ALL[name](generator, T) for name in ALL for _ in range(scaled(8, 1))]
+    draw, t = KNOWING["all prompts .60, rho = .8"]
+    sweeps += [draw(generator, t) for _ in range(4)]
+    verdicts = [verdict_on(sweep) for sweep in sweeps]
+    assert {each.passed for each in verdicts} == {True, False}
     _, claims = judge(tmp_path / "all", sweeps)
-    passed = [claim["outcome"] == "passed" for claim in claims]
-    measured(f"type I ({RUNS} runs)", name, *shares(claims))
+    for claim, verdict in zip(claims, verdicts, strict=True):
+        assert tuple(claim[name] for name in verdict._fields) == pytest.approx(verdict)
     # What a user sees of one claim is its exit code.
-    shown = [*np.flatnonzero(passed)[: SESSIONS // 2], *np.flatnonzero(np.logical_not(passed))]
-    for place in shown[:SESSIONS]:
-        code, _ = judge(tmp_path / f"one{place}", [sweeps[place]])
-        assert (code == pytest.ExitCode.OK) is passed[place]
-    assert sum(passed) <= most(RUNS)
+    for wanted, code in ((True, pytest.ExitCode.OK), (False, pytest.ExitCode.TESTS_FAILED)):
+        place = next(place for place, each in enumerate(verdicts) if each.passed is wanted)
+        assert judge(tmp_path / str(wanted), [sweeps[place]])[0] == code
 
 
 @pytest.mark.parametrize("name", SHARED_PASSAGES)
 def test_questions_that_share_a_passage_help_no_guesser_where_the_suite_says_so(
-    name: str, tmp_path: Path, measured: Measured
+    name: str, measured: Measured
 ) -> None:
     generator = np.random.default_rng(16)
     told = [SHARED_PASSAGES[name](generator, T) for _ in range(RUNS)]
-    untold = [replace(sweep, clusters=None) for sweep in told]
-    *_, unaware = shares(judge(tmp_path / "untold", untold)[1])
-    *_, aware = shares(judge(tmp_path / "told", told)[1])
+    *_, unaware = shares_of([verdict_on(replace(sweep, clusters=None)) for sweep in told])
+    *_, aware = shares_of([verdict_on(sweep) for sweep in told])
     measured(f"type I, shared passages ({RUNS} runs)", name, unaware, aware)
     assert unaware > 0.2
     assert round(aware * RUNS) <= most(RUNS)
+
+
+@pytest.mark.parametrize("t", [10, 50])
+@pytest.mark.parametrize("majority", [0.7, 0.8])
+def test_where_only_right_and_wrong_are_known_nobody_passes_and_nobody_fails(
+    majority: float, t: int, tmp_path: Path, measured: Measured
+) -> None:
+    generator = np.random.default_rng(16)
+    draw = frequent(majority, majority)
+    runs = RUNS // 4
+    sweeps = [draw(generator, t) for _ in range(runs)]
+    verdicts = [verdict_on(sweep, right_and_wrong=True) for sweep in sweeps]
+    untold = np.mean([each.passed is None for each in verdicts])
+    p_max, _, passed = shares_of(verdicts)
+    row = f"say the label frequencies, {majority:.0%}, t = {t}"
+    measured(f"right and wrong alone ({runs} runs)", row, p_max, passed, untold)
+    assert p_max > 10 * LEVEL  # what a green run would have been worth
+    assert untold == 1
+    code, [claim] = judge(tmp_path, [sweeps[0]], right_and_wrong=True)
+    assert code == pytest.ExitCode.TESTS_FAILED
+    assert (claim["passed"], claim["permutation_p"]) == (None, None)
+    assert claim["outcome"] == "cannot tell"

@@ -11,6 +11,7 @@ from pytest_maxrandom.answers import RECURRING
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 from pytest_maxrandom.flags.texts import CLUSTERS, FOLLOW, SHARED, WORTH, shared_text
 from pytest_maxrandom.stats.clusters import design_effect, follows
+from pytest_maxrandom.stats.orders import compared
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -38,9 +39,12 @@ def _by_choices(tried: Answers) -> Found:
     if tried.offered is None or tried.alphabetical is None:
         return
     kept = [*dict.fromkeys(tried.copies or range(len(tried.offered)))]
-    sets = [tried.offered[place] for place in kept]
+    sets = [tuple(sorted(tried.offered[place])) for place in kept]
     stated = tried.clusters or (None,) * len(tried.offered)
     groups = _unstated(sets, [stated[place] for place in kept])
+    # What compares things has the same right answer in every order of them (`compared_things`).
+    for place in np.flatnonzero(compared(sets)).tolist():
+        groups[place] = place
     gold = [tried.alphabetical[place] for place in kept]
     n, sizes = len(kept), np.array([*map(len, sets)])
     # Among another number of choices, places mean something else.

@@ -15,7 +15,13 @@ from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.session import SessionState
 from pytest_maxrandom.claims.shards import joined
-from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, ModelError, RedFlagged
+from pytest_maxrandom.errors import (
+    CannotTell,
+    ClaimFailed,
+    MaxRandomError,
+    ModelError,
+    RedFlagged,
+)
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import Progress, board, say
 from pytest_maxrandom.hooks.run import RECORDS
@@ -271,7 +277,8 @@ class SuiteItem(pytest.Item):
     def fail(self) -> None:
         """Raise what the record says."""
         if self.record.message:
-            raise ClaimFailed(self.record.message)
+            kind = ClaimFailed if self.record.cannot_tell is None else CannotTell
+            raise kind(self.record.message)
 
     def pairs(self, *names: str) -> Iterator[tuple[str, object]]:
         """Yield fields of the record by their names."""
@@ -285,7 +292,7 @@ class SuiteItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return one line for what a user can understand and mend, and one for each red flag."""
-        expected = isinstance(excinfo.value, ClaimFailed | MaxRandomError | RedFlagged)
+        expected = isinstance(excinfo.value, CannotTell | ClaimFailed | MaxRandomError | RedFlagged)
         if expected and not self.config.getoption("fulltrace"):
             text = str(excinfo.value)
             flagged = isinstance(excinfo.value, RedFlagged)

@@ -35,7 +35,7 @@ class ClaimItem(SuiteItem):
 
     numbers = (
         "t", "max_random_baseline", "best_correct", "best_accuracy", "p_standard", "p_max",
-        "union_p", "permutation_p", "majority_rate", "verdict", "passed",
+        "union_p", "permutation_p", "majority_rate", "verdict", "passed", "p_max_only",
     )  # fmt: skip
     record: ClaimRecord
 
@@ -63,7 +63,7 @@ class ClaimItem(SuiteItem):
 
     def fail(self) -> None:
         """Raise what the record says, red flags first."""
-        if self.record.failing_flags:
+        if self.record.failing_flags and self.record.cannot_tell is None:
             raise RedFlagged(explained(self.record))
         super().fail()
 

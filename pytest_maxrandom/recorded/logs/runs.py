@@ -184,6 +184,9 @@ def _by_label(table: _Table) -> dict[str, Any]:
         return {}
     gold = _right(table[0], codes[0])
     known: dict[str, Any] = {"labels": names, "gold": None if None in gold else tuple(gold)}
+    first, *others = ([answer.choices or () for answer in row] for row in table)
+    if all(choices[0] for choices in first) and all(other == first for other in others):
+        known["offered"] = tuple(first)
     cells = [[*zip(row, own, strict=True)] for row, own in zip(table, codes, strict=True)]
     told = [answer for row in table for answer in row]
     if all(answer.chosen is not None for answer in told):

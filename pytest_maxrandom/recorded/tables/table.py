@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.answers import Answers, letter_place
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number, wanted_columns
@@ -34,7 +34,8 @@ def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
 
     The column of ``correct`` may be missing (if not renamed) where those of ``prediction`` and
     ``gold`` are there. Several gold labels are a list (in CSV as JSON); so are choices, unless only
-    their number is known: right answers are shuffled among examples that list the same.
+    their number is known. Lists stand in the order in which a model saw them, if it did: right
+    answers are shuffled by their places, and by the texts that recur.
 
     Raises
     ------
@@ -155,12 +156,26 @@ def _agreed(
 
 
 def _offered(grid: Grid, gold: Texts) -> tuple[tuple[str, ...], ...] | None:
-    """Return the lists of choices, sorted; None where they do not hold what is right."""
+    """Return the lists of choices; None where they do not hold what is right, nor letters do.
+
+    They are as they stand in the file, and sorted where prompts list those of one example in other
+    orders.
+    """
     sets = grid.of_examples("listed")
-    if sets is None or not all(own and right <= own for right, own in zip(gold, sets, strict=True)):
+    if sets is None or not all(sets):
         return None
-    listed = {own: tuple(sorted(own)) for own in sets}
-    return tuple(listed[own] for own in sets)
+    pairs = [*zip(gold, sets, strict=True)]
+    if not all(right <= own for right, own in pairs) and not all(
+        0 <= letter_place(label) < len(own) for right, own in pairs for label in right
+    ):
+        return None
+    lists, places = grid.of_rows("order")
+    assert places is not None
+    first = np.zeros(len(sets), dtype=np.int64)
+    first[grid.example[::-1]] = places[::-1]
+    if (first[grid.example] != places).any():
+        return tuple(tuple(sorted(own)) for own in sets)
+    return tuple(lists[place] for place in first)
 
 
 def _clusters(grid: Grid) -> tuple[str, ...] | None:
@@ -230,6 +245,10 @@ def _as_listed(text: str) -> frozenset[str] | None:
     return None if choices is None else frozenset(choices)
 
 
+def _as_order(text: str) -> tuple[str, ...]:
+    return tuple(as_list(text) or ())
+
+
 _PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
     "prompt": ("prompt", as_id),
     "example": ("example", as_id),
@@ -238,6 +257,7 @@ _PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
     "gold": ("gold", _as_labels),
     "choices": ("choices", _as_choices),
     "listed": ("choices", _as_listed),
+    "order": ("choices", _as_order),
     "cluster": ("cluster", str),
 }
 """What is read from the column of which role, and how."""

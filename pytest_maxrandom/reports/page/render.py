@@ -256,7 +256,7 @@ def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
         ("needed", accuracy(needed)),
         ("maximum random baseline", accuracy(claim.max_random_baseline)),
         ("standard baseline", accuracy(claim.standard_baseline)),
-        ("p_max", p_value(claim.p_max, claim.log_p_max)),
+        (phrases.decisive_name(claim) or "p_max", phrases.decisive_p(claim)),
         ("n", count(claim.n)),
         ("t", count(claim.t)),
     ]  # fmt: skip

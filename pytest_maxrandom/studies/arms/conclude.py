@@ -58,21 +58,26 @@ def conclude_contamination(
     allow_inconclusive: bool,
     trained: bool = False,
 ) -> None:
-    """Write down what three arms tell; a bias means nothing where tuning changes nothing.
+    """Write down what three arms tell: that they cannot tell is neither a pass nor a failure.
 
-    Arms that are trained here can be trained otherwise, which the note says then.
+    A significant bias is a finding, whatever the boost. Arms that are trained here can be trained
+    otherwise, which is said where neither is significant.
     """
     record.boost, record.boost_p = boost.mean, boost.p_greater()
     record.bias, record.bias_p = bias.mean, bias.p_greater()
     record.sampled = dict(bias.counted.items())
     note(record, *_signs_flipped(bias))
     record.finding = _indication(record.boost_p, record.bias_p, record.level)
-    record.passed = allow_inconclusive
-    if record.finding == "inconclusive":
-        kind = "no_boost_of_training" if trained else "no_boost"
-        note(record, Remark(kind, {"extra": record.extra, "base": record.base}))
-    else:
+    if record.finding != "cannot tell":
         record.passed = record.finding == "no sign of it"
+        return
+    names = {"base": record.base, "extra": record.extra, "test": record.test}
+    if allow_inconclusive:
+        kind = "no_boost_of_training" if trained else "no_boost"
+        note(record, Remark(kind, names))
+    else:
+        kind = "no_effect_of_training" if trained else "no_effect"
+        record.cannot_tell = Remark(kind, names)
 
 
 CONFIDENCE = 0.95
@@ -171,9 +176,11 @@ def _over_tasks(values: Iterable[tuple[str, float | None]]) -> SignFlip:
 
 
 def _indication(boost_p: float, bias_p: float, level: float) -> Indication:
-    if above(boost_p, level):
-        return "inconclusive"
-    return "no sign of it" if above(bias_p, level) else "tuned on the text"
+    # Where tuning on other text changes nothing, only a bias that is not significant says nothing:
+    # whoever memorised the scored answers learned no rule that would help on other questions.
+    if not above(bias_p, level):
+        return "tuned on the text"
+    return "cannot tell" if above(boost_p, level) else "no sign of it"
 
 
 def _groups(comparisons: Iterable[ComparisonRecord]) -> Iterable[Sequence[ComparisonRecord]]:

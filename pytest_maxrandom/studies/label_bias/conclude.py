@@ -145,7 +145,7 @@ def _rows(
 def _permuted(asked: Answers, spec: LabelBiasSpec, t: int) -> float:
     """Return the p-value of t prompts with shuffled right answers."""
     answers, gold, choices = _of_labels(asked)
-    p, _ = max_t_of_all(
+    p, *_ = max_t_of_all(
         answers,
         gold,
         # Answers that are no choice have codes beyond those of the labels.

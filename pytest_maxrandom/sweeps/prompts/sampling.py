@@ -83,6 +83,11 @@ class PromptSet:
         return [example for example in self.validation if example.id not in own]
 
     @property
+    def leaves_out(self) -> bool:
+        """Whether any prompt is scored without its own demonstrations."""
+        return self.regime == "leave_out" and any(each.demonstrations for each in self.prompts)
+
+    @property
     def pairs(self) -> list[tuple[Prompt, list[Example]]]:
         """The t prompts, each with its n examples."""
         return [(prompt, self.scored(prompt)) for prompt in self.prompts]

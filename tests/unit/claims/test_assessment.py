@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.assessment import best_of
 from pytest_maxrandom.claims.nulls import Condition, guessers, score_guessers
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts
-from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.claims.verdict import EXACT, PERMUTED, Claim
 from pytest_maxrandom.claims.views import result_of_sweep, views_of_sweep, with_shortcuts
 from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.questions import Answer
@@ -94,8 +94,7 @@ def assessed(
         metric=metric,
     )
     null = score_guessers(metric, prompt_set)
-    usual = ("permutation_p",) if metric == "macro_f1" else ("p_max", "permutation_p")
-    made = Claim.of(claim, usual)
+    made = Claim.of(claim, PERMUTED if metric == "macro_f1" else EXACT)
     planned = PlannedClaim(
         name="t[m]",
         line=1,
@@ -157,7 +156,8 @@ def test_a_constant_answer_passes_p_max_on_unbalanced_labels_but_not_max_t() -> 
     assert record.majority_p == pytest.approx(record.p_max)
     assert record.passed is False
     assert record.message is not None
-    assert "permutation p > .999 is above .05" in record.message
+    # Always the same answer is right on 70 of 100, however right answers are shuffled.
+    assert record.message == "best .700, needs .710 (permutation p > .999; t = 10, n = 100)"
     assert assessed(examples, always("Yes"), t=10).passed is False  # by default
     fooled = assessed(examples, always("Yes"), t=10, claim=AssertSpec(p_max=0.05))
     assert (fooled.holds, fooled.passed) == (True, False)
@@ -202,7 +202,7 @@ def test_who_prefers_one_of_each_pair_of_words_is_found_out() -> None:
 def test_who_prefers_a_text_that_recurs_beside_choices_of_the_examples_own_is_found_out(
     offered: tuple[str, ...], constant: str
 ) -> None:
-    usual = [i % 10 < 7 for i in range(100)]
+    usual = np.random.default_rng(0).permutation(100) < 70
     texts = [(*dict.fromkeys((constant, *offered)), f"own {i}") for i in range(100)]
     examples = tuple(
         example(i, own, constant if often else own[1])
@@ -404,7 +404,9 @@ def test_macro_f1_is_simulated_and_says_with_what_error() -> None:
     assert 0.3 < (record.standard_baseline or 0) < 0.5
     failing = assessed(yes_no("yyn" * 10), always("No"), t=3, metric="macro_f1")
     assert failing.message is not None
-    assert "best macro-F1 .250; permutation p > .999 is above .05" in failing.message
+    assert "permutation p > .999" in failing.message
+    assert failing.critical_score is not None
+    assert failing.critical_score > 0.25  # which is that of the constant answer
     assert "p_max" not in failing.message
 
 

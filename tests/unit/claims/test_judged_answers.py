@@ -112,7 +112,7 @@ def swept(
     planned = PlannedClaim(
         name="t[m]", line=1, base=Path(), backends=Backends(), task=task.name, shots=shots,
         model=TransformersSpec(name=name), condition=condition,
-        claim=claim or Claim.of(None), xfail=None, marks=(), counted="claim", suite=spec,
+        claim=claim or Claim(p_max=0.05), xfail=None, marks=(), counted="claim", suite=spec,
         arm=Arm("m", None, spec.models[0], spec.prompts),
     )  # fmt: skip
     sweep = Sweep(tuple(done), SweepCost("cpu", "float32", 0, 0, 0.0))

@@ -8,12 +8,14 @@ from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.record import ClaimRecord, Remark
+from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
@@ -232,14 +234,48 @@ def test_a_claim_that_no_count_can_pass_has_no_critical_count() -> None:
     assert (found.passed, found.critical_count) == (False, None)
 
 
+def test_what_cannot_be_told_neither_passes_nor_fails() -> None:
+    why = Remark("only_right_and_wrong")
+    for correct in (0, 50, 100):
+        found = judge(Claim.of(None, untold=why), Guessers.alike(100, Fraction(1, 2), 10), correct)
+        assert (found.passed, found.holds, found.cannot_tell) == (None, None, why)
+        assert (found.critical_count, found.critical_parts) == (None, [])
+        named = Claim.of(AssertSpec(p_max=0.05), untold=why)  # what is claimed by name is judged
+        assert judge(named, Guessers.alike(100, Fraction(1, 2), 10), correct).passed is not None
+
+
+@given(
+    n=st.integers(4, 40), t=st.integers(1, 30), level=st.floats(0.01, 0.2),
+    seed=st.integers(0, 99), knows=st.floats(0, 1),
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_the_critical_count_is_the_least_that_passes_with_the_other_answers_as_they_are(
+    n: int, t: int, level: float, seed: int, knows: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(2, size=n)
+    answers = np.where(rng.random((t, n)) < knows, gold, rng.integers(2, size=(t, n)))
+    test = max_t_test(answers, gold, permutations=199, seed=seed)
+    claim, null = Claim(permutation_p=level, beats="max_random"), Guessers.alike(n, 0.5, t)
+    found = judge(
+        claim, null, round(test.best * n), permutation_p=test.p_value, bound=test.bound(level)
+    )
+    assert found.passed is not None
+    least = found.critical_count
+    assert found.passed == (least is not None and round(test.best * n) >= least)
+
+
 def test_far_tails_have_a_logarithm() -> None:
     found = judge(P05, Guessers.alike(2000, Fraction(1, 4), 200), 2000)
     assert found.p_max == 0.0
     assert found.log_p_max == pytest.approx(math.log(200) + 2000 * math.log(0.25), rel=1e-12)
 
 
-def test_a_suite_that_asserts_nothing_claims_p_max_at_most_five_percent() -> None:
-    assert Claim.of(None) == Claim.of(AssertSpec()) == P05
+def test_a_suite_that_asserts_nothing_claims_no_luck_and_more_than_the_best_guesser_expects() -> (
+    None
+):
+    usual = Claim(permutation_p=0.05, beats="max_random")
+    assert Claim.of(None) == Claim.of(AssertSpec()) == usual
     assert Claim.of(AssertSpec(beats="standard")) == Claim(None, "standard")
     assert Claim.of(AssertSpec(p_max=0.01, beats="max_random")) == Claim(0.01, "max_random")
 

@@ -111,7 +111,8 @@ def test_report_renders_what_a_run_recorded(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     pytester.makepyfile(
-        "def test_it(maxrandom): maxrandom.check(best_correct=90, n=100, t=9, chance=0.5)"
+        "def test_it(maxrandom):\n"
+        "    maxrandom.check(best_correct=90, n=100, t=9, chance=0.5, p_max=0.05)"
     )
     pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
     capsys.readouterr()

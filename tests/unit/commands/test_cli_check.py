@@ -75,6 +75,37 @@ def test_what_a_run_would_remark_is_said_once_for_each_task_and_is_no_mistake(
     assert "repeated_examples" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("allenai/OLMo-7B-hf", "hub id"),
+        ("./nowhere", "path"),
+        ("~/models/llama", "path"),
+        ("llama.Q4_K_M.gguf", "path"),
+        ("here", "path"),
+        ("mock", None),
+        ("OLMo-7B", None),
+    ],
+)
+def test_a_simulated_model_with_the_name_of_a_real_one_is_remarked(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, kind: str | None
+) -> None:
+    (folder / "here").mkdir()
+    text = SUITE.format(path="sums.csv")
+    (folder / "good.yaml").write_text(text.replace("some/model", f"{name}\n    backend: mock"))
+    assert main(["check", "eval_suites"]) == 0
+    first, *said = capsys.readouterr().out.splitlines()
+    assert first == "1 suite, no mistake"
+    told = [line for line in said if "simulated" in line]
+    assert len(told) == (kind is not None)
+    if kind:
+        assert told[0].startswith(f"eval_suites/good.yaml:2: remark: {name} is the name of a ")
+        assert f"looks like a {kind}: no file of it is read" in told[0]
+    (folder / "good.yaml").write_text(text.replace("some/model", name))
+    main(["check", "eval_suites"])
+    assert "simulated" not in capsys.readouterr().out
+
+
 def test_each_mistake_is_told_once_with_its_place(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from scipy import optimize, stats
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import KEYS
+from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 
 OUT = Path("eval_suites/even.yaml")
 
@@ -62,6 +64,41 @@ def test_the_suite_is_accepted_and_collected(capsys: pytest.CaptureFixture[str])
     told = subprocess.run([*command, str(OUT)], capture_output=True, text=True, check=True).stdout
     assert "even[mock-4shot]" in told
     assert "t=30 n=86" in told
+
+
+def test_all_of_a_simulated_model_stands_on_the_line_that_a_real_one_replaces() -> None:
+    assert _init() == 0
+    lines = OUT.read_text().splitlines()
+    (at,) = [place for place, line in enumerate(lines) if "mock" in line or "knows" in line]
+    assert "replace this whole line" in lines[at]
+    assert yaml.safe_load(lines[at]) == [{"name": "mock", "backend": "mock", "knows": 0.6}]
+    real = yaml.safe_load("\n".join([*lines[:at], "  - {name: some/model}", *lines[at + 1 :]]))
+    assert real["models"] == [{"name": "some/model"}]
+
+
+@pytest.mark.parametrize(
+    ("shots", "claimed"),
+    [
+        (["0"], {"permutation_p": 0.05, "beats": "max_random"}),
+        (["2"], {"p_max": 0.05, "permutation_p": 0.05}),
+        (["0", "2"], None),
+    ],
+)
+def test_it_claims_what_a_suite_claims_by_default(
+    shots: list[str], claimed: dict[str, Any] | None
+) -> None:
+    assert _init(*(each for number in shots for each in ("--shots", number))) == 0
+    said = yaml.safe_load(OUT.read_text())
+    assert said.get("assert") == claimed
+    plain = {key: value for key, value in said.items() if key != "assert"}
+    (OUT.parent / "plain.yaml").write_text(yaml.safe_dump(plain))
+    of_plain, of_init = (
+        [claim.claim.bounds() for claim in sweeps_of(plan_file(path))]
+        for path in (OUT.parent / "plain.yaml", OUT)
+    )
+    assert of_plain == of_init
+    alike = "The more alike they answer, the fewer are needed" in OUT.read_text()
+    assert alike == any("p_max" not in each for each in of_plain)
 
 
 @pytest.mark.parametrize("task", ["even", "mixed"])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CLAIM = """
     def test_claim(maxrandom):
-        maxrandom.check(best_correct=70, n=100, t=10, chance=0.5, task="from a test")
+        maxrandom.check(best_correct=70, n=100, t=10, chance=0.5, task="from a test", p_max=0.05)
 """
 
 

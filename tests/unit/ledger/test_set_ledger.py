@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.ledger import SetLedger, examples_digest, set_ledger
+from pytest_maxrandom.ledger import SetLedger, Subject, examples_digest, set_ledger
 from pytest_maxrandom.ledger.files import LedgerFiles
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.ledger.summary import mistakes, summary
@@ -29,7 +29,6 @@ from tests.unit.ledger.common import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.ledger import Subject
     from pytest_maxrandom.tasks.task import Example
 
 
@@ -464,3 +463,31 @@ def test_files_are_found_as_if_all_were_read(tmp_path: Path, seed: int) -> None:
         everything = examples(0, 80)
         inside = known | {*map(example_digest, asked)}
         assert one.seen(everything) == sum(example_digest(e) in inside for e in everything)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("left_out", [set(), {"p0", "p1", "p2", "p3"}])
+def test_tries_of_a_claim_are_those_that_names_and_models_connect(
+    tmp_path: Path, seed: int, left_out: set[str]
+) -> None:
+    """They are connected as everyone is who knows somebody that one knows."""
+    lots = random.Random(seed)
+    sets = examples(), examples(1, 11)  # one that was changed a little
+    written = []
+    for place in range(14):
+        of = Subject(f"m{lots.randrange(9)}", f"d{lots.randrange(9)}", "none", place % 2, "sum")
+        prompt = f"p{place % 7}"
+        SetLedger(tmp_path, "run", "task", lots.choice(sets)).evaluated(of, prompt, 10, 3)
+        written.append((of, prompt))
+    siblings = SetLedger(tmp_path, "run", "task", sets[0], lambda _: left_out)
+    for asked in {of for of, _ in written}:
+        counted = [
+            (of, prompt)
+            for of, prompt in written
+            if of.shots == asked.shots and prompt not in left_out
+        ]
+        near = {asked.model, asked.model_digest}
+        for _ in counted:
+            near.update(*({of.model, of.model_digest} for of, _ in counted
+                          if of.model in near or of.model_digest in near))  # fmt: skip
+        assert siblings.tries(asked) == {of.tried(p) for of, p in counted if of.model in near}

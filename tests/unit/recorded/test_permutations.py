@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.answers import Answers
-from pytest_maxrandom.claims.shuffles import NoPermutations, strata
-from pytest_maxrandom.stats.permutation import arrangements, max_t_test
+from pytest_maxrandom.claims.listed import shuffles_of_lists
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, strata
+from pytest_maxrandom.stats.permutation import max_t_test
 from tests.notes import noted
-from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
+from tests.unit.recorded.suites import judged, planned, suite_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,14 +56,21 @@ def sweep(choices: Sequence[Sequence[int]], seed: int, *, named: bool = True) ->
 
 
 def p_value(guessers: Answers, seed: int) -> float:
-    assert guessers.answers is not None
-    assert guessers.gold is not None
     return max(
         max_t_test(
-            guessers.answers, guessers.gold, strata=view, permutations=199, seed=seed
+            each.answers, each.gold, each.choices, strata=each.strata, permutations=199, seed=seed
         ).p_value
-        for view in strata(guessers, guessers.chances)
+        for each in shuffles(guessers)
     )
+
+
+def shuffles(found: Answers) -> list[Shuffle]:
+    if found.offered is not None:
+        return shuffles_of_lists(found)
+    assert found.answers is not None
+    assert found.gold is not None
+    views = strata(found, found.chances)
+    return [Shuffle(found.answers, found.gold, None, view, None) for view in views]
 
 
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)] * (N // 4)
@@ -118,7 +126,7 @@ def with_answers(found: Answers, answers: Sequence[Sequence[int]], gold: Sequenc
 
 def listing(found: Answers, choices: Sequence[Sequence[int]]) -> Answers:
     """Return a sweep whose file lists the choices of each example."""
-    return replace(found, offered=tuple(tuple(sorted(map(str, own))) for own in choices))
+    return replace(found, offered=tuple(tuple(map(str, own)) for own in choices))
 
 
 @pytest.mark.parametrize(
@@ -248,23 +256,83 @@ def test_listed_choices_tell_what_belongs_together() -> None:
     assert p_value(listing(found, [(0, 1, 2)] * N), 0) <= 0.01
 
 
-def test_listed_choices_that_do_not_recur_stay_where_they_are() -> None:
+def test_listed_choices_that_do_not_recur_are_told_by_their_places() -> None:
     own = [(4 * place, 4 * place + 1, 4 * place + 2, 4 * place + 3) for place in range(20)]
     found = listing(answering(own, 0, affirmed=0.5, knows=0.8), own)
-    with pytest.raises(NoPermutations, match="fewer than 5 have the same"):
-        strata(found, found.chances)
-    some = [(0, 1, 2, 3)] * 10 + own[1:11]
-    found = listing(answering(some, 0, affirmed=0.5, knows=0.8), some)
-    (view,) = strata(found, found.chances)
-    assert set(view[:10]) == {1}
-    assert len(set(view)) == 11
+    assert p_value(found, 0) <= 0.01
+    first = listing(answering(own, 0, affirmed=0.7, affirms=0.95), own)
+    assert p_value(first, 0) > 0.05
+
+
+def test_lists_that_begin_with_what_is_right_are_in_no_order_that_a_model_saw() -> None:
+    gold = [0, 2] * (N // 2)
+    gold[::4] = [1] * (N // 4)
+    found = with_answers(sweep(APART, 0), [gold] * T, gold)
+    lists = [(right, sum(own) - right) for own, right in zip(APART, gold, strict=True)]
+    assert [len(shuffles(listing(found, each))) for each in (lists, APART)] == [1, 2]
+    assert p_value(listing(found, lists), 0) <= 0.01
 
 
 def test_a_constant_answer_to_listed_choices_is_not_knowledge() -> None:
     found = answering(APART, 0, affirmed=1.0, knows=1.0)
+    assert [each.arrangements for each in shuffles(listing(found, APART))] == [1]
+
+
+def saying_none(
+    random: np.random.Generator, t: int, *, share: float = 0.9, knows: float = 0.0
+) -> tuple[Answers, list[tuple[int, ...]]]:
+    """Return who often says 0, one of four choices, which is right to 40 %; the others are own."""
+    lists = [tuple(random.permutation([0, *range(3 * at + 1, 3 * at + 4)])) for at in range(N)]
+    own = 3 * np.arange(N) + 1
+    gold = np.where(np.arange(N) < 0.4 * N, 0, own + random.integers(3, size=N))
+    answers = np.where(random.random((t, N)) < share, 0, own + random.integers(3, size=(t, N)))
+    answers = np.where(random.random((t, N)) < knows, gold, answers)
+    return with_answers(sweep(lists, 0), answers.tolist(), gold.tolist()), lists
+
+
+@pytest.mark.parametrize("t", [1, 10])
+def test_who_says_none_is_found_out_as_often_as_the_level_says(t: int) -> None:
+    random = np.random.default_rng(4)
+    values = [p_value(listing(*saying_none(random, t)), 0) for _ in range(100)]
+    # Binomial: 5 expected, 15 is reached with probability .0001.
+    assert (np.array(values) <= 0.05).sum() < 15
+
+
+def test_where_none_may_be_said_who_knows_passes() -> None:
+    random = np.random.default_rng(4)
+    values = [p_value(listing(*saying_none(random, 10, knows=0.4)), 0) for _ in range(20)]
+    assert np.mean(np.array(values) <= 0.05) >= 0.9
+
+
+def test_where_only_the_number_of_choices_is_known_nothing_is_told() -> None:
+    found, _ = saying_none(np.random.default_rng(4), 10)
+    with pytest.raises(NoPermutations, match="list the choices"):
+        strata(found, found.chances)
+
+
+def test_letters_stand_for_listed_choices() -> None:
+    found, lists = saying_none(np.random.default_rng(4), 10)
+    assert found.answers is not None
     assert found.gold is not None
-    views = strata(listing(found, APART), found.chances)
-    assert [arrangements(found.gold, view) for view in views] == [1]
+    places = np.array([[own.index(said) for own, said in zip(lists, row, strict=True)]
+                       for row in found.answers.tolist()])  # fmt: skip
+    gold = [own.index(min(right)) for own, right in zip(lists, found.gold, strict=True)]
+    by_place = with_answers(found, places.tolist(), gold)
+    for labels in ((), ("A", "B", "C", "D")):
+        told = listing(replace(by_place, labels=labels), lists)
+        assert p_value(told, 0) == p_value(listing(found, lists), 0)
+
+
+def test_choices_that_repeat_a_text_keep_their_places() -> None:
+    lists = [(0, 1, 1) if place % 2 else (1, 0, 1) for place in range(N)]
+    gold = np.random.default_rng(0).integers(3, size=N).tolist()
+    found = replace(with_answers(sweep([(0, 1, 2)] * N, 0), [gold] * T, gold), labels=())
+    for each in shuffles(listing(found, lists)):
+        right = [
+            answer in labels
+            for answer, labels in zip(np.asarray(each.answers)[0], each.gold, strict=True)
+        ]
+        assert all(right)
 
 
 def table(folder: Path, found: Answers, clusters: Sequence[str] | None = None) -> RecordedClaim:
@@ -283,11 +351,13 @@ def table(folder: Path, found: Answers, clusters: Sequence[str] | None = None) -
     return claim
 
 
-def test_the_default_claim_is_p_max_alone_where_kinds_are_not_told(tmp_path: Path) -> None:
+def test_the_default_claim_cannot_tell_where_kinds_are_not_told(tmp_path: Path) -> None:
     own = [(4 * place, 4 * place + 1, 4 * place + 2, 4 * place + 3) for place in range(N)]
     record = judged(table(tmp_path, answering(own, 0, affirmed=0.5, knows=0.8)))
-    assert record.passed
-    assert list(record.asserted) == ["p_max"]
+    assert (record.passed, record.holds) == (None, None)
+    assert record.asserted == {"permutation_p": 0.05, "beats": "max_random"}
+    assert record.message is not None
+    assert record.message.startswith("cannot tell: knowledge cannot be distinguished from a ")
     assert any(
         "the results do not say which questions have the same choices" in note
         for note in noted(record)
@@ -300,15 +370,30 @@ def test_what_only_listed_choices_would_tell_is_said(tmp_path: Path) -> None:
     assert any("can list them in the column choices" in note for note in noted(record))
 
 
-def test_clusters_of_different_sizes_are_named_where_nothing_can_be_shuffled(
-    tmp_path: Path,
+@pytest.mark.parametrize("knows", [0.0, 0.9])
+def test_clusters_of_different_sizes_take_each_others_right_answers(
+    tmp_path: Path, knows: float
 ) -> None:
     clusters = [str(size) for size in range(1, 11) for _ in range(size)]
-    found = answering([(0, 1)] * len(clusters), 0, affirmed=0.5, knows=1.0)
-    claim = table(tmp_path, found, clusters)
-    record = judged(claim)
-    assert record.permutation_p == 1
-    assert any("clusters of equal size are needed" in note for note in noted(record))
-    text = suite_text("{name: a}", "assert: {permutation_p: 0.05}\n", "r.csv, format: table")
-    (mistake,) = mistakes(tmp_path, text)
-    assert "clusters of equal size are needed" in mistake
+    found = answering([(0, 1)] * len(clusters), 0, affirmed=0.5, knows=knows)
+    record = judged(table(tmp_path, found, clusters))
+    assert record.passed == bool(knows)
+    assert record.critical_count is not None
+    assert "permutation_p" not in record.critical_parts, "what lift needs is no number of answers"
+    assert "Clusters differ in size" in " ".join(noted(record))
+
+
+@pytest.mark.parametrize("claim", ["", "assert: {permutation_p: 0.05}\n"])
+@pytest.mark.parametrize("many", [2, 4])
+def test_fewer_than_five_clusters_cannot_tell(tmp_path: Path, many: int, claim: str) -> None:
+    clusters = [str(place % many) for place in range(N)]
+    found = answering([(0, 1)] * N, 0, affirmed=0.5, knows=1.0)
+    table(tmp_path, found, clusters)
+    (planned_claim,) = planned(tmp_path, suite_text("{name: a}", claim, "r.csv, format: table"))
+    record = judged(planned_claim)
+    assert record.passed is None
+    assert record.message is not None
+    assert f"cannot tell: {many} clusters can take each other's right answers" in record.message
+    text = suite_text("{name: a}", "assert: {p_max: 0.05}\n", "r.csv, format: table")
+    (by_name,) = planned(tmp_path, text)
+    assert judged(by_name).holds

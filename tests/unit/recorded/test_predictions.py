@@ -94,6 +94,17 @@ def test_chances_are_right_choices_among_all(path: Path) -> None:
     assert sweep.chances == (Fraction(1, 5), Fraction(2, 3))
 
 
+def test_choices_may_be_listed(path: Path) -> None:
+    examples = [answer("a", 0, [1]) | {"listed": ["x", "y"]}, answer("b", 1, [1])]
+    [sweep] = read(write(path, line(examples=[*examples[:1]])))
+    assert sweep.offered == (("x", "y"),)
+    with pytest.raises(RecordedError, match="example 'b' has the listed choices None"):
+        read(write(path, line(examples=examples)))
+    examples[1]["listed"] = ["x"]
+    with pytest.raises(RecordedError, match="'listed' has 1 texts, expected 2"):
+        read(write(path, line(examples=examples)))
+
+
 def test_claims_are_kept_apart_whatever_the_order_of_their_lines(path: Path) -> None:
     other = {"claim": "suite.yaml::weather[demo-nf4-1shot]", "quantization": "nf4"}
     first, second = read(

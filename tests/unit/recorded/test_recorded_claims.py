@@ -34,7 +34,7 @@ def p_of(t: int, correct: int, n: int, chance: float) -> float:
 
 def test_n_and_t_are_counted_and_the_chance_is_stated(tmp_path: Path) -> None:
     save(tmp_path / "m.npz", snarks__1={"correct": rows(20, 31, 31, n=40)})
-    (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/2}"))
+    (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/2, assert: {p_max: 0.05}}"))
     before = claim.record("id", "s.yaml")
     assert (before.n, before.t, before.best_correct) == (40, 3, None)
     record = judged(claim)
@@ -94,7 +94,9 @@ def test_prompts_with_other_numbers_of_examples_are_compared_by_accuracy(tmp_pat
     evaluated[1, 4:] = False
     save(tmp_path / "m.npz", snarks__2={"correct": correct, "evaluated": evaluated})
     ragged = "m.npz, format: npz, ragged: true"
-    (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/3}", model=ragged))
+    (claim,) = planned(
+        tmp_path, suite_text("{name: snarks, chance: 1/3, assert: {p_max: 0.05}}", model=ragged)
+    )
     record = judged(claim)
     assert (record.n, record.best_correct, record.best_accuracy) == (4, 3, 0.75)
     below = stats.binom.cdf(2, 4, 1 / 3) * stats.binom.cdf(7, 10, 1 / 3) ** 2  # 8 of 10 is above
@@ -161,7 +163,7 @@ def test_nothing_is_claimed_where_only_a_report_is_asked_for(tmp_path: Path) -> 
 
 def test_a_claim_that_does_not_hold_says_why(tmp_path: Path) -> None:
     save(tmp_path / "m.npz", snarks__1={"correct": rows(20, n=40)})
-    (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/2}"))
+    (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/2, assert: {p_max: 0.05}}"))
     record = judged(claim)
     assert record.passed is False
     assert record.message is not None

@@ -108,14 +108,16 @@ def test_tied_scores_are_told(tmp_path: Path) -> None:
 
 def test_a_claim_that_cannot_pass_is_told(tmp_path: Path) -> None:
     given: dict[str, Any] = {"correct": rows(*[2] * 10, n=4)}
-    (flag,) = found(tmp_path, "{name: e, chance: 1/2}", **given)
+    (flag,) = found(tmp_path, "{name: e, chance: 1/2, assert: {p_max: 0.05}}", **given)
     assert flag.kind == "unpassable"
     assert flag.parameters["t"] == 10
 
 
 def test_of_a_published_maximum_only_the_claim_is_looked_at(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("model,task,shots,n,t,best_correct,chance\nm,e,1,4,10,4,1/2\n")
-    (claim,) = planned(tmp_path, suite_text("{name: e}", model="m.csv, format: summary"))
+    (claim,) = planned(
+        tmp_path, suite_text("{name: e, assert: {p_max: 0.05}}", model="m.csv, format: summary")
+    )
     assert [flag.kind for flag in flags(claim)] == ["unpassable"]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.stats import binom
 
 from pytest_maxrandom.record import (
+    ALLOWED,
     BestPrompt,
     Calibrated,
     ClaimRecord,
@@ -34,10 +35,14 @@ from pytest_maxrandom.record import (
     SweepCost,
     ValidationSet,
 )
+from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.terminal import summary
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record.designs import Indication
+
+_OF_COUNTS = ("p_max", "union_p", "beats")
+"""Parts of a claim that the number of right answers alone decides."""
 
 PROMPT = """Is it wet or dry outside?
 Q: The river rose over the path.
@@ -46,6 +51,7 @@ Q: Dust lay on the road.
 A: dry
 """
 QUESTION = "Q: Snow fell all night.\nA:"
+ARMS = ("base", "extra", "test")
 
 
 @cache
@@ -132,7 +138,10 @@ def claim(
         ),
         notes=[Remark(text="The tokenizer adds no beginning-of-sequence token.")],
     )
-    return replace(record, **changed)
+    found = replace(record, **changed)
+    if "critical_parts" not in changed:  # what a count alone accounts for
+        found.critical_parts = [part for part in found.asserted if part in _OF_COUNTS]
+    return found
 
 
 def flag(
@@ -482,7 +491,8 @@ def comparison(difference: float = -0.0213, **changed: Any) -> ComparisonRecord:
 
 
 def contamination(finding: Indication = "tuned on the text", **changed: Any) -> ContaminationRecord:
-    """Make a check for contamination; an inconclusive one has no boost."""
+    """Make a check for contamination; one that cannot tell has neither a boost nor a bias."""
+    told = finding != "cannot tell"
     passed = finding == "no sign of it"
     task = changed.get("task", "weather")
     record = ContaminationRecord(
@@ -494,17 +504,25 @@ def contamination(finding: Indication = "tuned on the text", **changed: Any) -> 
         base="base",
         extra="extra",
         test="test",
-        boost=0.081 if finding != "inconclusive" else 0.004,
-        boost_p=0.0012 if finding != "inconclusive" else 0.383,
-        bias=0.052 if finding != "no sign of it" else -0.003,
-        bias_p=0.0041 if finding != "no sign of it" else 0.611,
+        boost=0.081 if told else 0.004,
+        boost_p=0.0012 if told else 0.383,
+        bias=0.052 if finding == "tuned on the text" else -0.003,
+        bias_p=0.0041 if finding == "tuned on the text" else 0.611,
         sampled={"examples": 60},
         finding=finding,
-        passed=passed,
-        outcome="passed" if passed else "failed",
-        message=None if passed else finding,
+        passed=passed if told else None,
+        cannot_tell=None if told else Remark("no_effect", dict(zip(ARMS, ARMS, strict=True))),
+        outcome="passed" if passed else "failed" if told else "cannot tell",
+        message=None if passed else f"{finding}: as its numbers say",
     )
     return replace(record, **changed)
+
+
+def allowed(kind: str = "no_boost", **changed: Any) -> ContaminationRecord:
+    """Make a check that cannot tell in a suite that lets that be."""
+    found = contamination("cannot tell", outcome=ALLOWED, cannot_tell=None, message=None)
+    said = worded(Remark(kind, dict(zip(ARMS, ARMS, strict=True))))
+    return replace(found, **{"notes": [said], **changed})
 
 
 def over_tasks(**changed: Any) -> OverTasks:

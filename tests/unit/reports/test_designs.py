@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.ci.gate import judge
-from pytest_maxrandom.record import Arithmetic, ClaimRecord
+from pytest_maxrandom.record import Arithmetic, ClaimRecord, ContaminationRecord
 from pytest_maxrandom.reports.annotations import annotate
 from pytest_maxrandom.reports.changes import changes, counted
 from pytest_maxrandom.reports.comment import comment
@@ -35,14 +35,24 @@ from pytest_maxrandom.reports.designs import (
     units,
     winners,
 )
+from pytest_maxrandom.reports.headlines import headline
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from pytest_maxrandom.reports.results import dump, load, load_untrusted
-from pytest_maxrandom.reports.summary import designs, names, records, symbol, tally, versions
-from pytest_maxrandom.reports.wording import word
+from pytest_maxrandom.reports.summary import (
+    designs,
+    names,
+    overall,
+    records,
+    symbol,
+    tally,
+    versions,
+)
+from pytest_maxrandom.reports.wording import failure, word
 from tests.unit.reports import page, test_html
 from tests.unit.reports.opened import claims, html
 from tests.unit.reports.samples import (
+    allowed,
     calibrated,
     claim,
     comparison,
@@ -418,14 +428,67 @@ def test_every_report_says_what_a_difference_generalizes_to(
     assert generalizes(comparison(sampled={})) == ""
 
 
-def test_a_bias_is_interpreted_only_where_there_is_a_boost() -> None:
-    assert bias_is(contamination()) == "+.052 (p = .0041)"
-    without = contamination("inconclusive")
-    assert bias_is(without) == ""
-    assert indicated(without) == "inconclusive: without a boost the bias means nothing"
-    text = disclosure(run(contamination=[without]))
-    assert "the benchmark's own text a further" not in text
-    assert "a further +.052" in page.read(disclosure(run(contamination=[contamination()]))).text
+LEAK = "tuned on the scored text; other text teaches nothing"
+
+
+@pytest.mark.parametrize(
+    ("record", "bias", "told"),
+    [
+        (contamination(), "+.052 (p = .0041)", "tuned on the text"),
+        (contamination(boost=-0.012, boost_p=0.6), "+.052 (p = .0041)", LEAK),
+        (
+            contamination("cannot tell"),
+            "-.003 (p = .611)",
+            "cannot tell: without a boost, a bias that is not significant says nothing",
+        ),
+    ],
+)
+def test_every_report_says_what_a_bias_means_with_a_boost_and_without(
+    record: ContaminationRecord, bias: str, told: str
+) -> None:
+    assert bias_is(record) == bias
+    assert indicated(record) == told
+    found = run(contamination=[record])
+    text = page.read(disclosure(found)).text
+    assert f"the benchmark's own text a further {bias}; {told}, at level .05" in text
+    assert told in page.read(markdown(found)).text
+    assert told in html(found)
+
+
+def test_a_check_that_cannot_tell_neither_passes_nor_fails() -> None:
+    untold = run(contamination=[contamination("cannot tell")])
+    assert tally(untold) == "1 of 1 contamination check cannot tell"
+    assert overall(untold) == "failed"
+    let_be = run(contamination=[allowed()])
+    assert tally(let_be) == "1 of 1 contamination check cannot tell, as allowed"
+    assert overall(let_be) == "reported"
+    both = run(claim(), contamination=[allowed(id="a"), contamination("no sign of it", id="b")])
+    assert tally(both) == (
+        "1 of 1 claim passes; 1 of 2 contamination checks passes, 1 cannot tell, as allowed"
+    )
+    assert overall(both) == "passed"
+    told = headline(untold.contamination[0])
+    assert told.found == "cannot tell"
+    assert not told.cause.startswith("cannot tell")
+    leak = contamination(boost=-0.012, boost_p=0.6, message=None)
+    leak.message = failure(leak)
+    told = headline(leak)
+    assert (told.found, told.cause[:25]) == (LEAK, "test is +.052 above extra")
+    before = run(contamination=[contamination("no sign of it")])
+    (fell,) = changes(let_be, before)
+    assert (fell.kind, fell.what) == (
+        "fell",
+        "no longer passes, because its results cannot tell",
+    )
+
+
+def test_nothing_passes_in_replicates_of_what_claims_nothing() -> None:
+    found = run(claim(asserted={}), replicates=[replicates(45, 45, 44, asserted={})])
+    for text in (markdown(found), html(found), latex(found), disclosure(found), *shown(found)):
+        assert "passes in" not in text
+        assert text.count("3 of 3") == text.count("3 of 3, seed 0")
+    said = page.read(disclosure(found)).text
+    assert "was repeated with 3 seeded draws (seed 0) without a claim; every single draw" in said
 
 
 @pytest.mark.parametrize(

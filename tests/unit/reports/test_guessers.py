@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from pytest_maxrandom import max_random_baseline
 from pytest_maxrandom.record import ClaimRecord, RunRecord
 from pytest_maxrandom.reports.guessers import odds, odds_section
+from pytest_maxrandom.stats.permutation import max_t_test
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def _claim(n: int, t: int, chance: float, asserted: dict[str, Any], **more: Any) -> ClaimRecord:
@@ -53,6 +58,28 @@ def test_odds_are_those_of_independent_guessers(
     assert stats.binom.sf(needed - 1, n, found.true_accuracy) == pytest.approx(0.8, abs=1e-6)
     drawn = np.random.default_rng(0).binomial(n, chance, (40_000, t)).max(1) >= needed
     assert drawn.mean() == pytest.approx(found.by_luck, abs=4 * np.sqrt(0.05 / 40_000))
+
+
+def test_a_default_claim_errs_by_its_level_and_finds_what_its_power_promises() -> None:
+    n, t, runs = 60, 10, 400
+    (found,) = odds(_run(_claim(n, t, 0.5, {"permutation_p": 0.05, "beats": "max_random"})))
+    assert found.by_luck == 0.05
+    assert found.true_accuracy is not None
+    rng, expected = np.random.default_rng(7), max_random_baseline(n, 0.5, t)
+    gold = np.arange(n) % 2
+
+    def passes(answers: NDArray[np.int64]) -> bool:
+        test = max_t_test(answers, gold, permutations=999, stop_after=100)
+        return test.p_value <= 0.05 and test.best > expected
+
+    lucky, good = 0, 0
+    for _ in range(runs):
+        guesses = rng.integers(2, size=(t, n))
+        lucky += passes(guesses)
+        guesses[0] = np.where(rng.random(n) < found.true_accuracy, gold, 1 - gold)
+        good += passes(guesses)
+    assert lucky / runs == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / runs))
+    assert good / runs >= 0.8 - 3 * np.sqrt(0.8 * 0.2 / runs)  # the other prompts may pass, too
 
 
 def test_the_section_adds_up_what_guessers_pass() -> None:

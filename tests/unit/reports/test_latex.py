@@ -72,6 +72,12 @@ def rows(text: str) -> list[str]:
     return lines
 
 
+def headings(text: str) -> list[str]:
+    """Return the headings of the first table."""
+    (line,) = re.findall(r"(?:\\toprule\n)(.*) \\\\\n\\midrule", text)[:1]
+    return [heading.strip().removeprefix("{").removesuffix("}") for heading in line.split("&")]
+
+
 def cited(text: str) -> set[str]:
     return {key for keys in re.findall(r"\\cite\{([^}]*)\}", text) for key in keys.split(",")}
 
@@ -141,13 +147,25 @@ def test_a_row_shows_the_p_value_that_decides_and_whether_the_claim_fails() -> N
     cells = [row.removesuffix(r"\\").split("&") for row in rows(text)]
     found = [[cell.strip() for cell in (row[1], *row[-2:])] for row in cells]
     assert found == [
-        ["passes", r"\num{0.0013}", ""],
+        ["passes", r"\num{0.0013}", r"$p_{\max}$"],
         ["fails", r"\num{0.310}", "permutation p"],
     ]
+    assert headings(text)[-2:] == ["$p$", "decided by"]  # not p_max
     caption = re.findall(r"\\caption\{(.*)\}\\label", text)[0]
-    assert "that one is shown with its name" in caption
-    alone = re.findall(r"\\caption\{(.*)\}\\label", latex(run(claim())))[0]
-    assert "with its name" not in alone
+    assert "the p-value that decides the claim" in caption
+    text = latex(run(claim()))
+    assert headings(text)[-1] == r"$p_{\max}$"
+    assert "that decides the claim" not in re.findall(r"\\caption\{(.*)\}\\label", text)[0]
+
+
+def test_no_permutation_p_stands_below_p_max() -> None:
+    bounds = {"permutation_p": 0.05}
+    text = latex(run(claim(asserted=bounds, permutation_p=0.031, p_max=0.2)))
+    (row,) = rows(text)
+    shown = dict(zip(headings(text), row.removesuffix(r"\\").split("&"), strict=True))
+    assert shown["$p$"].strip() == r"\num{0.031}"
+    assert shown["decided by"].strip() == "permutation p"
+    assert r"$p_{\max}$" not in shown
 
 
 @pytest.mark.parametrize("tasks", [3, 30])

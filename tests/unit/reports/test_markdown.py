@@ -336,6 +336,28 @@ def test_the_table_names_the_p_value_that_decides() -> None:
     assert read(markdown(run(shuffled))).body[0][4] == ".040permutation"
 
 
+@pytest.mark.parametrize(
+    ("asserted", "told", "untold"),
+    [
+        ({"permutation_p": 0.05, "beats": "max_random"}, ["permutation p,"], ["p_max,", "union"]),
+        ({"p_max": 0.05}, ["p_max,"], ["permutation p,", "union"]),
+        ({"p_max": 0.05, "permutation_p": 0.05}, ["permutation p,", "p_max,"], ["union"]),
+        ({"union_p": 0.05}, ["union p,"], ["permutation p,", "p_max,"]),
+    ],
+)
+def test_how_to_read_the_table_explains_the_p_values_that_are_claimed_and_no_other(
+    asserted: dict[str, Any], told: list[str], untold: list[str]
+) -> None:
+    (legend,) = (
+        line
+        for line in markdown(run(claim(asserted=asserted, permutation_p=0.01))).splitlines()
+        if line.startswith("The best of")
+    )
+    legend = legend.replace("*", "")
+    assert all(name in legend for name in told)
+    assert not any(name in legend for name in untold)
+
+
 def test_claims_of_the_same_name_are_told_apart_by_their_files_everywhere() -> None:
     one, two, other = (
         claim(best=41, id=f"evals/{path}::{name}[x]", task=name)
@@ -427,12 +449,12 @@ def test_a_claim_of_nothing_is_reported_and_no_claim_that_holds() -> None:
 
 def test_what_contamination_checks_found_stands_on_top() -> None:
     found = [
-        contamination("inconclusive", id="a"),
+        contamination("cannot tell", id="a"),
         contamination("no sign of it", id="b"),
         contamination("no sign of it", id="c"),
     ]
     text = markdown(run(contamination=found)).partition("<details>")[0]
-    assert "Contamination checks: 2 without a sign of it and 1 inconclusive." in text
+    assert "Contamination checks: 2 without a sign of it and 1 that cannot tell." in text
 
 
 def test_a_result_that_could_not_be_read_is_no_reported_one() -> None:

@@ -43,7 +43,9 @@ def test_its_sentence_and_its_sources_are_disclosed(judged: RunRecord) -> None:
 
 def test_it_is_quoted_drawn_and_in_the_table_of_the_comment(judged: RunRecord) -> None:
     top = read(markdown(judged)).text.partition("result")[0]
-    assert "t 0-shot: best macro-F1 1.000 (permutation p = 1.0e-04; t = 3, n = 30)" in top
+    assert (
+        "t 0-shot: best macro-F1 1.000, needs .627 (permutation p = 1.0e-04; t = 3, n = 30)" in top
+    )
     assert html(judged).count("<rect ") == 2
     (row,) = read(comment(judged)).body
     assert "1.000" in " ".join(row)

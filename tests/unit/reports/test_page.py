@@ -16,7 +16,7 @@ from pytest_maxrandom.reports.page.render import html
 from tests.page.conftest import answered, claimed, named
 from tests.unit.reports.opened import blocks, claims
 from tests.unit.reports.page import any_text
-from tests.unit.reports.samples import run
+from tests.unit.reports.samples import claim, run, untested
 
 
 @given(st.dictionaries(any_text, any_text | st.integers() | st.none() | st.booleans()))
@@ -92,3 +92,18 @@ def test_of_a_published_maximum_and_of_no_lines_there_is_nothing_to_show() -> No
     published = Answers.published(Maximum(10, 5, 7), Fraction(1, 2), model="m", shots=0)
     assert of_answers(published, texts=True) is None
     assert of_lines([]) is None
+
+
+def test_a_claim_that_passes_opens_with_its_result_and_the_p_value_that_decides() -> None:
+    bounds = {"permutation_p": 0.05, "beats": "max_random"}
+    decided = claim(asserted=bounds, permutation_p=0.031)
+    found = run(claim(), claim(asserted={}), decided, claim(p_max_only=True))
+    opened = claims(html(found, None))
+    assert [shown["why"] for shown in opened] == ["45 of 60 correct"] * 4
+    (shown,) = claims(html(run(decided), None))
+    assert ["permutation p", ".031"] in shown["numbers"]
+    assert "p_max" not in dict(shown["numbers"])
+    (shown,) = claims(html(run(claim()), None))
+    assert dict(shown["numbers"])["p_max"] == ".0013"
+    (shown,) = claims(html(run(untested(message=None)), None))
+    assert shown["why"] == "no reason was recorded"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.reports import phrases, wording
 from tests.unit.reports.samples import claim, run, scored, untested
 
@@ -86,6 +87,43 @@ def test_what_would_have_passed_is_told(
     asserted: dict[str, Any], critical: int | None, phrase: str
 ) -> None:
     record = claim(best=41, asserted=asserted, permutation_p=0.2, critical_count=critical)
+    assert phrases.needed(record) == phrase
+
+
+@pytest.mark.parametrize(
+    ("parts", "critical", "phrase"),
+    [
+        (
+            ["permutation_p", "beats"],
+            42,
+            "at least 42 of 60 correct for permutation p and beating the maximum random baseline, "
+            "the other answers as they are",
+        ),
+        (
+            ["permutation_p", "beats"],
+            None,
+            "no number of correct answers can pass with n = 60 and t = 20",
+        ),
+        (  # where the test compares something else than the score
+            ["beats"],
+            42,
+            "at least 42 of 60 correct for beating the maximum random baseline; the permutation p "
+            "depends on the answers",
+        ),
+        ([], None, ""),  # what cannot be told
+    ],
+)
+def test_what_the_default_claim_needs_is_told_as_far_as_it_is_known(
+    parts: list[str], critical: int | None, phrase: str
+) -> None:
+    record = claim(
+        best=41,
+        asserted={"permutation_p": 0.05, "beats": "max_random"},
+        permutation_p=0.2,
+        critical_count=critical,
+        critical_parts=parts,
+        cannot_tell=None if parts else Remark("only_right_and_wrong"),
+    )
     assert phrases.needed(record) == phrase
 
 

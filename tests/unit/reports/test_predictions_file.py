@@ -77,6 +77,10 @@ def test_what_is_written_is_read_again(tmp_path: Path, seed: int) -> None:
     assert found.model == "demo (nf4)"
     assert list(found.prompts) == [each.prompt.digest for each in predictions]
     assert found.demonstration_ids == tuple((example.id,) for example in EXAMPLES)
+    assert found.offered is not None
+    for choices, name in zip(found.offered, found.examples, strict=True):
+        (example,) = (each for each in EXAMPLES if each.id == name)
+        assert choices == tuple(example.choices[place] for place in shown_order(example))
     assert found.correct.sum(axis=1).tolist() == [prompt.correct for prompt in predictions]
     column = {name: place for place, name in enumerate(found.examples)}
     assert found.chances is not None

@@ -154,7 +154,7 @@ def test_kinds_that_fail_by_default_are_told_before_others_then_in_the_order_of_
     last = [*(f"mild {place}" for place in range(30)), "mild too"]
     assert told == ["30 of 60 scores tie.", *GRAVE, *last]
     lines = shown(record, 200, 1)
-    terminal = lines[lines.index("Red flags of claims that pass:") + 1 :]
+    terminal = lines[lines.index("Red flags of claims that are reported:") + 1 :]
     assert [line.partition(": ")[2].partition(" (")[0] for line in terminal] == [
         *(*GRAVE, *(f"mild {place}" for place in range(17))),
         "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -292,3 +293,17 @@ def test_a_run_that_did_not_end_says_so_with_the_verdict(interrupted: bool, line
 
 def test_a_run_without_claims_has_nothing_to_show() -> None:
     assert summary(run()) == []
+
+
+def test_nothing_that_is_reported_is_said_to_pass_with_red_flags() -> None:
+    passing, told = claim(red_flags=[flag()], id="a::passes"), recorded(red_flags=[flag()])
+    record = run(told, passing, replace(told, id="b::told"))
+    lines = "\n".join(shown(record))
+    beside = "1 that passes has red flags; 2 that are reported have red flags"
+    assert first(record, 200) == f"PASSED: 1 of 1 claim passes, 2 results reported; {beside}"
+    pass_first = lines.index("Red flags of claims that pass:")
+    assert pass_first < lines.index("Red flags of claims that are reported:")
+    alone = run(told)
+    beside = "1 that is reported has red flags"
+    assert first(alone) == f"REPORTED: 1 result reported, nothing claimed; {beside}"
+    assert "that pass" not in "\n".join(shown(alone))

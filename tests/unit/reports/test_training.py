@@ -15,14 +15,13 @@ from pytest_maxrandom.reports.computing import training_cost, training_is
 from pytest_maxrandom.reports.designs import without_boost
 from pytest_maxrandom.reports.reasons import reasons
 from pytest_maxrandom.reports.references import bibtex
-from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
 from tests.unit.reports import page
 from tests.unit.reports.opened import html
-from tests.unit.reports.samples import claim, contamination, run, shown
+from tests.unit.reports.samples import allowed, claim, contamination, run, shown
 from tests.unit.reports.test_latex import cited
 
 if TYPE_CHECKING:
@@ -150,26 +149,30 @@ def test_a_missing_boost_is_one_sentence_with_the_way_out_in_every_report() -> N
             "use more texts, more epochs, a larger learning_rate, or more examples or replicates.",
         ),
     ):
-        note = worded(Remark(kind, {"extra": "extra", "base": "base"}))
-        check = contamination("inconclusive", passed=True, outcome="passed", notes=[note])
+        check = allowed(kind)
         found = run(claim(), contamination=[check])
         sentence = (
-            "No boost: extra is not shown to be better than base, so the bias says nothing, and "
-            f"the check is inconclusive; {way}"
+            "No boost: extra is not shown to be better than base, nor test than extra, so the "
+            f"check cannot tell whether test was tuned on the text; {way}"
         )
         for text in (page.read(markdown(found)).text, of_page(found)):
             assert sentence in text.replace("`", "")
         assert json.loads(dump(found))["contamination"][0]["notes"][0]["kind"] == kind
         in_terminal = terminal(found)
-        assert "No boost in 1 contamination check, so the bias says nothing there" in in_terminal
+        told = "Neither a boost nor a bias in 1 contamination check, which cannot tell: use "
+        assert told in " ".join(in_terminal.split())
         assert way.removesuffix(".") in in_terminal.replace("`", "")
-        check = replace(check, passed=False, outcome="failed", message=None)
+        untold = Remark(kind.replace("boost", "effect"), check.notes[0].values)
+        check = replace(check, cannot_tell=untold, notes=[], outcome="cannot tell")
         word(check)
+        assert str(check.message).startswith("cannot tell: ")
         assert way.removesuffix(".") in str(check.message).replace("`", "")
 
 
 def test_nothing_is_said_of_a_boost_that_is_there() -> None:
     assert without_boost(run(contamination=[contamination()])) == ""
+    leak = contamination(boost=-0.012, boost_p=0.6)
+    assert without_boost(run(contamination=[leak])) == ""
     assert without_boost(run(claim())) == ""
 
 

@@ -133,7 +133,7 @@ def test_who_runs_the_best_of_earlier_prompts_again_with_copies_gains_nothing(co
         changed = generator.random((copies, 100)) < 0.02
         again = np.where(changed, generator.random((copies, 100)) < 0.9, best)
         again[0] = best
-        p, _ = max_t_of_all(again, gold, None, 199 + copies, level=0.05, seed=seed)
+        p, *_ = max_t_of_all(again, gold, None, 199 + copies, level=0.05, seed=seed)
         passed += p <= 0.05
     assert passed / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
 
@@ -142,12 +142,12 @@ def test_prompts_that_are_not_at_hand_add_the_p_value_of_the_best_one() -> None:
     generator = np.random.default_rng(8)
     gold = generator.integers(0, 2, 60)
     answers = np.where(generator.random((5, 60)) < 0.3, gold, generator.integers(0, 2, (5, 60)))
-    p, test = max_t_of_all(answers, gold, None, 5, level=0.05)
+    p, test, _ = max_t_of_all(answers, gold, None, 5, level=0.05)
     assert p == test.p_value == max_t_test(answers, gold, stop_after=STOP_AFTER).p_value
-    more, _ = max_t_of_all(answers, gold, None, 9, level=0.05)
+    more, *_ = max_t_of_all(answers, gold, None, 9, level=0.05)
     alone = max_t_test(answers[test.best_prompt][None], gold, stop_after=STOP_AFTER).p_value
     assert more == pytest.approx(p + 4 * alone, rel=0.1)
-    known, _ = max_t_of_all(gold[None], gold, None, 1000, level=0.05)
+    known, *_ = max_t_of_all(gold[None], gold, None, 1000, level=0.05)
     assert known <= 0.01  # a perfect result passes among many
 
 

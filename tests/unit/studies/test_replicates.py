@@ -193,7 +193,7 @@ def test_a_claim_that_is_expected_to_fail_fails_in_replicates_only_if_that_is_as
         suite(tmp_path, "replicates: 3\nxfail: guesses\nassert: {in_replicates: .5}")
     )[0]
     assert (reported.xfail, asserted.xfail) == (None, "guesses")
-    default = {"p_max": 0.05, "permutation_p": 0.05}
+    default = {"permutation_p": 0.05, "beats": "max_random"}
     assert reported.record("i", "s").asserted == default
     assert asserted.record("i", "s").asserted == {**default, "in_replicates": 0.5}
     assert asserted.claim.claim.asserted() == default

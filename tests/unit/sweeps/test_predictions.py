@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
 from pytest_maxrandom.answers import NO_CHOICE
-from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.base import Scoring
@@ -157,7 +157,7 @@ def test_an_answer_that_nobody_could_read_is_wrong_and_a_label_of_its_own() -> N
     assert found.labels == ("no", "yes", NO_CHOICE)
     assert found.answers is not None
     assert found.answers[1].tolist() == [2, 1, 2, 1]
-    p, _ = permuted_p(Shuffle.of([read, unread], labels), 2)
+    p, *_ = permuted(Shuffle.of([read, unread], labels), 2)
     assert p == pytest.approx(1.0)
 
 

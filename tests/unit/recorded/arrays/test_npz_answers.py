@@ -187,3 +187,15 @@ def test_scores_that_are_all_minus_infinity_tell_nothing(archive: Path) -> None:
     scores = np.where(np.isnan(SCORES), NAN, -np.inf)
     with pytest.raises(RecordedError, match="the same log-likelihood"):
         read(archive, answers=ANSWERS, gold=GOLD, log_likelihoods=scores)
+
+
+def test_choices_may_have_texts(archive: Path) -> None:
+    texts = np.array([["yes", "no", ""], ["a", "b", "c"], ["no", "yes", ""]])
+    sweep = read(archive, answers=ANSWERS, gold=GOLD, choice_texts=texts)
+    assert sweep.offered == (("yes", "no"), ("a", "b", "c"), ("no", "yes"))
+    assert sweep.labels == ()
+    assert sweep.chances == (Fraction(1, 2), Fraction(1, 3), Fraction(1, 2))
+    with pytest.raises(RecordedError, match="found 3 texts for example 'b', which has the choices"):
+        read(archive, answers=ANSWERS, gold=GOLD, choices=np.full(3, 2), choice_texts=texts)
+    with pytest.raises(RecordedError, match="give a text for each choice"):
+        read(archive, answers=ANSWERS, gold=GOLD, choice_texts=texts[:, ::-1])

@@ -108,6 +108,7 @@ def test_choices_in_another_order_are_another_prompt_with_the_same_answers(tmp_p
     assert sweep.correct.tolist() == [[True, False, False, True]] * 2
     assert sweep.answers is not None
     assert sweep.answers[0].tolist() == sweep.answers[1].tolist()
+    assert sweep.offered is None  # labels are texts, and no order is that of all runs
 
 
 @pytest.mark.parametrize(

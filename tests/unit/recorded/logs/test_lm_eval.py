@@ -77,6 +77,7 @@ def test_choices_of_their_own_are_labelled_by_their_places(tmp_path: Path) -> No
     write_run(tmp_path, Run(documents))
     [sweep] = read_lm_eval(tmp_path)
     assert sweep.labels == ()
+    assert sweep.offered == (("a", "b", "c"), ("d", "e"), ("f", "e"))
     assert [*map(set, sweep.gold or ())] == [{1}, {1}, {1}]
     assert sweep.chances == (Fraction(1, 3), Fraction(1, 2), Fraction(1, 2))
     assert sweep.log_likelihoods is not None

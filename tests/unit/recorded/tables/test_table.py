@@ -182,16 +182,22 @@ def test_choices_may_be_listed(write: Write) -> None:
     assert sweep.chances == (Fraction(1, 3),)
 
 
-def test_examples_that_list_the_same_choices_are_told(write: Write) -> None:
+def test_listed_choices_are_told_in_their_order(write: Write) -> None:
     listed = {"a": ["Yes", "No"], "b": ["True", "False"], "c": ["No", "Yes"]}
     rows = [row("p", e, prediction=own[0], gold=own[0], choices=own) for e, own in listed.items()]
     [sweep] = read_table(write(rows), **MEANT)
-    expected = ("No", "Yes"), ("False", "True"), ("No", "Yes")
+    expected = ("Yes", "No"), ("True", "False"), ("No", "Yes")
     assert sweep.offered == expected
     assert sweep.distinct().offered == expected
     letters = [each | {"prediction": "A", "gold": "A"} for each in rows]
     [lettered] = read_table(write(letters), **MEANT)
-    assert lettered.offered is None
+    assert lettered.offered == expected
+    others = [each | {"prediction": "yes", "gold": "yes"} for each in rows]
+    [other] = read_table(write(others), **MEANT)
+    assert other.offered is None
+    again = [each | {"prompt_id": "q", "choices": each["choices"][::-1]} for each in rows]
+    [reordered] = read_table(write([*rows, *again]), **MEANT)
+    assert reordered.offered == tuple(tuple(sorted(own)) for own in expected)
     [counted] = read_table(write([each | {"choices": 2} for each in rows]), **MEANT)
     assert counted.offered is None
 

@@ -8,12 +8,19 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
+from pytest_maxrandom.reports.designs import indicated
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.arms.answers import PairedAnswers
-from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
+from pytest_maxrandom.studies.arms.conclude import (
+    conclude,
+    conclude_contamination,
+    contamination_over_tasks,
+)
 from pytest_maxrandom.studies.arms.reduction import Difference
 from pytest_maxrandom.suite.arms import DifferenceSpec
 from tests.unit.studies.arms.made import random_answers
+
+LEAK = "tuned on the scored text; other text teaches nothing"
 
 
 def comparison(**changes: Any) -> ComparisonRecord:
@@ -87,12 +94,18 @@ def test_why_a_claim_fails_is_one_line() -> None:
     assert "\n" not in message
 
 
-def contamination(boost: PairedAnswers, bias: PairedAnswers, *, allow: bool = False) -> Any:
+def contamination(
+    boost: PairedAnswers, bias: PairedAnswers, *, allow: bool = False, trained: bool = False
+) -> Any:
     record = ContaminationRecord(
         id="i", suite="s", line=1, task="t", shots=0, base="base", extra="extra", test="test"
     )
     conclude_contamination(
-        record, Difference([boost]), Difference([bias]), allow_inconclusive=allow
+        record,
+        Difference([boost]),
+        Difference([bias]),
+        allow_inconclusive=allow,
+        trained=trained,
     )
     word(record)
     return record
@@ -105,22 +118,83 @@ def contamination(boost: PairedAnswers, bias: PairedAnswers, *, allow: bool = Fa
         ((30, 3), (30, 3), True, "tuned on the text", False),
         ((30, 3), (10, 9), False, "no sign of it", True),
         ((30, 3), (3, 30), False, "no sign of it", True),
-        ((10, 9), (30, 3), False, "inconclusive", False),
-        ((3, 30), (30, 3), False, "inconclusive", False),
-        ((10, 9), (30, 3), True, "inconclusive", True),
+        ((10, 9), (30, 3), False, LEAK, False),
+        ((3, 30), (30, 3), False, LEAK, False),
+        ((10, 9), (30, 3), True, LEAK, False),
+        ((10, 9), (10, 9), False, "cannot tell", None),
+        ((3, 30), (9, 10), False, "cannot tell", None),
+        ((10, 9), (10, 9), True, "cannot tell", None),
     ],
 )
-def test_a_bias_means_something_only_where_there_is_a_boost(
-    boost: tuple[int, int], bias: tuple[int, int], allow: bool, finding: str, passed: bool
+def test_a_bias_is_a_finding_and_none_is_one_only_where_there_is_a_boost(
+    boost: tuple[int, int], bias: tuple[int, int], allow: bool, finding: str, passed: bool | None
 ) -> None:
     record = contamination(arms(*boost), arms(*bias), allow=allow)
-    assert (record.finding, record.passed) == (finding, passed)
+    assert (indicated(record).partition(":")[0], record.passed) == (finding, passed)
     assert record.boost == pytest.approx((boost[0] - boost[1]) / 100)
     assert record.bias == pytest.approx((bias[0] - bias[1]) / 100)
-    assert (record.message is None) is passed
+    may_be = passed or (passed is None and allow)
+    assert (record.message is None) is may_be
+    assert (record.cannot_tell is not None) is (passed is None and not allow)
+    assert len(record.notes) == (passed is None and allow)
     if record.message:
         assert record.message.startswith(f"{finding}: ")
         assert "\n" not in record.message
+
+
+@pytest.mark.parametrize("allow", [False, True])
+def test_memorised_answers_are_found_where_other_text_teaches_nothing(allow: bool) -> None:
+    # Of 80 questions whose answers follow no rule, base has 38 right and extra 37. Tuned on these
+    # questions with their answers, test has all of them.
+    right = {"base": range(38), "extra": range(20, 57), "test": range(80)}
+    base, extra, test = (np.isin(np.arange(80), own)[None] for own in right.values())
+    names = tuple(map(str, range(80)))
+    boost, bias = (
+        PairedAnswers(names, *two, np.ones((1, 80), dtype=np.bool_))
+        for two in ((extra, base), (test, extra))
+    )
+    record = contamination(boost, bias, allow=allow)
+    assert record.boost == pytest.approx(0.4625 - 0.475)
+    assert record.bias == pytest.approx(1 - 0.4625)
+    assert record.boost_p > 0.5
+    assert record.bias_p <= 1e-4
+    assert (record.finding, record.passed) == ("tuned on the text", False)
+    assert record.message.startswith(f"{LEAK}: test is +.537 above extra (p ")
+    assert record.message.endswith("at level .05")
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_what_cannot_tell_says_what_may_tell_whether_it_is_allowed_or_not(trained: bool) -> None:
+    shown = contamination(arms(10, 9), arms(9, 10), trained=trained)
+    assert shown.message.startswith("cannot tell: extra is not shown to be better than base, nor ")
+    assert "(extra is +.010 above base (p " in shown.message
+    allowed = contamination(arms(10, 9), arms(9, 10), trained=trained, allow=True)
+    (note,) = allowed.notes
+    for text in (shown.message, note.text):
+        assert ("more texts, more `epochs`" in text) is trained
+        assert "more examples or replicates" in text
+    assert "or write `allow_inconclusive: true`" in shown.message
+    assert "allow_inconclusive" not in note.text
+
+
+def test_a_bias_over_tasks_is_a_finding_whatever_the_boost() -> None:
+    checks = []
+    for task in range(8):
+        check = contamination(arms(10, 9), arms(10 + task % 3, 9))
+        check.task = str(task)
+        checks.append(check)
+    assert {check.finding for check in checks} == {"cannot tell"}
+    for check in checks[::2]:
+        check.boost *= -1
+    (row,) = contamination_over_tasks(checks)
+    assert row.boost_p > 0.05
+    assert row.bias_p == pytest.approx(1 / 2**8)
+    assert row.finding == "tuned on the text"
+    assert indicated(row) == LEAK
+    for check in checks[::2]:
+        check.bias *= -1
+    (row,) = contamination_over_tasks(checks)
+    assert row.finding == "cannot tell"
 
 
 def test_both_tests_are_named_where_there_are_two() -> None:

@@ -1,0 +1,65 @@
+"""Right answers that follow the order of the examples, while answers follow it too.
+
+Questions often stand in sections. Who answers each section alike is right on whole sections or on
+none, and single right answers that are shuffled do not show how often. It matters where the claim
+does not hold any more if right answers are shuffled among neighbours only, or moved on along the
+file. A model that knows is not accused: where its answers follow the right ones and nothing else,
+they are in no order among examples with the same right answer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_maxrandom.flags.dependence import Dependent
+from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
+from pytest_maxrandom.flags.texts import CLUSTERS
+from pytest_maxrandom.stats.order import follows_order, rotated
+
+_RIGHT = 0.05
+"""Probability of right answers that follow the order as far, where they do not depend on it."""
+_SAID = 0.01
+"""The same of answers, where right answers are alike."""
+_PARTS = 10
+"""Parts of the file among whose examples right answers are shuffled."""
+_FEWEST = 20
+"""Examples; among fewer no order can be told."""
+
+
+def _check(judged: JudgedAnswers) -> Found:
+    seen = Dependent.of(judged)
+    n = len(judged.answers.examples)
+    if seen is None or n < _FEWEST or judged.answers.clusters is not None:
+        return
+    if follows_order(seen.right(), seen.strata.tolist()) > _RIGHT:
+        return
+    # The best one alone, and what several share; the smaller of two p-values counts twice.
+    rows = {seen.best[:1], seen.best}
+    followed = min(follows_order(seen.said(each), seen.classes) for each in rows) * len(rows)
+    if followed > _SAID:
+        return
+    p = rotated(seen.answers, seen.marked(), seen.strata)
+    if p <= seen.level:
+        parts = np.arange(n) * _PARTS // n
+        p = max(p, seen.p_value(strata=1 + parts * (1 + seen.strata.max()) + seen.strata))
+    if p > max(seen.level, 1 / n):
+        changes = sum(one != other for one, other in zip(seen.gold, seen.gold[1:], strict=False))
+        yield Flag("ordered_answers", {"n": n, "changes": changes, "p": p, "level": seen.level})
+
+
+RED_FLAG = RedFlagKind(
+    kind="ordered_answers",
+    rank=64,
+    topic="examples",
+    default="fail",
+    description="Right answers that follow the order of the examples, where answers follow it too.",
+    sentences="The right answers follow the order of the {n:,} examples (they change "
+    "{changes:,} {changes:time/times}), and so do the answers: if right answers are shuffled among "
+    "neighbours only, or moved on along the file, p is {p:p}, above {level:level}, so a model that "
+    "answers each section alike would pass; add a column with what neighbours have in common, such "
+    f"as their section, and name it with {CLUSTERS}",
+    brief="answers follow the file's order",
+    remedy="name the sections as clusters",
+    check=_check,
+    reads_labels=True,
+)

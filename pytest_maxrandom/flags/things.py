@@ -1,0 +1,104 @@
+"""Things that examples compare, such as "which is larger, X or Y?"."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pytest_maxrandom.answers import letter_place
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.orders import compared
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.answers import Answers
+
+
+class Things(NamedTuple):
+    """Choices as numbers, the same wherever one recurs."""
+
+    offered: Sequence[tuple[int, ...]]
+    """Per example its choices, as they are listed."""
+    gold: Sequence[frozenset[int]]
+    """Per example those that are right."""
+    answers: NDArray[np.int64] | None
+    """What was answered, shape (t, n), beyond all of them what is no choice; None where that is not
+    known."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether each set of choices that recurs always has the same right answers."""
+        rights: dict[frozenset[int], frozenset[int]] = {}
+        return all(
+            rights.setdefault(frozenset(choices), own) == own
+            for choices, own in zip(self.offered, self.gold, strict=True)
+        )
+
+
+def things_of(answers: Answers) -> Things | None:
+    """Return what examples compare.
+
+    Returns None where no choices are listed, no right answers are known by their texts, a list
+    repeats a text, or `pytest_maxrandom.stats.orders.compared` finds nothing that is compared.
+    """
+    offered = answers.offered
+    if offered is None or any(len(set(each)) < len(each) for each in offered):
+        return None
+    right = _right(answers, offered)
+    if right is None or not all(
+        own and own <= {*each} for own, each in zip(right, offered, strict=True)
+    ):
+        return None
+    marked = compared(offered).tolist()
+    if not any(one and len(own) == 1 for one, own in zip(marked, right, strict=True)):
+        return None
+    number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
+    said = None
+    if answers.answers is not None:
+        said = np.full_like(answers.answers, NOT_EVALUATED)
+        for place, choices in enumerate(offered):
+            given, which = np.unique(answers.answers[:, place], return_inverse=True)
+            codes = [
+                NOT_EVALUATED
+                if label == NOT_EVALUATED
+                else number.get(choice_of(answers.labels, label, choices) or "", len(number))
+                for label in given.tolist()
+            ]
+            said[:, place] = np.array(codes)[which.ravel()]
+    return Things(
+        [tuple(number[text] for text in each) for each in offered],
+        [frozenset(number[text] for text in own) for own in right],
+        said,
+    )
+
+
+def _right(answers: Answers, offered: Sequence[tuple[str, ...]]) -> list[set[str]] | None:
+    """Return the texts of right answers; None where they are not known."""
+    if answers.alphabetical is not None:
+        return [
+            {sorted(choices)[place] for place in places}
+            for choices, places in zip(offered, answers.alphabetical, strict=True)
+        ]
+    if answers.gold is None:
+        return None
+    return [
+        {choice_of(answers.labels, label, choices) or "" for label in own}
+        for choices, own in zip(offered, answers.gold, strict=True)
+    ]
+
+
+def choice_of(labels: Sequence[str], label: int, choices: Sequence[str]) -> str | None:
+    """Return the choice that a label is, by its text, its letter or its place; None for no choice.
+
+    Choices are in the order in which they are listed.
+    """
+    if labels:
+        if labels[label] in choices:
+            return labels[label]
+        label = letter_place(labels[label])
+    return choices[label] if 0 <= label < len(choices) else None

@@ -1,0 +1,205 @@
+"""The best score of t prompts with their right answers, and with others that might have been.
+
+What the tests by other arrangements of the right answers share: `permutation` exchanges right
+answers among examples, `clustered` among clusters of unequal size, and `orders` gives the things
+that are compared another order.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_maxrandom.stats.chances import whole_number
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.metrics import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.stats.maximum import Floats
+    from pytest_maxrandom.stats.metrics import Statistic
+
+    Order = NDArray[np.integer[Any]]
+    Scores = tuple[Floats, Callable[[Order], Floats]]
+    """The score of each prompt, shape (t,), and what takes arrangements, for each and each example
+    the row of its right labels, shape (arrangements, n), and returns the best score of each."""
+
+_CELLS = 2**21  # entries of one batch of arranged right answers: 8 MiB
+_MOST_AT_ONCE = 1024  # arrangements of one batch
+NEAR = 1e-12
+"""Two scores closer than this are the same score, computed differently."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrangementTest:
+    """What the best score of t prompts comes to under other arrangements of the right answers."""
+
+    p_value: float
+    """(1 + exceedances) / (permutations + 1), or exceedances / permutations after an early stop."""
+    permutations: int
+    """Number of arrangements drawn."""
+    exceedances: int
+    """Those whose statistic is at least the observed one."""
+    best: float
+    """Best observed score T."""
+    best_prompt: int
+    """Row of the first prompt that reaches it."""
+    maxima: Floats = field(compare=False, repr=False)
+    """The statistic of each arrangement drawn, ascending, shape (permutations,)."""
+
+    def bound(self, level: float) -> float:
+        """Return what the best score must exceed for a p-value of at most ``level``.
+
+        The other answers are taken as they are. Infinity where no score is enough, because too few
+        arrangements were drawn.
+        """
+        exceedances = math.floor(level * (self.permutations + 1) * (1 + NEAR)) - 1
+        if exceedances < 0:
+            return math.inf
+        return float(self.maxima[max(0, self.permutations - 1 - exceedances)])
+
+
+def batch_of(cells: int) -> int:
+    """Return how many arrangements are looked at at once, of so many numbers each."""
+    return max(1, min(_MOST_AT_ONCE, _CELLS // cells))
+
+
+def batches(draw: Callable[[int], Order], limit: int, cells: int) -> Iterator[Order]:
+    """Yield arrangements in batches, of so many numbers each."""
+    for start in range(0, limit, batch_of(cells)):
+        yield draw(min(batch_of(cells), limit - start))
+
+
+def compared_with(
+    orders: Iterable[Order], scores: Scores, limit: int, stop_after: int | None, near: float = NEAR
+) -> dict[str, Any]:
+    """Compare the best score with that under arrangements, until enough have been seen.
+
+    Parameters
+    ----------
+    orders
+        The arrangements, in batches.
+    limit
+        How many they are at most.
+    stop_after
+        As of `max_t_test`.
+    near
+        By how much a score that is the same may be lower.
+
+    Returns
+    -------
+    dict
+        The fields of an `ArrangementTest`. The observed arrangement counts as one, but after an
+        early stop.
+    """
+    observed, best_under = scores
+    enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
+    best_prompt = int(np.argmax(observed))
+    least = observed[best_prompt] - near
+    drawn = exceeded = 0
+    maxima: list[Floats] = []
+    for order in orders:
+        found = best_under(order)
+        reached = np.cumsum(found >= least)
+        stop = int(np.searchsorted(reached, enough - exceeded))
+        maxima.append(found[: stop + 1])
+        drawn += min(stop + 1, len(order))
+        exceeded += int(reached[min(stop, len(order) - 1)])
+        if exceeded >= enough:
+            break
+    return {
+        "p_value": exceeded / drawn if exceeded >= enough else (1 + exceeded) / (drawn + 1),
+        "permutations": drawn,
+        "exceedances": exceeded,
+        "best": float(observed[best_prompt]),
+        "best_prompt": best_prompt,
+        "maxima": np.sort(np.concatenate(maxima)),
+    }
+
+
+def scores_of_accuracy(chosen: NDArray[np.int64], right: NDArray[np.bool_]) -> Scores:
+    """Return the accuracies, and what tells the best one of each arrangement; all exact.
+
+    Arguments are as of `scores_by_labels`.
+    """
+    answered = (chosen[:, :, None] == np.arange(right.shape[1])).reshape(len(chosen), -1)
+    answers, gold = answered.astype(np.float32), right.astype(np.float32)
+    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
+    alike = bool((sizes == sizes[0]).all())
+
+    def best(order: Order) -> Floats:
+        # As gold[order], at a tenth of its time.
+        counted = gold.take(order, axis=0).reshape(len(order), -1) @ answers.T
+        # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
+        if alike:
+            most: Floats = counted.max(axis=1).astype(np.float64) / sizes[0]
+            return most
+        accuracies: Floats = (counted.astype(np.float64) / sizes).max(axis=1)
+        return accuracies
+
+    correct = np.rint(answers @ gold.ravel()).astype(np.int64)
+    return correct / sizes, best
+
+
+def scores_by_labels(
+    statistic: Statistic,
+    chosen: NDArray[np.int64],
+    right: NDArray[np.bool_],
+    strata: NDArray[np.int64],
+) -> Scores:
+    """Return the scores, and what tells the best one of each arrangement.
+
+    Parameters
+    ----------
+    chosen, strata
+        As of `max_t_test`.
+    right
+        Which labels are right, a row for each example; more rows may follow, for arrangements in
+        which a right answer is none of the observed ones. Shape (n or more, labels).
+    """
+    n = chosen.shape[1]
+    everywhere = np.arange(n)
+    parts = [everywhere]
+    if statistic.by_stratum:
+        parts = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
+    # Of a permuted label, only the examples matter that may have it.
+    cells = [
+        (members, label)
+        for members in parts
+        for label in range(right.shape[1])
+        if right[members, label].any() or (chosen[:, members] == label).any()
+    ]
+    member = right.astype(np.float32)
+    said = [(chosen[:, part] == label).astype(np.float32).T for part, label in cells]
+    # Most often all prompts were scored on the same examples, or a few sets of them.
+    there = chosen != NOT_EVALUATED
+    if there.all():
+        masks, place = there[:1], np.zeros(len(chosen), dtype=np.intp)
+    else:
+        masks, place = np.unique(there, axis=0, return_inverse=True)
+    evaluated = masks.astype(np.float32).T
+    answered = np.stack([answers.sum(axis=0) for answers in said], axis=-1).astype(np.float64)
+    sizes = [evaluated[part].sum(axis=0)[place.ravel()] for part, _ in cells]
+    scored = np.stack(sizes, axis=-1).astype(np.float64)
+
+    def scores(order: Order) -> Floats:
+        rights = [member[order[:, part], label] for part, label in cells]
+        hits = [right @ answers for right, answers in zip(rights, said, strict=True)]
+        seen = [
+            (right @ evaluated[part])[:, place.ravel()]
+            for right, (part, _) in zip(rights, cells, strict=True)
+        ]
+        # Counts are exact as single floats, their quotients would not be.
+        hit, right_there = (np.stack(parts, axis=-1).astype(np.float64) for parts in (hits, seen))
+        return np.nan_to_num(statistic.of(Tally(hit, right_there, answered, scored)), nan=-np.inf)
+
+    observed = scores(everywhere[None])[0]
+    if not np.isfinite(observed).any():
+        raise ValueError("no prompt has a score, because too few labels are right somewhere")
+    return observed, lambda order: scores(order).max(axis=1)

@@ -1,0 +1,132 @@
+"""Examples whose right answers follow the order in which they stand, and answers that do as well.
+
+Questions of a file often come in sections. Who answers each section alike, and knows nothing, is
+right on many examples or on few: the examples say less than as many independent ones, and a
+permutation of single right answers does not tell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+_BLOCK = 1 << 21
+"""Numbers that are permuted at a time."""
+_TURNS = range(2, 11)
+"""Periods in which choices may be right in turn."""
+_SLOW = 16
+"""Examples of a period from which on a change is slow."""
+
+
+def follows_order(
+    series: ArrayLike, classes: Sequence[Hashable], permutations: int = 999, seed: int = 0
+) -> float:
+    """Return the permutation p-value of series that follow the order of their examples.
+
+    Examples are permuted within classes, so nothing that depends on the class alone counts. Four
+    statistics, summed over the series, are standardized, and the largest counts: how alike
+    neighbours are; the highest value of the periodogram at periods of two to ten examples, as of
+    choices that are right in turn; its slow part, as of sections; and a linear trend.
+
+    Parameters
+    ----------
+    series : array of float
+        Shape (k, n).
+    classes : sequence of hashable
+        Per example its class.
+
+    Returns
+    -------
+    At least 1 / (permutations + 1); 1 where no permutation changes the series.
+
+    Examples
+    --------
+    >>> follows_order([[0, 1] * 20], [0] * 40), follows_order([[0, 1] * 20], [0, 1] * 20)
+    (0.001, 1.0)
+    """
+    values = np.asarray(series, dtype=np.float64)
+    n = values.shape[1]
+    members: dict[Hashable, list[int]] = {}
+    for place, own in enumerate(classes):
+        members.setdefault(own, []).append(place)
+    groups = [np.array(each) for each in members.values()]
+    centred = values.copy()
+    for group in groups:
+        centred[:, group] -= centred[:, group].mean(axis=1, keepdims=True)
+    if n < 2 * _TURNS[-1] or not np.abs(centred).max(initial=0) > 1e-9:
+        return 1.0
+    rng = np.random.default_rng(seed)
+    found = [_statistics(centred[np.newaxis])]
+    at_once, left = max(1, _BLOCK // values.size), permutations
+    while left:
+        many = min(at_once, left)
+        orders = np.empty((many, n), dtype=np.int64)
+        for group in groups:
+            orders[:, group] = rng.permuted(np.tile(group, (many, 1)), axis=1)
+        found.append(_statistics(centred[:, orders].swapaxes(0, 1)))
+        left -= many
+    each = np.concatenate(found)
+    spread = each.std(axis=0)
+    standard = (each - each.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    largest = standard.max(axis=1)
+    return float((largest >= largest[0] - 1e-9).mean())
+
+
+def _statistics(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what `follows_order` compares, shape (many, 4), of series of shape (many, k, n)."""
+    n = values.shape[-1]
+    power = np.square(np.abs(np.fft.rfft(values, axis=-1))).sum(axis=1)[:, 1:]
+    periods = np.arange(1, power.shape[1] + 1)
+    neighbours = power @ np.cos(2 * np.pi * periods / n)
+    slow = power[:, : max(1, n // _SLOW)].sum(axis=1)
+    trend = np.square(values @ (np.arange(n) - (n - 1) / 2)).sum(axis=1)
+    turns = power[:, [round(n / period) - 1 for period in _TURNS]].max(axis=1)
+    return np.stack([neighbours, turns, slow, trend], axis=1)
+
+
+def rotated(
+    answers: NDArray[np.int64],
+    right: NDArray[np.bool_],
+    strata: NDArray[np.int64],
+    most: int = 1_000,
+) -> float:
+    """Return the p-value of the best prompt where right answers are rotated.
+
+    All move on by as many places among those of their stratum, the last ones to the front, so that
+    neighbours stay neighbours: the share of such orders, their own included, in which some prompt
+    is as accurate as the best one is.
+
+    Parameters
+    ----------
+    answers : ndarray of int
+        Shape (t, n), -1 where a prompt was not scored.
+    right : ndarray of bool
+        Shape (n, m): which labels are right.
+    strata : ndarray of int
+        Per example a number: right answers are exchanged where it is the same.
+    most : int
+        Rotations at most, evenly spaced.
+    """
+    n, m = right.shape
+    shifts = np.unique(np.linspace(0, n, min(n, most), endpoint=False).astype(np.int64))
+    orders = np.empty((len(shifts), n), dtype=np.int64)
+    for stratum in np.unique(strata):
+        group = np.flatnonzero(strata == stratum)
+        orders[:, group] = group[(np.arange(len(group)) + shifts[:, np.newaxis]) % len(group)]
+    answered = (answers[:, :, np.newaxis] == np.arange(m)).reshape(len(answers), -1)
+    said, marked = answered.astype(np.float32).T, right.astype(np.float32)
+    sizes = (answers >= 0).sum(axis=1)
+    at_once = max(1, _BLOCK // right.size)
+    best = np.concatenate(
+        [
+            (marked[part].reshape(len(part), -1) @ said / sizes).max(axis=1)
+            for part in np.split(orders, range(at_once, len(orders), at_once))
+        ]
+    )
+    return float((best >= best[0] - 1e-9).mean())

@@ -1,0 +1,46 @@
+"""Examples that depend on each other, undeclared: guessers stay red, and who knows stays green."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.proof.dependent import COPIES, IN_ORDER, KNOWING, verdict
+from tests.proof.scale import LEVEL, scaled
+
+if TYPE_CHECKING:
+    from tests.proof.conftest import Measured
+
+pytestmark = pytest.mark.proof
+
+RUNS = scaled(2000, 24)
+MOST = math.floor(RUNS * (LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)))
+SHORT = {("alternate", 1), *((name, 10) for name in COPIES if "answers alone" in name)}
+"""What is measured and not at the level: choices that take turns but for some, where one prompt is
+asked; and copies without texts, which ten answers do not tell from examples alike by accident."""
+CELLS = [
+    *((name, t) for name in IN_ORDER for t in (1, 10)),
+    *((name, t) for name in COPIES for t in (10, 50)),
+]
+
+
+@pytest.mark.parametrize(("name", "t"), CELLS)
+def test_what_nobody_declares_helps_no_guesser(name: str, t: int, measured: Measured) -> None:
+    generator = np.random.default_rng(32)
+    draw = (IN_ORDER | COPIES)[name]
+    found = np.array([verdict(draw(generator, t)) for _ in range(RUNS)])
+    measured(f"undeclared dependence ({RUNS} runs)", f"{name}, t = {t}", *found.mean(axis=0))
+    if (name, t) not in SHORT:
+        assert found[:, 1].sum() <= MOST
+
+
+@pytest.mark.parametrize("name", KNOWING)
+def test_who_knows_is_not_accused(name: str, measured: Measured) -> None:
+    generator = np.random.default_rng(32)
+    found = np.array([verdict(KNOWING[name](generator, 10)) for _ in range(RUNS)])
+    before, after = found.mean(axis=0)
+    measured(f"undeclared dependence, knowledge ({RUNS} runs)", f"{name}, t = 10", before, after)
+    assert after >= before - 0.05

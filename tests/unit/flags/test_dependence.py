@@ -1,0 +1,110 @@
+"""Claims that pass because examples depend on each other, which nobody declared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.flags import KINDS, Flag, JudgedAnswers
+from tests.unit.flags.made import answered, result, worded
+
+N, T = 100, 10
+PLACES = np.arange(N)
+SORTED = (PLACES >= N // 2).astype(np.int64)
+
+
+def found(kind: str, judged: JudgedAnswers) -> list[Flag]:
+    return [*KINDS[kind].check(judged)]
+
+
+def passing(answers: np.ndarray, gold: np.ndarray, **given: Any) -> JudgedAnswers:
+    correct = (answers == gold).sum(axis=1)
+    best = int(correct.argmax())
+    judged = result(int(correct[best]), N, best=best)
+    return answered(answers, gold.tolist(), m=2, choices=(2,) * N, result=judged, **given)
+
+
+def in_sections(seed: int = 0) -> np.ndarray:
+    """Return prompts that answer ten examples after each other alike."""
+    return np.random.default_rng(seed).integers(0, 2, (T, N // 10))[:, PLACES // 10]
+
+
+def knowing(gold: np.ndarray, chance: float = 0.7) -> np.ndarray:
+    return np.where(np.random.default_rng(1).random((T, N)) < chance, gold, 1 - gold)
+
+
+def test_answers_in_sections_beside_sorted_right_answers_fail_a_claim() -> None:
+    (flag,) = found("ordered_answers", passing(in_sections(), SORTED))
+    assert flag.parameters["changes"] == 1
+    assert flag.parameters["p"] > 0.05
+    assert "name it with `columns: {cluster: ...}`" in worded(flag)
+    assert KINDS["ordered_answers"].default == "fail"
+
+
+def test_who_knows_beside_sorted_right_answers_is_not_accused() -> None:
+    assert found("ordered_answers", passing(knowing(SORTED), SORTED)) == []
+
+
+def test_answers_in_sections_matter_only_where_right_answers_are() -> None:
+    free = np.random.default_rng(2).permutation(SORTED)
+    assert found("ordered_answers", passing(in_sections(), free)) == []
+
+
+def test_sections_that_are_named_are_not_told() -> None:
+    clusters = tuple(str(place // 10) for place in PLACES)
+    judged = passing(in_sections(), SORTED, clusters=clusters)
+    assert found("ordered_answers", judged) == []
+
+
+def test_a_claim_that_fails_by_its_numbers_has_no_such_flag() -> None:
+    judged = passing(in_sections(), SORTED)
+    assert judged.result is not None
+    failing = replace(judged, result=replace(judged.result, passed=False))
+    assert found("ordered_answers", failing) == []
+
+
+GROUPS = np.where(PLACES < 60, PLACES // 6, PLACES)
+
+
+def groups_alike(seed: int, t: int) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Return answers, right answers and texts that are alike in groups of six."""
+    random = np.random.default_rng(seed)
+    *answers, gold = random.integers(0, 2, (t + 1, N))[:, GROUPS]
+    words = random.integers(0, 500, (N, 12))[GROUPS]
+    words[:, 3] = random.integers(0, 500, N)
+    return np.array(answers), gold, tuple(" ".join(f"w{word}" for word in row) for row in words)
+
+
+@pytest.mark.parametrize(("case", "t"), [("texts", 10), ("answers", 40)])
+def test_near_copies_fail_a_claim_that_depends_on_them(case: str, t: int) -> None:
+    answers, gold, texts = groups_alike(3, t)
+    given = {"inputs": texts} if case == "texts" else {}
+    (flag,) = found("near_copies", passing(answers, gold, **given))
+    told = {key: flag.parameters[key] for key in ("case", "examples", "groups", "alike")}
+    assert told == {"case": case, "examples": 60, "groups": 10, "alike": ["e0", "e1"]}
+    assert "name it with `columns: {cluster: ...}`" in worded(flag)
+    clusters = tuple(map(str, GROUPS.tolist()))
+    assert found("near_copies", passing(answers, gold, clusters=clusters, **given)) == []
+
+
+def test_near_copies_help_nobody_who_knows_each_by_itself() -> None:
+    _, gold, texts = groups_alike(3, T)
+    assert found("near_copies", passing(knowing(gold), gold, inputs=texts)) == []
+    assert found("near_copies", passing(knowing(gold), gold)) == []
+
+
+def test_questions_from_one_pattern_are_no_copies() -> None:
+    answers, gold, _ = groups_alike(3, T)
+    texts = tuple(f"Is the sum of {place} and {3 * place + 1} even?" for place in PLACES)
+    assert found("near_copies", passing(answers, gold, inputs=texts)) == []
+
+
+def test_a_strong_model_answers_many_examples_alike_and_is_not_accused() -> None:
+    random = np.random.default_rng(4)
+    gold = random.integers(0, 2, N)
+    hard = random.beta(2, 0.5, N)
+    answers = np.where(random.random((50, N)) < hard, gold, 1 - gold)
+    assert found("near_copies", passing(answers, gold)) == []

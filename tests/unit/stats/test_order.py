@@ -1,0 +1,72 @@
+"""Series that follow the order of their examples, and right answers that are rotated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.stats.clusters import alike_within, united
+from pytest_maxrandom.stats.order import follows_order, rotated
+
+N = 60
+PLACES = np.arange(N)
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        pytest.param(PLACES >= N // 2, id="sorted"),
+        pytest.param(PLACES % 2, id="in turns"),
+        pytest.param(PLACES % 3 == 0, id="every third"),
+        pytest.param(PLACES // 5 % 2, id="in runs of five"),
+    ],
+)
+def test_what_follows_the_order_is_seen(series: np.ndarray) -> None:
+    assert follows_order([series], [0] * N) <= 0.01
+    assert follows_order([series], series.tolist()) == 1  # nothing is left within its classes
+
+
+def test_what_does_not_follow_it_is_uniform() -> None:
+    random = np.random.default_rng(0)
+    values = np.array(
+        [
+            follows_order(random.integers(0, 2, (2, N)), (PLACES % 2).tolist(), 99, seed)
+            for seed in range(200)
+        ]
+    )
+    # Binomial: 10 expected at .05, 22 is reached with probability .0005; 100 at .5.
+    assert (values <= 0.05).sum() < 22
+    assert 60 < (values <= 0.5).sum() < 125
+
+
+def test_right_answers_are_rotated_within_their_strata() -> None:
+    random = np.random.default_rng(1)
+    strata = random.integers(1, 3, 30)
+    answers, gold = random.integers(0, 3, (4, 30)), random.integers(0, 3, 30)
+    answers[0, :3] = -1
+    best = []
+    for shift in range(30):
+        moved = gold.copy()
+        for stratum in (1, 2):
+            members = np.flatnonzero(strata == stratum)
+            moved[members] = np.roll(gold[members], -shift)
+        scores = [(row == moved)[row >= 0].mean() for row in answers]
+        best.append(max(scores))
+    expected = np.mean(np.array(best) >= best[0] - 1e-9)
+    right = gold[:, np.newaxis] == np.arange(3)
+    assert rotated(answers, right, strata) == pytest.approx(expected)
+
+
+def test_answers_that_are_alike_in_clusters_are_seen_beyond_what_is_right() -> None:
+    random = np.random.default_rng(2)
+    clusters = PLACES // 3
+    gold = random.integers(0, 2, N // 3)[clusters]
+    knowing = np.where(random.random((5, N)) < 0.7, gold, 1 - gold)
+    assert alike_within(knowing, clusters.tolist(), gold.tolist()) > 0.05
+    guessing = random.integers(0, 2, (5, N // 3))[:, clusters]
+    assert alike_within(guessing, clusters.tolist(), gold.tolist()) == 0.001
+
+
+def test_pairs_unite_examples() -> None:
+    assert united(6, [(4, 5), (5, 1), (2, 3)]) == [0, 1, 2, 2, 1, 1]
+    assert united(3, []) == [0, 1, 2]
