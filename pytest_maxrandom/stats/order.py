@@ -86,7 +86,9 @@ def _statistics(values: NDArray[np.float64]) -> NDArray[np.float64]:
     neighbours = power @ np.cos(2 * np.pi * periods / n)
     slow = power[:, : max(1, n // _SLOW)].sum(axis=1)
     trend = np.square(values @ (np.arange(n) - (n - 1) / 2)).sum(axis=1)
-    turns = power[:, [round(n / period) - 1 for period in _TURNS]].max(axis=1)
+    # An odd number of examples has no frequency of period two; the highest is the nearest.
+    nearest = [min(round(n / period), len(periods)) - 1 for period in _TURNS]
+    turns = power[:, nearest].max(axis=1)
     return np.stack([neighbours, turns, slow, trend], axis=1)
 
 

@@ -26,6 +26,13 @@ def test_what_follows_the_order_is_seen(series: np.ndarray) -> None:
     assert follows_order([series], series.tolist()) == 1  # nothing is left within its classes
 
 
+@pytest.mark.parametrize("n", range(60, 64))
+@pytest.mark.parametrize("period", [2, 3, 10])
+def test_choices_right_in_turn_are_seen_among_any_number_of_examples(n: int, period: int) -> None:
+    series = np.arange(n) % period == np.arange(period)[:, np.newaxis]
+    assert follows_order(series, [0] * n) <= 0.01
+
+
 def test_what_does_not_follow_it_is_uniform() -> None:
     random = np.random.default_rng(0)
     values = np.array(
