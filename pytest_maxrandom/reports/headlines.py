@@ -278,7 +278,8 @@ def _told(record: Record) -> Headline:
         found, _, cause = cause.partition(": ")
     elif found:
         cause = cause.removeprefix(found).removeprefix(": ")
-    return Headline(found or OUTCOMES[summary.became(record)].one, cause=_within(cause))
+    said = found if found and found.strip() else OUTCOMES[summary.became(record)].one
+    return Headline(said, cause=_within(cause))
 
 
 def _within(text: str) -> str:
