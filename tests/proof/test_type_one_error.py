@@ -60,10 +60,12 @@ def test_questions_that_share_a_passage_help_no_guesser_where_the_suite_says_so(
 ) -> None:
     generator = np.random.default_rng(16)
     told = [SHARED_PASSAGES[name](generator, T) for _ in range(RUNS)]
-    *_, unaware = shares_of([verdict_on(replace(sweep, clusters=None)) for sweep in told])
+    undeclared = [verdict_on(replace(sweep, clusters=None)) for sweep in told]
+    _, permuted, unaware = shares_of(undeclared)
     *_, aware = shares_of([verdict_on(sweep) for sweep in told])
-    measured(f"type I, shared passages ({RUNS} runs)", name, unaware, aware)
-    assert unaware > 0.2
+    measured(f"type I, shared passages ({RUNS} runs)", name, permuted, unaware, aware)
+    assert permuted > 0.2  # what shuffled answers alone would be worth
+    assert unaware < permuted  # a red flag fails those whose answers follow the order of the file
     assert round(aware * RUNS) <= most(RUNS)
 
 
