@@ -163,7 +163,8 @@ def test_models_that_the_cluster_computes_at_once_have_a_line_each(
 
 def test_a_decided_sweep_has_the_verdict_of_one_process(folder: Path, nodes: Nodes) -> None:
     models = "- {backend: mock, name: guesses}\n- {backend: mock, name: knows, knows: 0.9}"
-    _suite("s", models, _instructions(30), "until: decided\n")
+    asserted = "assert: {p_max: 0.05, permutation_p: 0.05}\n"
+    _suite("s", models, _instructions(30), f"until: decided\n{asserted}")
     _, alone = _run("--maxrandom-store=alone.db")
     shutil.rmtree("eval_suites/maxrandom-ledger-simulated")
     _, found = _run(_on(nodes), "--maxrandom-store=ray.db")
