@@ -136,7 +136,7 @@ def test_the_comment_says_what_changed_since_the_base_report(
     assert "### ❌ maxrandom · nightly: 1 of 1 claim fails\n" in body
     assert "- ❌ `one` **newly fails**: best .630, needs .640" in body
     assert re.search(r"\*\*Since the base of [^*]+:\*\* 1 claim fell\.", body)
-    assert re.search(r"❌&nbsp;fails<br>\(before: passes\) \| `one` \|", body)
+    assert re.search(r"❌&nbsp;fails<br>\(before: passes \(p_max only\)\) \| `one` \|", body)
     assert "created: https://github.test" in result.log
     assert TOKEN not in result.log
     assert result.used["Fetch the reports"]["name"] == "maxrandom-nightly"

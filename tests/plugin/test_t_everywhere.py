@@ -134,7 +134,7 @@ def test_collection_reads_the_ledger_and_writes_and_loads_nothing(
 ) -> None:
     session = real_session
     # Runs in this process leave attributes of packages behind that are no modules any more.
-    tries = importlib.import_module("pytest_maxrandom.claims.counting")
+    tries = importlib.import_module("pytest_maxrandom.claims.tries")
     backend = importlib.import_module("pytest_maxrandom.models.hf.transformers")
     session.write(WORDS[:2])
     session.run()
