@@ -56,11 +56,16 @@ def test_no_room_needs_one_that_needs_it() -> None:
     TopologicalSorter(graph).prepare()  # CycleError names the rooms
 
 
-def test_the_picture_in_the_design_is_what_stands() -> None:
+def floors() -> dict[str, int]:
+    """Return the line of each room in the picture of the design, counted from the top."""
     page = (PACKAGE.parent / "docs" / "design.md").read_text(encoding="utf-8")
     drawn = page.partition("```\n")[2].partition("```")[0].splitlines()
     lines = [re.findall(r"(?:^| )([a-z]+)(?:/|\.py)", line[:30]) for line in drawn]
-    floor = {name: number for number, names in enumerate(lines) for name in names}
+    return {name: number for number, names in enumerate(lines) for name in names}
+
+
+def test_the_picture_in_the_design_is_what_stands() -> None:
+    floor = floors()
     rooms = {room(module) for module in MODULES if module != PACKAGE.name}
     assert rooms == set(floor)
     upward = {
