@@ -79,7 +79,7 @@ def test_whoever_names_a_decision_means_one_that_there_is() -> None:
     for path, text in sources().items():
         said = {int(number) for number in re.findall(r"\b[Dd]ecision (\d+)\b", text)}
         assert said <= numbers, path
-        for number, target in re.findall(r"\[[Dd]ecision (\d+)\]\((\S+)\)", text):
+        for number, target in re.findall(r"\[[Dd]ecision (\d+)\]\(([^\s)]+)\)", text):
             assert target.rpartition("/")[2] == links[int(number)], path
 
 
