@@ -68,7 +68,7 @@ def _tries_of_others(
         theirs = other.condition.prompt_set.validation
         same = theirs == planned.condition.prompt_set.validation
         if other.base != planned.base or not (
-            same or ledger.is_about(other.condition.example_digests)
+            same or ledger.is_about(other.condition.question_digests)
         ):
             continue
         try:
@@ -195,8 +195,8 @@ class ClaimsOfRun:
                 return one
 
             for condition in united:
-                for example in condition.example_digests:
-                    united[end(condition)] = end(first.setdefault(example, condition))
+                for question in condition.question_digests:
+                    united[end(condition)] = end(first.setdefault(question, condition))
             numbers = {condition: number for number, condition in enumerate(united)}
             self._near = {condition: numbers[end(condition)] for condition in united}
         return self._near
@@ -306,4 +306,6 @@ def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Cla
             return False
         return bool(row["model"] == counted_name(planned) or row["model_digest"] == digest())
 
-    return ClaimedSet(folder, f"{suite}::{planned.name}", planned.condition.example_digests, counts)
+    condition = planned.condition
+    who = f"{suite}::{planned.name}"
+    return ClaimedSet(folder, who, condition.example_digests, condition.named_questions, counts)

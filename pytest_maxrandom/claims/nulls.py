@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from pytest_maxrandom.ledger.lines import example_digest
+from pytest_maxrandom.ledger.questions import question_digest
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, ScoreBaseline
 from pytest_maxrandom.stats.metrics import METRICS
@@ -243,6 +244,16 @@ class Condition:
     def example_digests(self) -> tuple[str, ...]:
         """What the ledger knows the validation set by; each claim of a run is asked for it."""
         return tuple(map(example_digest, self.prompt_set.validation))
+
+    @cached_property
+    def question_digests(self) -> tuple[str, ...]:
+        """What it knows the questions by, however they are written."""
+        return tuple(map(question_digest, self.prompt_set.validation))
+
+    @property
+    def named_questions(self) -> dict[str, str]:
+        """The latter by the former."""
+        return dict(zip(self.example_digests, self.question_digests, strict=True))
 
     @cached_property
     def questions(self) -> str:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from pytest_maxrandom.claims.nulls import Condition
     from pytest_maxrandom.claims.planned import PlannedClaim
 
 
@@ -126,10 +127,14 @@ def _shown_of(path: Path) -> list[Path]:
     files = _files([path])
     if not _is_suite(path):
         return files
-    own = [claim.condition.example_digests for claim in _claims(path)]
-    return [
-        file for file in files if any(related(read_once(file).sets, examples) for examples in own)
-    ]
+    own = list(dict.fromkeys(claim.condition for claim in _claims(path)))
+
+    def is_about(file: Path, condition: Condition) -> bool:
+        read = read_once(file)
+        known = read.questions | condition.named_questions
+        return bool(related(read.sets, condition.example_digests, known))
+
+    return [file for file in files if any(is_about(file, condition) for condition in own)]
 
 
 def _shown(file: FileSummary) -> Iterator[str]:
@@ -225,14 +230,13 @@ def _claims(path: Path) -> list[PlannedClaim]:
 
 def _unlike(path: Path) -> Iterator[str]:
     """Yield the tasks of a suite of which only an earlier form is in the ledger."""
-    sets = {
-        digest: examples
-        for file in _files([path])
-        for digest, examples in read_once(file).sets.items()
-    }
-    tasks = {claim.condition.task.name: claim.condition.example_digests for claim in _claims(path)}
-    for task, own in tasks.items():
-        near = related(sets, own)
+    files = list(map(read_once, _files([path])))
+    sets = {digest: examples for file in files for digest, examples in file.sets.items()}
+    questions = {e: q for file in files for e, q in file.questions.items()}
+    tasks = {claim.condition.task.name: claim.condition for claim in _claims(path)}
+    for task, condition in tasks.items():
+        own = condition.example_digests
+        near = related(sets, own, questions | condition.named_questions)
         if near and set_digest(own) not in near:
             yield (
                 f"{path}: the ledger has no set with the {len(own)} validation examples of {task}; "

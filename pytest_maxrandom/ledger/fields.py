@@ -11,10 +11,17 @@ Row = dict[str, Any]
 SUBJECT = {"model": str, "model_digest": str, "quantization": str, "shots": int, "scoring": str}
 _WHEN = {"kind": str, "when": str, "run": str}
 FIELDS: dict[str, dict[str, type]] = {
-    "set": {"kind": str, "task": str, "set": str, "examples": list, "chances": dict},
+    "set": {
+        "kind": str,
+        "task": str,
+        "set": str,
+        "examples": list,
+        "questions": list,
+        "chances": dict,
+    },
     "prompt": {**_WHEN, **SUBJECT, "task_digest": str, "prompt": str, "n": int, "correct": int},
     "look": {**_WHEN, "look": str, **SUBJECT, "t": int, "best_correct": int, "n": int},
-    "test": {"kind": str, "test": str, "examples": list},
+    "test": {"kind": str, "test": str, "examples": list, "questions": list},
     "opening": {**_WHEN, **SUBJECT, "prompt": str, "test": str, "n": int},
     "feedback": {
         **_WHEN,
@@ -32,6 +39,8 @@ FIELDS: dict[str, dict[str, type]] = {
 """Type of each field of each kind of line, in the order of the line."""
 _OPEN = ("prompt", "correct")
 """What is null in the line of a prompt that was begun; one with its right answers may follow."""
+OPTIONAL = ("questions",)
+"""What lines of older versions lack: for each of `examples`, the digest of its question."""
 _CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _LEAST = (
     ("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0), ("budget", 0),
@@ -49,6 +58,8 @@ def mistake(row: Row) -> str | None:
     if unknown := [name for name in row if name not in fields]:
         return _of_newer(f"the field {shown(unknown[0])} in a line of kind {kind}", "none such")
     for name, expected in fields.items():
+        if name not in row and name in OPTIONAL:
+            continue
         if name not in row:
             return f"found a line of kind {kind} without {name}; {RESTORE}"
         begun = (kind, name) == _OPEN and row[name] is None
@@ -62,6 +73,12 @@ def _contradiction(row: Row) -> str | None:
     examples = row.get("examples", [""])
     if not examples or any(type(example) is not str for example in examples):
         return f"examples: found {shown(examples)}, expected texts; {RESTORE}"
+    questions = row.get("questions", examples)
+    if len(questions) != len(examples) or any(type(each) is not str for each in questions):
+        found = shown(questions)
+        return (
+            f"questions: found {found}, expected {len(examples)} texts, one an example; {RESTORE}"
+        )
     sizes = row.get("chances", {"": len(examples)}).values()
     if any(type(size) is not int for size in sizes) or sum(sizes) != len(examples):
         return (

@@ -13,6 +13,7 @@ from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.folder import has_one_writer, make_folder, sync_folder
 from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Looked, Told, Try, read_lines
+from pytest_maxrandom.ledger.questions import named
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class LedgerFile:
         Claim to the digests of the models of its tries.
     claims : dict
         Digest of a model to the claims that it has tries of.
+    questions : dict
+        Digest of an example, of whatever set, to that of its question, where lines say it.
     all_tries : set of Try
         Those of all claims.
     looks : dict
@@ -65,6 +68,7 @@ class LedgerFile:
         self.tries: dict[ClaimKey, set[Try]] = {}
         self.models: dict[ClaimKey, set[str]] = {}
         self.claims: dict[str, set[ClaimKey]] = {}
+        self.questions: dict[str, str] = {}
         self.all_tries: set[Try] = set()
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
@@ -82,6 +86,10 @@ class LedgerFile:
     def take(self, row: Row) -> None:
         """Add what a row says; a second time adds nothing."""
         known, name, value = self._place(row)
+        for example, question in zip(
+            row.get("examples", ()), row.get("questions", ()), strict=False
+        ):
+            self.questions.setdefault(example, question)
         if row["kind"] == "prompt":
             self.models.setdefault(_claim(row), set()).add(row["model_digest"])
             self.claims.setdefault(row["model_digest"], set()).add(_claim(row))
@@ -355,7 +363,8 @@ class LedgerFiles:
         Parameters
         ----------
         examples : iterable of str
-            Digests. A set is near that shares one of them, or one with a set that is near.
+            Digests, those of their questions as well. A set is near that shares one of them, or one
+            with a set that is near.
 
         Returns
         -------
@@ -419,7 +428,8 @@ class _Folder:
     Attributes
     ----------
     sets : dict
-        Digests of the examples of each file by its name; of those alone that have some.
+        Digests of the examples, and of their questions, of each file by its name; of those alone
+        that have some.
     """
 
     def __init__(self) -> None:
@@ -437,6 +447,7 @@ class _Folder:
     def take(self, name: str, file: LedgerFile) -> None:
         """Take what a file is about, as it was just read."""
         examples = tuple(each for one in file.sets.values() for each in one)
+        examples += named(examples, file.questions) if file.questions else ()
         if examples and self.sets.get(name) != examples:
             self.keep(self.sets.keys() - {name})
             self._add(name, examples)

@@ -11,7 +11,7 @@ from pytest_maxrandom.ledger.folder import FOLDER
 from pytest_maxrandom.ledger.lines import fact, read_lines, related
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.fields import Row
@@ -51,6 +51,14 @@ class File:
         return {row["set"]: tuple(row["examples"]) for _, row in self.rows if row["kind"] == "set"}
 
     @cached_property
+    def questions(self) -> dict[str, str]:
+        """The digests of the questions of examples, by the example's, where its lines say them."""
+        sets = [row for _, row in self.rows if row["kind"] == "set" and "questions" in row]
+        return {
+            e: q for row in sets for e, q in zip(row["examples"], row["questions"], strict=True)
+        }
+
+    @cached_property
     def _claims(self) -> set[tuple[str, int]]:
         return {
             (row[name], row["shots"])  # no name of a model is a digest of one
@@ -75,6 +83,8 @@ class ClaimedSet:
     """Names the suite, or the file, for a person."""
     examples: tuple[str, ...]
     """Digests of the examples."""
+    questions: Mapping[str, str]
+    """Those of their questions, by the example's, where they are known."""
     counts: Callable[[Row], bool]
     """Tells whether a row of a kind in `COUNTED` counts for one of the claims."""
 
@@ -124,9 +134,15 @@ class Commit:
         contents = self.tree.contents(self._names.values())
         return [File(path, contents[name]) for path, name in self._names.items()]
 
-    def about(self, examples: Sequence[str], folder: PurePosixPath) -> list[File]:
+    def about(
+        self, examples: Sequence[str], questions: Mapping[str, str], folder: PurePosixPath
+    ) -> list[File]:
         """Return the files about a set, changed a little or not: those of a ledger, else any."""
-        found = [file for file in self.files if related(file.sets, examples)]
+        found = [
+            file
+            for file in self.files
+            if related(file.sets, examples, {**file.questions, **questions})
+        ]
         return [file for file in found if file.folder == folder] or found
 
 
@@ -159,7 +175,7 @@ class WorkTree:
         """Yield the sets that the files are about, each with the claims that they hold."""
         for file in self.files:
             for examples in file.sets.values():
-                yield ClaimedSet(file.folder, str(file.path), examples, file.counts)
+                yield ClaimedSet(file.folder, str(file.path), examples, file.questions, file.counts)
 
 
 def from_root(tree: Repository, path: Path) -> PurePosixPath:

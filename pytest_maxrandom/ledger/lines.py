@@ -12,6 +12,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_maxrandom.ledger.fields import FIELDS, Row, mistake, shown
+from pytest_maxrandom.ledger.questions import named
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
@@ -104,14 +105,14 @@ class Told(NamedTuple):
 
 def line_of(row: Row) -> bytes:
     """Write one line: ASCII, `kind` first, the fields in the order of `FIELDS`."""
-    ordered = {name: row[name] for name in FIELDS[row["kind"]]}
+    ordered = {name: row[name] for name in FIELDS[row["kind"]] if name in row}
     return json.dumps(ordered, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def fact(row: Row) -> tuple[object, ...]:
     """Return what a row says, whoever wrote it and when, and however the task was called."""
     left_out = ("when", "run", "task")
-    return tuple(_hashable(row[name]) for name in FIELDS[row["kind"]] if name not in left_out)
+    return tuple(_hashable(row.get(name)) for name in FIELDS[row["kind"]] if name not in left_out)
 
 
 def _hashable(value: object) -> object:
@@ -214,8 +215,21 @@ def overlap(these: Iterable[str], those: Iterable[str]) -> bool:
     return not set(these).isdisjoint(those)
 
 
-def related(sets: Mapping[_Name, Sequence[str]], own: Sequence[str]) -> dict[_Name, int]:
+def related(
+    sets: Mapping[_Name, Sequence[str]],
+    own: Sequence[str],
+    questions: Mapping[str, str] = {},
+) -> dict[_Name, int]:
     """Return the sets that are the same as `own`, directly or through others.
+
+    Parameters
+    ----------
+    sets : mapping
+        Digests of the examples of each.
+    own : sequence of str
+        Digests of the examples.
+    questions : mapping of str to str
+        What is known of the examples' questions, of whatever set.
 
     Returns
     -------
@@ -228,15 +242,16 @@ def related(sets: Mapping[_Name, Sequence[str]], own: Sequence[str]) -> dict[_Na
     >>> related(sets, "1234")
     {'a': 4, 'b': 2, 'c': 0}
     """
-    left = {name: Counter(examples) for name, examples in sets.items()}
-    found: list[_Name] = []
-    waiting = [Counter(own)]
+    left = {name: Counter(named(examples, questions)) for name, examples in sets.items()}
+    found: dict[_Name, Counter[str]] = {}
+    mine = Counter(named(own, questions))
+    waiting = [mine]
     while waiting:
         one = waiting.pop()
         near = [name for name, other in left.items() if _are_same(one, other)]
-        found += near
-        waiting += [left.pop(name) for name in near]
-    return {name: shared(own, sets[name]) for name in found}
+        found |= {name: left.pop(name) for name in near}
+        waiting += [found[name] for name in near]
+    return {name: (mine & other).total() for name, other in found.items()}
 
 
 def _are_same(one: Counter[str], other: Counter[str]) -> bool:

@@ -10,6 +10,7 @@ from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.ledger.history import COUNTED, ClaimedSet, Commit, File, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import Subject, example_digest, fact
+from pytest_maxrandom.ledger.questions import question_digest
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 
@@ -64,7 +65,7 @@ def lost(
             told |= {(file.path, number) for number, _ in gone}
             found += _gone(base, file, gone, now)
     for one in claimed:
-        for file in base.about(one.examples, one.folder):
+        for file in base.about(one.examples, one.questions, one.folder):
             moved = {
                 number: row
                 for number, row in now.lacks(file, one.folder)
@@ -162,7 +163,8 @@ def left_behind(
         here = from_root(head.tree, folder)
         if head.folders <= {here}:
             return []
-        about = head.about(list(map(example_digest, examples)), here)
+        questions = {example_digest(each): question_digest(each) for each in examples}
+        about = head.about(list(map(example_digest, examples)), questions, here)
         files = [file for file in about if file.folder != here]
         now = WorkTree(head.tree) if files else None
     except (GitError, OSError, ValueError):

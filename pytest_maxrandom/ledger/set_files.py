@@ -16,11 +16,12 @@ from pytest_maxrandom.ledger.folder import (
     slug,
 )
 from pytest_maxrandom.ledger.lines import ClaimKey, TriesOfClaim, overlap, related, set_digest
+from pytest_maxrandom.ledger.questions import named
 from pytest_maxrandom.ledger.union import common_of
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     Siblings = Callable[[str], Collection[str]]
@@ -33,8 +34,8 @@ class SetFiles:
 
     Parameters
     ----------
-    examples : sequence of str
-        Digests of the examples, sorted.
+    questions : sequence of (str, str)
+        Digests of the examples, sorted, each with that of its question.
     files : LedgerFiles
         What is read already.
     """
@@ -43,14 +44,15 @@ class SetFiles:
         self,
         folder: Path,
         task: str,
-        examples: Sequence[str],
+        questions: Sequence[tuple[str, str]],
         siblings: Siblings | None,
         files: LedgerFiles,
     ) -> None:
         self._opened = files
         self._left_out: Siblings = siblings or (lambda _: ())
         self._folder = folder
-        self._examples = tuple(examples)
+        self._examples = tuple(example for example, _ in questions)
+        self._questions = dict(questions)
         self._digest = set_digest(self._examples)
         self._before: list[tuple[list[LedgerFile], int]] = []
         self.problems: list[Remark] = []
@@ -94,15 +96,18 @@ class SetFiles:
     @property
     def _near(self) -> list[LedgerFile]:
         """The files of the ledger as they are now that may say anything of this set."""
-        return self._opened.near(self._folder, self._examples)
+        return self._opened.near(self._folder, {*self._questions, *self._questions.values()})
 
     @property
     def _sharing(self) -> list[LedgerFile]:
         """The files of all sets that share an example with this one, be it a single one."""
+        near = self._near
+        known = self._known(near)
+        own = named(self._examples, known)
         others = (
             file
-            for file in self._near
-            if any(overlap(self._examples, theirs) for theirs in file.sets.values())
+            for file in near
+            if any(overlap(own, named(theirs, known)) for theirs in file.sets.values())
         )
         return [*self._files, *others]
 
@@ -140,6 +145,13 @@ class SetFiles:
             if file.torn
         ]
 
+    def _known(self, files: Iterable[LedgerFile]) -> dict[str, str]:
+        """Return what is known of the questions of examples, of this set and those of files."""
+        known: dict[str, str] = {}
+        for file in files:
+            known |= file.questions
+        return known | self._questions
+
     def _siblings_in(self, file: LedgerFile) -> set[str]:
         """Return the digests of the prompts of a file that are no tries."""
         sets = file.sets or {self._digest: ()}
@@ -160,21 +172,23 @@ class SetFiles:
     def _find(self) -> None:
         """Find the file of this set, and those of the sets that it was before."""
         files: dict[str, list[LedgerFile]] = {}
-        for file in self._near:
+        near = self._near
+        for file in near:
             for digest in file.sets:
                 files.setdefault(digest, []).append(file)
         if own := [file.path for file in files.get(self._digest, ())]:
             self.path = common_of(own)
             self._beside = {path: self._opened.file(path) for path in own if path != self.path}
         sets = {digest: found[0].sets[digest] for digest, found in files.items()}
+        known = self._known(near)
         while bare := [
             digest
-            for digest in related(sets, self._examples)
+            for digest in related(sets, self._examples, known)
             if self._only_siblings(digest, files[digest])
         ]:
             for digest in bare:  # it must not make sets the same that only it is like
                 del sets[digest]
-        for digest, common in related(sets, self._examples).items():
+        for digest, common in related(sets, self._examples, known).items():
             if digest != self._digest:
                 for file in files[digest]:
                     file.check()

@@ -26,12 +26,13 @@ from pytest_maxrandom.ledger.lines import (
     set_digest,
     shared,
 )
+from pytest_maxrandom.ledger.questions import named, question_digest
 from pytest_maxrandom.ledger.set_files import SetFiles
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.ledger.set_files import Siblings
@@ -82,14 +83,15 @@ class SetLedger(SetFiles):
     ) -> None:
         self._run = run
         self._waiting: list[Row] = []
+        questions = _questions(examples)
         self._set: Row = {
             "kind": "set",
             "task": task,
             "set": examples_digest(examples),
-            "examples": sorted(map(example_digest, examples)),
+            **_columns(questions),
             "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
         }
-        super().__init__(folder, task, self._set["examples"], siblings, files or LedgerFiles())
+        super().__init__(folder, task, questions, siblings, files or LedgerFiles())
         self._numbers: dict[tuple[object, ...], Row] = {}
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
@@ -122,12 +124,12 @@ class SetLedger(SetFiles):
 
     def shared_with(self, examples: Sequence[Example]) -> str:
         """Say how many examples another set has in common with this one: ``29 of 40``."""
-        common = shared(map(example_digest, examples), self._examples)
+        common = shared(map(question_digest, examples), map(self._questions.get, self._examples))
         return f"{count(common)} of {count(len(self._examples))}"
 
-    def is_about(self, examples: Sequence[str]) -> bool:
-        """Tell whether examples, by their digests, are the same set, changed a little or not."""
-        return bool(related({"": examples}, self._examples))
+    def is_about(self, questions: Sequence[str]) -> bool:
+        """Tell whether examples, by their questions, are the same set, changed a little or not."""
+        return bool(related({"": questions}, named(self._examples, self._questions)))
 
     def siblings_on(self, examples: Sequence[Example]) -> Collection[str]:
         """Return the digests of the prompts that are no tries on a set of examples."""
@@ -135,10 +137,12 @@ class SetLedger(SetFiles):
 
     def seen(self, examples: Sequence[Example]) -> int:
         """Count the examples that stand in any validation set of the ledger."""
-        asked = [*map(example_digest, examples)]
-        near = self._opened.near(self._folder, asked)
-        known = set(self._examples).union(*(each for file in near for each in file.sets.values()))
-        return sum(each in known for each in asked)
+        asked = dict(_questions(examples))
+        near = self._opened.near(self._folder, {*asked, *asked.values()})
+        names = self._known(near) | asked
+        sets = [self._examples, *(each for file in near for each in file.sets.values())]
+        known = {name for each in sets for name in named(each, names)}
+        return sum(question_digest(each) in known for each in examples)
 
     def notes(self, subject: Subject) -> list[Remark]:
         """Return from where tries of the subject's claim were carried over."""
@@ -265,7 +269,7 @@ class SetLedger(SetFiles):
 
     def openings(self, examples: Sequence[Example]) -> set[Try]:
         """Return for which tries a test set was opened, also as it was before a small change."""
-        return {tried for _, tried in self._openings(sorted(map(example_digest, examples)))}
+        return {tried for _, tried in self._openings(_questions(examples))}
 
     @property
     def searches(self) -> dict[str, dict[Try, Told]]:
@@ -282,17 +286,18 @@ class SetLedger(SetFiles):
         A test set that was changed a little is the same, as a validation set is. None if that
         cannot be written down: then the test set must stay closed.
         """
-        digests = sorted(map(example_digest, examples))
-        test = set_digest(digests)
+        questions = _questions(examples)
+        columns = _columns(questions)
+        test = set_digest(columns["examples"])
         known = any(test in file.tests for file in self._all)
-        if not known and not self._add({"kind": "test", "test": test, "examples": digests}):
+        if not known and not self._add({"kind": "test", "test": test, **columns}):
             return None
-        facts = {"prompt": prompt, "test": test, "n": len(digests)}
-        if (test, subject.tried(prompt)) not in self._openings(digests) and not self._add(
+        facts = {"prompt": prompt, "test": test, "n": len(questions)}
+        if (test, subject.tried(prompt)) not in self._openings(questions) and not self._add(
             self._row("opening", subject, facts)
         ):
             return None
-        return len(self._openings(digests))
+        return len(self._openings(questions))
 
     def _connected(self, subject: Subject) -> set[ClaimKey]:
         """Return the claims that names and models connect with a subject's, siblings' as well.
@@ -320,9 +325,10 @@ class SetLedger(SetFiles):
             claims, digests = claims | new_claims, digests | new_digests
         return claims
 
-    def _openings(self, examples: Sequence[str]) -> set[tuple[str, Try]]:
+    def _openings(self, questions: Sequence[tuple[str, str]]) -> set[tuple[str, Try]]:
         tests = {name: test for one in self._all for name, test in one.tests.items()}
-        same = related(tests, examples)
+        known = self._known(self._all) | dict(questions)
+        same = related(tests, [example for example, _ in questions], known)
         return {(n, t) for one in self._all for n in same for t in one.openings.get(n, ())}
 
     def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
@@ -375,7 +381,22 @@ class SetLedger(SetFiles):
     def _lacking(self, rows: Sequence[Row]) -> list[bytes]:
         """Return the lines to be added, when all that others have added is known."""
         self._tell(self._file.torn)
-        known = self._digest in self._file.sets and not self._file.empty
+        # A line of an older version does not say the questions of its examples: a second one does.
+        said = self._questions.keys() <= self._file.questions.keys()
+        known = self._digest in self._file.sets and said and not self._file.empty
         top = [] if known else [self._set]
         new = [row for row in rows if not self._has(row)]
         return [line_of(line) for line in (*top, *self._waiting, *new)]
+
+
+def _questions(examples: Iterable[Example]) -> list[tuple[str, str]]:
+    """Return the digests of examples, sorted, each with that of its question."""
+    return sorted((example_digest(each), question_digest(each)) for each in examples)
+
+
+def _columns(questions: Sequence[tuple[str, str]]) -> Row:
+    """Return what a line says of examples."""
+    return {
+        "examples": [example for example, _ in questions],
+        "questions": [question for _, question in questions],
+    }

@@ -145,7 +145,8 @@ def summary(paths: Sequence[Path]) -> FileSummary:
     beside = [file for file in read_folder(paths[0].parent) if file.path not in paths]
     sets = {file: examples for file in beside for examples in file.sets.values()}
     # About the same set, changed a little.
-    others = related(sets, next(iter(own[0].sets.values()), ()))
+    questions = {e: q for one in (*beside, *own) for e, q in one.questions.items()}
+    others = related(sets, next(iter(own[0].sets.values()), ()), questions)
     for file in others:
         file.check()
     files = [*own, *others]

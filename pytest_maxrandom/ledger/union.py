@@ -35,7 +35,7 @@ def merged(lines: Iterable[Row]) -> list[Row]:
         name = fact(row)
         if name not in chosen or entry[:2] < chosen[name][:2]:
             chosen[name] = entry
-    if len(sets := [kind for kind, *_ in chosen if kind == "set"]) > 1:
+    if len(sets := {row["set"] for _, _, row in chosen.values() if row["kind"] == "set"}) > 1:
         raise LedgerError(
             f"these files are about {len(sets)} different validation sets, expected one; each set "
             "has a file of its own, so keep both files"

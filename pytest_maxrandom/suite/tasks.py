@@ -249,8 +249,8 @@ class LmEvalSpec(TaskSpec):
     trust_remote_code: bool = False
     """Whether lm-evaluation-harness may run the task's Python functions. The runner's environment
     must allow that too."""
-    _member: tuple[str, Any] | None = PrivateAttr(default=None)
-    """The path of which this is one of several tasks, and what was read of it."""
+    _member: tuple[str, Any, Any] | None = PrivateAttr(default=None)
+    """The path of which this is one of several tasks, what was read of it, and who builds them."""
 
 
 FORMATS = {

@@ -12,9 +12,10 @@ from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval import examples
+from pytest_maxrandom.tasks.lm_eval.building import Group, Request, built, requested
 from pytest_maxrandom.tasks.lm_eval.config import Config
 from pytest_maxrandom.tasks.lm_eval.data import Rows, absent_rows, read_rows
-from pytest_maxrandom.tasks.lm_eval.documents import Document, built, rendered
+from pytest_maxrandom.tasks.lm_eval.documents import Document, rendered
 from pytest_maxrandom.tasks.lm_eval.index import Members, members
 from pytest_maxrandom.tasks.reading import Findings, Mistake
 from pytest_maxrandom.tasks.whole import finished_task
@@ -73,11 +74,12 @@ class LmEval:
         """
         found = members(spec, base, where)
         chosen = _chosen(spec, found, where)
-        specs = []
+        specs, group = [], Group()
         for name, config in chosen.items():
             own = {"name": f"{spec.name}/{name}", "task": [name]} if found.several else {}
             one = spec.model_copy(update=own)
-            one._member = (spec.path, config)  # so that a group is not read again for each
+            one._member = (spec.path, config, group)  # so that a group is not read again for each
+            group.add(partial(_requested_of, one, base, where))
             specs.append(one)
         return specs
 
@@ -114,7 +116,7 @@ def _key(message: str) -> str:
 
 def _config(spec: LmEvalSpec, base: Path, where: Where) -> tuple[Config, list[Path]]:
     """Return what the YAML says, or the suite in place of it; and the folders of the data."""
-    path, config = spec._member or ("", None)
+    path, config, _ = spec._member or ("", None, None)
     if path != spec.path:
         names = _chosen(spec, members(spec, base, where), where)
         if len(names) > 1:
@@ -197,9 +199,9 @@ def _check_generated(config: Config) -> None:
 
 def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Read:
     scored, shown_split = _splits(config, spec.split)
-    if set(config.functions()) - set(_NOT_CODE):
-        own = shown_split is not None or _samples(config) is not None
-        return Read(*built(config, spec, (scored, shown_split), folders, pool=own))
+    if (request := _requested(config, spec, folders)) is not None:
+        _, _, group = spec._member or ("", None, Group())
+        return Read(*built(request, group))
     rows = read_rows(config, scored, folders)
     fields = {key: config.get(key) for key in _EVALUATED}
     of_shown = fields | {
@@ -220,6 +222,21 @@ def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Rea
         pool_rows = Rows([], samples)
     pool = None if pool_rows is None else render(of_shown, pool_rows)
     return Read(asked, again, pool)
+
+
+def _requested_of(spec: LmEvalSpec, base: Path, where: Where) -> Request | None:
+    config, folders = _config(spec, base, where)
+    _check_kind(config, spec)
+    return _requested(config, spec, folders)
+
+
+def _requested(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Request | None:
+    """Return what lm-eval has to build; None where a task has no functions."""
+    if not set(config.functions()) - set(_NOT_CODE):
+        return None
+    splits = _splits(config, spec.split)
+    own = splits[1] is not None or _samples(config) is not None
+    return requested(config, spec, splits, folders, pool=own)
 
 
 def _fewshot(config: Config) -> dict[str, Any]:

@@ -209,5 +209,5 @@ def test_without_lm_eval_the_way_to_install_it_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TRUSTED, str(folder))
-    monkeypatch.setattr("pytest_maxrandom.tasks.lm_eval.documents.find_spec", lambda _: None)
+    monkeypatch.setattr("pytest_maxrandom.tasks.lm_eval.building.find_spec", lambda _: None)
     assert 'pip install "pytest-maxrandom[lm_eval]"' in _refusal(folder)
