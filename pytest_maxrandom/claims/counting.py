@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.fields import Row
-    from pytest_maxrandom.ledger.files import LedgerFiles
+    from pytest_maxrandom.ledger.opened import LedgerFiles
     from pytest_maxrandom.record.result import Result
 
 

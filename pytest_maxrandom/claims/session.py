@@ -13,7 +13,7 @@ import numpy as np
 from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.flags.kinds.identical_models import compact, may_be_one
-from pytest_maxrandom.ledger.files import LedgerFiles
+from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import labelled
