@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.fields import Row
-    from pytest_maxrandom.ledger.files import LedgerFiles
+    from pytest_maxrandom.ledger.opened import LedgerFiles
     from pytest_maxrandom.record.result import Result
 
 
@@ -61,8 +61,10 @@ def _tries_of_others(
     ledger: SetLedger,
     identify: Callable[[PlannedClaim], Subject],
 ) -> Iterator[tuple[PlannedClaim, set[Try]]]:
-    """Yield the claims of a run that count for a claim, with what they try."""
+    """Yield the other claims of a run that count for a claim, with what they try."""
     for other in run:
+        if other is planned:
+            continue
         if _claim_key(other) != _claim_key(planned) and planned.counted != "task":
             continue
         theirs = other.condition.prompt_set.validation

@@ -30,18 +30,17 @@ from pytest_maxrandom.claims.views import (
 from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
-from pytest_maxrandom.sweeps.executor import jobs_of
-from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep
+from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_maxrandom.claims.decided import Undecidable
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.sweeps.cluster.executor import Ahead
-    from pytest_maxrandom.sweeps.executor import Executor, Job
+    from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Progress
 
@@ -77,6 +76,7 @@ class Evaluation:
         self._runner = Runner(planned, session)
         self._subject = subject_of(planned)
         condition = planned.condition
+        self.jobs = condition.jobs(planned.suite.scoring)
         self._ledger = claim_ledger(planned, session.run, session.ledgers)
         examples, left = condition.prompt_set.validation, list[Remark]()
         if not planned.simulated:  # no commit holds a ledger of such
@@ -85,7 +85,6 @@ class Evaluation:
         self._all, self._run = run, run.that_count_for(planned)
         self.tries = ClaimTries(planned, self._run, self._ledger, self._subject)
         self.tries.check_budget()
-        self.jobs = jobs_of(condition.prompt_set.pairs, planned.suite.scoring)
 
     def prepare(self) -> None:
         """Load the model, unless all that is asked of it is stored.
@@ -96,7 +95,7 @@ class Evaluation:
             If it cannot be loaded.
         """
         planned, session = self._planned, self._session
-        if self.knows(self.jobs):
+        if self._is_known:
             return
         decides = (
             session.stops(planned)
@@ -157,7 +156,7 @@ class Evaluation:
             return result, found.sweep
         opening = Opening(
             planned,
-            [each for each in self._all if each.simulated == planned.simulated],
+            self._all,
             ledger,
             subject,
             lambda jobs: self.ask(jobs, progress),
@@ -174,7 +173,7 @@ class Evaluation:
     def _decided(self, progress: Progress) -> DecidedSweep | Sweep | None:
         """Run the prompts until the verdict is known; None where all answers are stored."""
         planned, session = self._planned, self._session
-        if self.knows(self.jobs):
+        if self._is_known:
             return None  # all numbers are there for nothing
         sweep = run_decided(
             self.jobs,
@@ -215,7 +214,15 @@ class Evaluation:
         executor, fresh = self._runner.executor(self._begun, named=True), self._is_to_be_swept
         try:
             with counting_too_long(self._planned):
-                sweep = self._sweep(self.jobs, executor, progress, self._evaluated, fresh=fresh)
+                sweep = run_sweep(
+                    self.jobs,
+                    executor,
+                    progress,
+                    cache=self._session.cache(self._planned),
+                    fresh=fresh,
+                    finished=self._evaluated,
+                    known=None if fresh else self._session.take_stored(self._planned),
+                )
         finally:
             self._ledger.write()
         self._finished(sweep)
@@ -265,9 +272,10 @@ class Evaluation:
         result = replace(result, t=t, searched=searched, training=training, notes=told_all)
         return result, claim, task
 
-    def knows(self, jobs: Sequence[Job]) -> bool:
-        """Tell whether no text of some jobs needs to be put through the model again."""
-        return not self._session.fresh and is_stored(jobs, self._session.cache(self._planned))
+    @property
+    def _is_known(self) -> bool:
+        """Whether no text of its prompts needs to be put through the model again."""
+        return not self._session.fresh and self._session.is_stored(self._planned)
 
     def ask(self, jobs: Sequence[Job], progress: Progress) -> Sweep:
         """Run what is no try of the claim: nothing of it is written to the ledger.
@@ -279,7 +287,8 @@ class Evaluation:
         """
         fresh = self._session.fresh
         executor = self._runner.executor(lambda jobs: None)
-        return self._sweep(jobs, executor, progress, lambda predictions: None, fresh=fresh)
+        cache = self._session.cache(self._planned)
+        return run_sweep(jobs, executor, progress, cache=cache, fresh=fresh)
 
     @property
     def warnings(self) -> list[Remark]:
@@ -294,24 +303,6 @@ class Evaluation:
         )
         # Another process may have used the budget up meanwhile.
         self.tries.check_budget()
-
-    def _sweep(
-        self,
-        jobs: Sequence[Job],
-        executor: Executor,
-        progress: Progress,
-        finished: Callable[[PromptPredictions], None],
-        *,
-        fresh: bool,
-    ) -> Sweep:
-        return run_sweep(
-            jobs,
-            executor,
-            progress,
-            cache=self._session.cache(self._planned),
-            fresh=fresh,
-            finished=finished,
-        )
 
     def ahead(self, progress: Progress) -> Ahead | None:
         """Return what a cluster can compute of its sweep before its turn; None if nothing.

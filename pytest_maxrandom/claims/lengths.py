@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def too_long(planned: PlannedClaim, known: Lengths) -> str | None:
     ModelError
         If the model has no tokenizer.
     """
-    jobs = jobs_of(planned.condition.prompt_set.pairs, planned.suite.scoring)
+    jobs = planned.condition.jobs(planned.suite.scoring)
     room = known.limit - _ADDED
     if _bound(jobs) <= room:
         return None

@@ -16,14 +16,17 @@ from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, ScoreBaseline
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.stats.seeding import digest
+from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.stats.chances import Chance
+    from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.training import ClassifySpec
+    from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example, Task
 
@@ -239,6 +242,13 @@ class Condition:
     test: tuple[Example, ...]
     apart: Apart | None = None
     """The examples that arms are trained on."""
+    _jobs: dict[Scoring, tuple[Job, ...]] = field(default_factory=dict, init=False, repr=False)
+
+    def jobs(self, scoring: Scoring) -> tuple[Job, ...]:
+        """Return what is asked of each model, which is the same."""
+        if scoring not in self._jobs:
+            self._jobs[scoring] = tuple(jobs_of(self.prompt_set.pairs, scoring))
+        return self._jobs[scoring]
 
     @cached_property
     def example_digests(self) -> tuple[str, ...]:

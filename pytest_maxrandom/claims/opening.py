@@ -152,7 +152,8 @@ class Opening:
     Parameters
     ----------
     run : iterable of PlannedClaim
-        All claims of the run: several may open one test set.
+        All claims of the run: several may open one test set, but no model that makes its answers up
+        opens that of others.
     ask : callable
         Runs what is no try of the claim.
     closed : bool
@@ -231,7 +232,10 @@ class Opening:
         test = held_out(
             asked.predictions[0],
             openings=openings,
-            claims=sum(other.condition.test == examples for other in self._run),
+            claims=sum(
+                other.condition.test == examples and other.simulated == self._planned.simulated
+                for other in self._run
+            ),
             seen=self._ledger.seen(examples),
             test_p=self._planned.claim.test_p,
         )

@@ -13,8 +13,7 @@ import numpy as np
 from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.flags.kinds.identical_models import compact, may_be_one
-from pytest_maxrandom.ledger.files import LedgerFiles
-from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import labelled
 from pytest_maxrandom.sweeps.rows import ModelAnswers
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.sweeps.cluster.executor import Cluster
+    from pytest_maxrandom.sweeps.executor import Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.rows import Key
 
@@ -86,6 +86,10 @@ class SessionState:
     _claims: dict[PlannedClaim, ClaimState] = field(default_factory=dict)
     _models: dict[tuple[str, bool], dict[str, list[PlannedClaim]]] = field(default_factory=dict)
     _stores: dict[bool, Store] = field(default_factory=dict)
+    _read: tuple[PlannedClaim, Mapping[int, Scored]] | None = None
+    """The claim that was last looked up in the store, where that had all of its results."""
+    _coded: tuple[Sequence[PromptPredictions], NDArray[np.int8]] | None = None
+    """The answers that were last put into a byte each."""
 
     def store(self, planned: PlannedClaim) -> Store:
         """Return the store of a claim's results, opened with the first such claim.
@@ -130,6 +134,28 @@ class SessionState:
             ahead=self.ahead,
         )
 
+    def is_stored(self, planned: PlannedClaim) -> bool:
+        """Tell whether a claim needs no model, because the store has all of its results.
+
+        Raises
+        ------
+        ModelError
+            If the model's files cannot be read.
+        """
+        if self._read is None or self._read[0] is not planned:
+            jobs = planned.condition.jobs(planned.suite.scoring)
+            known = self.cache(planned).read(jobs)
+            self._read = (planned, known) if len(known) == len(jobs) else None
+        return self._read is not None
+
+    def take_stored(self, planned: PlannedClaim) -> Mapping[int, Scored] | None:
+        """Return what `is_stored` has just found, by the numbers of its jobs, and forget it.
+
+        None where another claim was looked up since.
+        """
+        found, self._read = self._read, None
+        return found[1] if found is not None and found[0] is planned else None
+
     def state(self, planned: PlannedClaim) -> ClaimState:
         """Return what this process has done of a claim, which changes."""
         return self._claims.setdefault(planned, ClaimState())
@@ -137,7 +163,7 @@ class SessionState:
     def keep_answers(self, planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> None:
         """Let claims on the same questions, in whatever process, compare their models with this."""
         cache, questions = self.cache(planned), planned.condition.questions
-        codes = _codes(planned, predictions).tobytes()
+        codes = self._codes(planned, predictions).tobytes()
         row = ModelAnswers(
             questions, planned.model.name, cache.model_digest, cache.arithmetic.digest, codes
         )
@@ -152,7 +178,7 @@ class SessionState:
         revisions are arms of one model. Whose answers are stored depends on no selection, order or
         number of processes in the end: of two models, the one that is asked last finds the other.
         """
-        own, name = _codes(planned, predictions), planned.model.name
+        own, name = self._codes(planned, predictions), planned.model.name
         rows = [
             row
             for row in self.store(planned).answered(planned.condition.questions)
@@ -172,7 +198,7 @@ class SessionState:
             key = other.model.name, cache.model_digest
             if other.model.name == name or key in found:
                 continue
-            jobs = jobs_of(other.condition.prompt_set.pairs, other.suite.scoring)
+            jobs = other.condition.jobs(other.suite.scoring)
             if (sweep := stored_sweep(jobs, cache)) is not None:
                 found[key] = answers_of(other, sweep.predictions)
         return list(found.values())
@@ -196,8 +222,12 @@ class SessionState:
         for digest in sorted(digests):
             yield from self._models[questions].get(digest, ())
 
-
-def _codes(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> NDArray[np.int8]:
-    """Return a claim's answers in a byte each, shape (t, n), prompts in the order of digests."""
-    ordered = sorted(predictions, key=lambda each: each.prompt.digest)
-    return compact(labelled(ordered, label(planned.condition.prompt_set.validation)))
+    def _codes(
+        self, planned: PlannedClaim, predictions: Sequence[PromptPredictions]
+    ) -> NDArray[np.int8]:
+        """Return a claim's answers in a byte each, shape (t, n), prompts ordered by digest."""
+        if self._coded is None or self._coded[0] is not predictions:
+            ordered = sorted(predictions, key=lambda each: each.prompt.digest)
+            labels = label(planned.condition.prompt_set.validation)
+            self._coded = predictions, compact(labelled(ordered, labels))
+        return self._coded[1]

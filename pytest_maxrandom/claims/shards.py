@@ -18,7 +18,7 @@ from pytest_maxrandom.ledger import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.set_ledger import SetLedger
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.executor import LocalExecutor
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, run_sweep
@@ -73,7 +73,7 @@ class Work:
         known: dict[tuple[str, ...], None] = {}
         for claim in claims:
             model = pool.identity(*claim.loads).digest
-            for job in jobs_of(claim.condition.prompt_set.pairs, claim.suite.scoring):
+            for job in claim.condition.jobs(claim.suite.scoring):
                 key = model, job.task, job.prompt.digest, job.scoring
                 if key not in known:
                     known[key] = None

@@ -16,11 +16,12 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.fields import FIELDS
-from pytest_maxrandom.ledger.files import read_once, rows_of
+from pytest_maxrandom.ledger.files import rows_of
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import fact, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
+from pytest_maxrandom.ledger.opened import read_once
 from pytest_maxrandom.ledger.summary import FileSummary, mistakes, summary
 from pytest_maxrandom.ledger.union import by_set, merged, unite
 from pytest_maxrandom.notation import accuracy, count

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 from contextlib import ExitStack, suppress
 from sys import intern
@@ -13,11 +12,10 @@ from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.folder import has_one_writer, make_folder, sync_folder
 from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Looked, Told, Try, read_lines
-from pytest_maxrandom.ledger.questions import named
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from io import FileIO
     from pathlib import Path
 
@@ -31,6 +29,9 @@ class LedgerFile:
     ----------
     path : Path
         It need not exist.
+    local : bool
+        Whether processes of this host alone see it: its status then tells whether it has changed,
+        so that it is neither locked nor opened where it has not.
 
     Attributes
     ----------
@@ -62,8 +63,9 @@ class LedgerFile:
         How many lines were read; what this process adds itself is none of them.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, local: bool = False) -> None:
         self.path = path
+        self._local = local
         self.sets: dict[str, tuple[str, ...]] = {}
         self.tries: dict[ClaimKey, set[Try]] = {}
         self.models: dict[ClaimKey, set[str]] = {}
@@ -82,6 +84,7 @@ class LedgerFile:
         self._offset = 0
         self._lines = 0
         self._identity: tuple[int, int] | None = None
+        self._version: tuple[int, ...] | None = None
 
     def take(self, row: Row) -> None:
         """Add what a row says; a second time adds nothing."""
@@ -135,6 +138,8 @@ class LedgerFile:
         LedgerError
             If the file cannot be opened.
         """
+        if self._local and self.is_as_read:
+            return
         try:
             with ExitStack() as stack:
                 # What another process is writing would look like a torn line; where it has a file
@@ -146,7 +151,18 @@ class LedgerFile:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error) from error
+
+    @property
+    def is_as_read(self) -> bool:
+        """Whether all that the file has was taken, and it has not changed since, by its status."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            return False
+        # Whoever appends makes it longer.
+        whole = self.torn is None and status.st_size == self._offset
+        return whole and version_of(status) == self._version
 
     def check(self) -> None:
         """Refuse a file that has been read and is not all lines of a ledger.
@@ -220,6 +236,7 @@ class LedgerFile:
     def _read(self, file: FileIO) -> int:
         """Take what is new, and return the bytes of a last line that lacks only its end."""
         status = os.fstat(file.fileno())
+        self._version = version_of(status)
         identity = (status.st_dev, status.st_ino)
         file.seek(max(0, self._offset - 1))
         # Version control may have put back another file, or less of this one.
@@ -258,8 +275,14 @@ class LedgerFile:
             with suppress(OSError):
                 file.truncate(before)
             raise
+        self._version = version_of(os.fstat(file.fileno()))
         self._offset = before + len(data)
         self._lines += data.count(b"\n")
+
+
+def version_of(status: os.stat_result) -> tuple[int, ...]:
+    """Return what tells apart how a file is now and how it was."""
+    return status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev
 
 
 def is_named(file: FileIO, path: Path) -> bool:
@@ -291,10 +314,11 @@ def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:
     try:
         return read_lines(path.read_bytes())
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
-def _unreadable(path: Path, error: OSError) -> LedgerError:
+def unreadable(path: Path, error: OSError) -> LedgerError:
+    """Say why a file cannot be read."""
     return LedgerError(
         f"{path}: cannot be read: {error.strerror or error}; expected a ledger file; make it "
         "readable, or restore it from version control"
@@ -314,200 +338,6 @@ def rows_of(path: Path) -> Iterator[Row]:
             yield found
         elif found != CUT:
             raise LedgerError(f"{path}:{number}: {found}")
-
-
-def read_once(path: Path) -> LedgerFile:
-    """Return a file of one validation set as it is now, its lines not all checked.
-
-    It is read once for what size, time and inode tell apart, and shared: only look at it.
-
-    Raises
-    ------
-    LedgerError
-        If it cannot be read, or does not say which examples it is about.
-    """
-    return _read_once(path, _version(path))
-
-
-def _version(path: Path) -> tuple[int, int, int]:
-    """Return what tells apart how a file is now and how it was."""
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    return status.st_size, status.st_mtime_ns, status.st_ino
-
-
-@functools.lru_cache(maxsize=1024)
-def _read_once(path: Path, version: tuple[int, int, int]) -> LedgerFile:
-    file = LedgerFile(path)
-    file.read()
-    file.check_set()
-    return file
-
-
-class LedgerFiles:
-    """Files that many sets of a session ask for: each is read once, and then what is new in it."""
-
-    def __init__(self) -> None:
-        self._known: dict[Path, LedgerFile] = {}
-        self._versions: dict[Path, tuple[int, int, int]] = {}
-        self._folders: dict[Path, _Folder] = {}
-
-    def near(self, folder: Path, examples: Iterable[str]) -> list[LedgerFile]:
-        """Return the files, as they are now, of sets that share an example with others or these.
-
-        Of a thousand sets a claim looks at its own: what else stands in the folder is read once,
-        because the examples of a file never change.
-
-        Parameters
-        ----------
-        examples : iterable of str
-            Digests, those of their questions as well. A set is near that shares one of them, or one
-            with a set that is near.
-
-        Returns
-        -------
-        list of LedgerFile
-            In the order of their names.
-
-        Raises
-        ------
-        LedgerError
-            If one cannot be read, or does not say which examples it is about.
-        """
-        index, own = self._folders.setdefault(folder, _Folder()), tuple(examples)
-        found: dict[str, LedgerFile] = {}
-        names: set[str] | None = None
-        while names != (names := names_in(folder)):  # again where some were united meanwhile
-            index.keep(names)
-            all_there = True
-            wanted = names & (index.near(own) | (names - index.sets.keys()))
-            found.clear()
-            while wanted:
-                for name in sorted(wanted):
-                    path = folder / name
-                    try:
-                        found[name] = self(path)
-                        index.take(name, found[name])
-                    except LedgerError:
-                        if os.path.lexists(path):
-                            raise
-                        names.discard(name)
-                        all_there = False
-                wanted = (index.near(own) & names) - found.keys()
-            if all_there:
-                break
-        near = index.near(own)
-        return [found[name] for name in sorted(found) if name in near]
-
-    def file(self, path: Path) -> LedgerFile:
-        """Return a file, as it was when somebody last read it."""
-        try:
-            status = path.stat()
-        except OSError:
-            status = None
-        known = self._known.get(path)
-        if known is None or not known.may_begin(status):
-            known = self._known[path] = LedgerFile(path)
-        return known
-
-    def __call__(self, path: Path) -> LedgerFile:
-        """Return a file of one validation set as it is now, as `read_once` does."""
-        file = self.file(path)
-        if self._versions.get(path) != (now := _version(path)):
-            file.read()
-            file.check_set()
-            self._versions[path] = now
-        return file
-
-
-class _Folder:
-    """Which files of a folder are about an example.
-
-    Attributes
-    ----------
-    sets : dict
-        Digests of the examples, and of their questions, of each file by its name; of those alone
-        that have some.
-    """
-
-    def __init__(self) -> None:
-        self.sets: dict[str, tuple[str, ...]] = {}
-        self._names: dict[str, tuple[str, ...]] = {}
-
-    def keep(self, names: set[str]) -> None:
-        """Forget all files but these."""
-        if not self.sets.keys() <= names:
-            kept = {name: examples for name, examples in self.sets.items() if name in names}
-            self.sets, self._names = {}, {}
-            for name, examples in kept.items():
-                self._add(name, examples)
-
-    def take(self, name: str, file: LedgerFile) -> None:
-        """Take what a file is about, as it was just read."""
-        examples = tuple(each for one in file.sets.values() for each in one)
-        examples += named(examples, file.questions) if file.questions else ()
-        if examples and self.sets.get(name) != examples:
-            self.keep(self.sets.keys() - {name})
-            self._add(name, examples)
-
-    def near(self, examples: Iterable[str]) -> set[str]:
-        """Return the files that share an example with these, or with a file that is near."""
-        found: set[str] = set()
-        waiting = [examples]
-        while waiting:
-            for example in waiting.pop():
-                for name in self._names.get(example, ()):
-                    if name not in found:
-                        found.add(name)
-                        waiting.append(self.sets[name])
-        return found
-
-    def _add(self, name: str, examples: tuple[str, ...]) -> None:
-        self.sets[name] = examples
-        for example in examples:
-            names = self._names.get(example, ())
-            if name not in names:
-                self._names[example] = (*names, name)
-
-
-def names_in(folder: Path) -> set[str]:
-    """Return what the files of a ledger are called now; nothing where there is no folder.
-
-    What stands there and is no folder is told by who writes.
-    """
-    try:
-        with os.scandir(folder) as entries:
-            return {entry.name for entry in entries if entry.name.endswith(".jsonl")}
-    except (FileNotFoundError, NotADirectoryError):
-        return set()
-
-
-def read_folder(folder: Path, read: Callable[[Path], LedgerFile] = read_once) -> list[LedgerFile]:
-    """Return all files of a ledger as `read_once` does; again where some were united meanwhile.
-
-    Parameters
-    ----------
-    read : callable
-        Reads one of them.
-
-    Raises
-    ------
-    LedgerError
-        If one cannot be read, or does not say which examples it is about.
-    """
-    found: dict[Path, LedgerFile] = {}
-    paths: list[Path] | None = None
-    while paths != (paths := sorted(folder.glob("*.jsonl"))):
-        found.clear()
-        for path in paths:
-            try:
-                found[path] = read(path)
-            except LedgerError:
-                if os.path.lexists(path):
-                    raise
-    return list(found.values())
 
 
 def wrong_sets(found: int) -> str:

@@ -6,8 +6,6 @@ import functools
 import os
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.host.machine import on_shared_files
-from pytest_maxrandom.ledger.files import LedgerFile, LedgerFiles, names_in, read_folder
 from pytest_maxrandom.ledger.folder import (
     common_name,
     has_one_writer,
@@ -16,6 +14,7 @@ from pytest_maxrandom.ledger.folder import (
     slug,
 )
 from pytest_maxrandom.ledger.lines import ClaimKey, TriesOfClaim, overlap, related, set_digest
+from pytest_maxrandom.ledger.opened import read_folder
 from pytest_maxrandom.ledger.questions import named
 from pytest_maxrandom.ledger.union import common_of
 from pytest_maxrandom.record import Remark
@@ -23,6 +22,9 @@ from pytest_maxrandom.record import Remark
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from pytest_maxrandom.ledger.files import LedgerFile
+    from pytest_maxrandom.ledger.opened import LedgerFiles
 
     Siblings = Callable[[str], Collection[str]]
 
@@ -59,7 +61,7 @@ class SetFiles:
         self.path = folder / f"{slug(task)}-{self._digest[:_SHOWN]}.jsonl"
         self._beside: dict[Path, LedgerFile] = {}
         self._find()
-        if on_shared_files(folder):
+        if files.is_shared(folder):
             self.path = name_of_writer(self.path, _writer(os.getpid()))
         self._file = files.file(self.path)
         self._read()
@@ -134,7 +136,8 @@ class SetFiles:
     def _names(self) -> set[Path]:
         """Return the other files of this set as they stand in the folder now."""
         mark = f"-{self._digest[:_SHOWN]}.writer-"
-        writers = (self._folder / name for name in names_in(self._folder) if mark in name)
+        names = self._opened.of_one_writer(self._folder)
+        writers = (self._folder / name for name in names if mark in name)
         known = [path for path in (common_name(self.path), *self._beside) if path.exists()]
         return {*writers, *known} - {self.path}
 

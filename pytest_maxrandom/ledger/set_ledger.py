@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
 from pytest_maxrandom.ledger.fields import SUBJECT, Row
-from pytest_maxrandom.ledger.files import LedgerFiles
 from pytest_maxrandom.ledger.lines import (
     ClaimKey,
     Looked,
@@ -26,6 +25,7 @@ from pytest_maxrandom.ledger.lines import (
     set_digest,
     shared,
 )
+from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.ledger.questions import named, question_digest
 from pytest_maxrandom.ledger.set_files import SetFiles
 from pytest_maxrandom.notation import count

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import (
-    LedgerFile,
-    file_lines,
-    read_folder,
-    read_once,
-    rows_of,
-    wrong_sets,
-)
+from pytest_maxrandom.ledger.files import LedgerFile, file_lines, rows_of, wrong_sets
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.lines import (
     CUT,
@@ -25,6 +18,7 @@ from pytest_maxrandom.ledger.lines import (
     related,
     set_digest,
 )
+from pytest_maxrandom.ledger.opened import read_folder, read_once
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:

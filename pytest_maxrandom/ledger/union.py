@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.files import is_named, read_once, rows_of
+from pytest_maxrandom.ledger.files import is_named, rows_of
 from pytest_maxrandom.ledger.folder import (
     common_name,
     has_one_writer,
@@ -15,6 +15,7 @@ from pytest_maxrandom.ledger.folder import (
     sync_folder,
 )
 from pytest_maxrandom.ledger.lines import fact, line_of
+from pytest_maxrandom.ledger.opened import read_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -150,7 +150,7 @@ def _checksum(row: Sequence[Any]) -> bytes:
 def read_proposals(connection: sqlite3.Connection, search: str) -> dict[str, str]:
     """Return of what the prompts of a search are made, by their digests."""
     rows = _rows(connection, "proposals", "search", search)
-    return {row[1]: row[2] for row in rows if row[-1] == _checksum(row[:-1])}
+    return {row[2]: row[3] for row in rows if row[-1] == _checksum(row[1:-1])}
 
 
 def write_proposal(connection: sqlite3.Connection, search: str, prompt: str, proposal: str) -> None:
@@ -173,14 +173,28 @@ class ModelAnswers(NamedTuple):
     """Of all that, where it was read."""
 
     @property
+    def who(self) -> tuple[str, ...]:
+        """What tells it from others to the same questions."""
+        return self[1:4]
+
+    @property
     def is_sound(self) -> bool:
         """Whether it is what was written: it takes longer than to see that two models differ."""
         return self.checksum == _checksum(self[:-1])
 
 
-def read_answers(connection: sqlite3.Connection, questions: str) -> list[ModelAnswers]:
-    """Return what models answered to the same questions."""
-    return [*map(ModelAnswers._make, _rows(connection, "answers", "questions", questions))]
+def read_answers(
+    connection: sqlite3.Connection, questions: str, since: int = 0
+) -> list[tuple[int, ModelAnswers]]:
+    """Return what models answered to the same questions, each with the number of its row.
+
+    Parameters
+    ----------
+    since : int
+        Rows up to this number are left out. Whatever is put later has a higher one.
+    """
+    rows = _rows(connection, "answers", "questions", questions, since)
+    return [(row[0], ModelAnswers(*row[1:])) for row in rows]
 
 
 def write_answers(connection: sqlite3.Connection, answers: ModelAnswers) -> None:
@@ -189,13 +203,14 @@ def write_answers(connection: sqlite3.Connection, answers: ModelAnswers) -> None
 
 
 def _rows(
-    connection: sqlite3.Connection, table: str, column: str, value: str
+    connection: sqlite3.Connection, table: str, column: str, value: str, since: int = 0
 ) -> list[tuple[Any, ...]]:
-    """Return the rows with a value in a column; the last field of each is its checksum."""
+    """Return the rows with a value in a column, their numbers first and their checksums last."""
     known = "SELECT name FROM sqlite_master WHERE name = ?"
     if connection.execute(known, (table,)).fetchone() is None:  # nobody has written there
         return []
-    return connection.execute(f"SELECT * FROM {table} WHERE {column} = ?", (value,)).fetchall()
+    query = f"SELECT rowid, * FROM {table} WHERE {column} = ? AND rowid > ?"
+    return connection.execute(query, (value, since)).fetchall()
 
 
 def _insert(connection: sqlite3.Connection, made: str, table: str, row: tuple[Any, ...]) -> None:

@@ -36,6 +36,8 @@ _APPLICATION = 0x4D785264
 """``application_id`` of the file's header ("MxRd"), which distinguishes it from other databases."""
 
 _PATIENCE = 60.0  # seconds; a writer holds the file for milliseconds
+_MOST_KEPT = 2**26
+"""Bytes of what models answered that are kept, besides those to the last questions."""
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 # SQLite's own messages may quote damaged bytes.
 _FAILURES = (sqlite3.Error, UnicodeDecodeError)
@@ -79,6 +81,8 @@ class Store:
         self._shown = path
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
+        self._answered: dict[str, tuple[int, dict[tuple[str, ...], ModelAnswers]]] = {}
+        self._kept = 0
         self._writable = True
         _refuse_tracked(self.path)
         self._open()
@@ -107,14 +111,35 @@ class Store:
 
     def put_answers(self, answers: ModelAnswers) -> None:
         """Keep what a model answered, so that other models can be compared with it."""
-        self._write(lambda connection: write_answers(connection, answers))
+        known = self._answers_to(answers.questions).get(answers.who)
+        if known is None or known.codes != answers.codes or not known.is_sound:
+            self._write(lambda connection: write_answers(connection, answers))
 
     def answered(self, questions: str) -> list[ModelAnswers]:
         """Return what models answered to questions, which are named by their digest.
 
         Whether a row is what was written is left to who needs it; see `ModelAnswers.is_sound`.
         """
-        return self._read(lambda connection: read_answers(connection, questions)) or []
+        return [*self._answers_to(questions).values()]
+
+    def _answers_to(self, questions: str) -> dict[tuple[str, ...], ModelAnswers]:
+        """Return what `answered` does, by models: each row is read once, as far as it is kept."""
+        since, known = self._answered.pop(questions, (0, {}))
+
+        def new(connection: sqlite3.Connection) -> list[tuple[int, ModelAnswers]]:
+            return read_answers(connection, questions, since if self._kept else 0)
+
+        found = self._read(new) or ()
+        if not self._kept:  # another file was put in its place
+            since, known = 0, {}
+        for row, answers in found:
+            since, known[answers.who] = max(since, row), answers
+            self._kept += len(answers.codes)
+        while self._kept > _MOST_KEPT and self._answered:
+            _, dropped = self._answered.pop(next(iter(self._answered)))
+            self._kept -= sum(len(answers.codes) for answers in dropped.values())
+        self._answered[questions] = since, known
+        return known
 
     def _read(self, action: Callable[[sqlite3.Connection], T]) -> T | None:
         """Read; where that cannot be, the store stays empty."""
@@ -168,6 +193,8 @@ class Store:
         """Open the file; if it was found damaged, move it aside before."""
         seen = self._file
         self.close()
+        self._answered.clear()
+        self._kept = 0
         try:
             # One at a time, so that nobody moves aside what another has just begun.
             if self.locks:

@@ -124,6 +124,7 @@ def run_sweep(
     fresh: bool = False,
     finished: Callable[[PromptPredictions], None] = lambda predictions: None,
     begun: Mapping[int, BegunPrompt] | None = None,
+    known: Mapping[int, Scored] | None = None,
 ) -> Sweep:
     """Score every prompt on its examples, or read what is stored of it, or of a part of it.
 
@@ -146,6 +147,8 @@ def run_sweep(
         with new ones before they are stored, so that what is stored was always told.
     begun : mapping of int to BegunPrompt, optional
         What this run has computed of prompts already, by their numbers.
+    known : mapping of int to Scored, optional
+        What was just read of the store; None where it is to be read.
 
     Raises
     ------
@@ -157,7 +160,7 @@ def run_sweep(
         If prompts are not written for their scorer.
     """
     check_scorers(jobs)
-    known = cache.read(jobs, fresh=fresh) if cache else {}
+    known = dict(known or (cache.read(jobs, fresh=fresh) if cache else {}))
     # A model is loaded before the sweep is locked: loading waits for a GPU, and who has it may
     # wait for the sweep.
     if cache and len(known) < len(jobs) and executor.arithmetic != cache.arithmetic:
@@ -229,11 +232,6 @@ def stored_sweep(jobs: Sequence[Job], cache: Cache) -> Sweep | None:
     for job in jobs:
         results.add(job, known[job.number], reused=True)
     return results.sweep()
-
-
-def is_stored(jobs: Sequence[Job], cache: Cache) -> bool:
-    """Tell whether a sweep needs no model, because the store has all of its results."""
-    return len(cache.read(jobs)) == len(jobs)
 
 
 @dataclass

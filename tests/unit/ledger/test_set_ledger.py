@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.ledger import SetLedger, Subject, examples_digest, set_ledger
-from pytest_maxrandom.ledger.files import LedgerFiles
+from pytest_maxrandom.ledger import (
+    SetLedger,
+    Subject,
+    examples_digest,
+    files as ledger_files,
+    opened,
+    set_ledger,
+)
 from pytest_maxrandom.ledger.lines import example_digest
+from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.ledger.summary import mistakes, summary
 from tests.notes import sentences
 from tests.unit.ledger.common import (
@@ -420,6 +428,31 @@ def test_a_file_that_was_put_back_or_removed_meanwhile_is_read_anew(
     if left:
         path.write_bytes(b"".join(lines[: 1 + left]))
     assert together(tmp_path, files).tries(OWN) == tries(range(left))
+
+
+def test_what_rests_is_neither_listed_nor_locked_again_and_what_is_added_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, listed, locked = LedgerFiles(), list[object](), list[object]()
+    list_, lock = opened.names_in, ledger_files.held
+    monkeypatch.setattr(opened, "names_in", lambda folder: listed.append(folder) or list_(folder))
+    monkeypatch.setattr(ledger_files, "held", lambda *name: locked.append(name) or lock(*name))
+    path = fill(tmp_path)
+    os.utime(tmp_path, (0, 0))
+    together(tmp_path, files)
+    done = len(listed), len(locked)
+    for _ in range(5):
+        together(tmp_path, files).refresh()
+    assert (len(listed), len(locked)) == done
+    other = ledger(tmp_path, examples(1, 11))  # the same set, changed a little
+    other.evaluated(OWN, "p7", 10, 3)
+    assert together(tmp_path, files).tries() == tries(range(5)) | tries({7})
+    os.utime(other.path, (0, 0))
+    other.evaluated(OWN, "p8", 10, 3)
+    os.utime(other.path, (0, 0))  # a coarse clock: its length tells
+    assert together(tmp_path, files).tries() == tries(range(5)) | tries({7, 8})
+    path.unlink()
+    assert together(tmp_path, files).tries() == tries({7, 8})
 
 
 def test_sets_that_share_no_example_are_read_once(

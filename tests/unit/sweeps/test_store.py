@@ -21,7 +21,7 @@ from pytest_maxrandom.errors import StoreError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.executor import Cost, Scored
-from pytest_maxrandom.sweeps.rows import Key
+from pytest_maxrandom.sweeps.rows import Key, ModelAnswers
 from pytest_maxrandom.sweeps.store import Store
 from tests.notes import sentences
 
@@ -487,3 +487,52 @@ def test_a_shared_store_in_a_folder_that_cannot_be_written_to_is_read(
     found, (message,) = held(path)
     assert len(found) == 60
     assert "it is only read" in message
+
+
+def of_model(name: str, codes: bytes = b"01", questions: str = "q") -> ModelAnswers:
+    return ModelAnswers(questions, name, f"digest of {name}", "cpu", codes)
+
+
+def told(store: Store, questions: str = "q") -> dict[str, bytes]:
+    found = store.answered(questions)
+    assert all(each.is_sound for each in found)
+    return {each.name: each.codes for each in found}
+
+
+def test_what_other_processes_add_and_change_of_answers_is_known(tmp_path: Path) -> None:
+    one, other = (Store(tmp_path / "store.db") for _ in range(2))
+    one.put_answers(of_model("a"))
+    one.put_answers(of_model("a", questions="others"))
+    assert told(other) == {"a": b"01"}
+    other.put_answers(of_model("b"))
+    one.put_answers(of_model("a", b"11"))  # the last row, and one before
+    assert told(one) == told(other) == {"a": b"11", "b": b"01"}
+    other.put_answers(of_model("b", b"10"))
+    assert told(one) == told(other) == {"a": b"11", "b": b"10"}
+    assert told(one, "others") == {"a": b"01"}
+
+
+def test_answers_are_written_again_where_the_store_has_lost_or_changed_them(tmp_path: Path) -> None:
+    store, path = Store(tmp_path / "store.db"), tmp_path / "store.db"
+    store.put_answers(of_model("a"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE answers SET codes = ?", (b"00",))
+    assert not Store(path).answered("q")[0].is_sound
+    other = Store(path)
+    other.put_answers(of_model("a", b"00"))
+    assert told(Store(path)) == {"a": b"00"}
+    for each in tmp_path.glob("store.db*"):
+        each.unlink()
+    store.put_answers(of_model("a"))
+    assert told(store) == told(Store(path)) == {"a": b"01"}
+
+
+def test_answers_to_many_questions_are_read_again_where_not_all_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_maxrandom.sweeps.store._MOST_KEPT", 5)
+    store = Store(tmp_path / "store.db")
+    for questions in "pqr" * 2:
+        for name in "ab":
+            store.put_answers(of_model(name, name.encode() * 2, questions))
+    assert all(told(store, each) == {"a": b"aa", "b": b"bb"} for each in "pqr")

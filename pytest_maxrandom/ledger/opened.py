@@ -1,0 +1,268 @@
+"""Files of ledgers that are read once, and then for what is new: one alone, or all of a folder."""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import LedgerError
+from pytest_maxrandom.host.machine import on_shared_files
+from pytest_maxrandom.ledger.files import LedgerFile, unreadable, version_of
+from pytest_maxrandom.ledger.questions import named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+_WRITER = ".writer-"
+_SETTLED = 3_000_000_000
+"""Nanoseconds after which a change of a folder shows in its time: some file systems count seconds
+by twos."""
+
+
+def read_once(path: Path) -> LedgerFile:
+    """Return a file of one validation set as it is now, its lines not all checked.
+
+    It is read once for what size, time and inode tell apart, and shared: only look at it.
+
+    Raises
+    ------
+    LedgerError
+        If it cannot be read, or does not say which examples it is about.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return _read_once(path, version_of(status))
+
+
+@functools.lru_cache(maxsize=1024)
+def _read_once(path: Path, version: tuple[int, ...]) -> LedgerFile:
+    file = LedgerFile(path)
+    file.read()
+    file.check_set()
+    return file
+
+
+def read_folder(folder: Path, read: Callable[[Path], LedgerFile] = read_once) -> list[LedgerFile]:
+    """Return all files of a ledger as `read_once` does; again where some were united meanwhile.
+
+    Parameters
+    ----------
+    read : callable
+        Reads one of them.
+
+    Raises
+    ------
+    LedgerError
+        If one cannot be read, or does not say which examples it is about.
+    """
+    found: dict[Path, LedgerFile] = {}
+    paths: list[Path] | None = None
+    while paths != (paths := sorted(folder.glob("*.jsonl"))):
+        found.clear()
+        for path in paths:
+            try:
+                found[path] = read(path)
+            except LedgerError:
+                if os.path.lexists(path):
+                    raise
+    return list(found.values())
+
+
+class LedgerFiles:
+    """Files that many sets of a session ask for: each is read once, and then what is new in it."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, LedgerFile] = {}
+        self._folders: dict[Path, _Folder] = {}
+
+    def is_shared(self, folder: Path) -> bool:
+        """Tell whether several hosts may see a folder, which need not exist.
+
+        Raises
+        ------
+        LockError
+            As `on_shared_files`.
+        """
+        return self._folder(folder).is_shared
+
+    def of_one_writer(self, folder: Path) -> Iterable[str]:
+        """Return the names of the files in a folder that one process alone adds to."""
+        index = self._folder(folder)
+        index.names()
+        return index.of_one_writer
+
+    def _folder(self, folder: Path) -> _Folder:
+        if folder not in self._folders:
+            self._folders[folder] = _Folder(folder)
+        return self._folders[folder]
+
+    def near(self, folder: Path, examples: Iterable[str]) -> list[LedgerFile]:
+        """Return the files, as they are now, of sets that share an example with others or these.
+
+        Of a thousand sets a claim looks at its own: what else stands in the folder is read once,
+        because the examples of a file never change.
+
+        Parameters
+        ----------
+        examples : iterable of str
+            Digests, those of their questions as well. A set is near that shares one of them, or one
+            with a set that is near.
+
+        Returns
+        -------
+        list of LedgerFile
+            In the order of their names.
+
+        Raises
+        ------
+        LedgerError
+            If one cannot be read, or does not say which examples it is about.
+        """
+        index, own = self._folder(folder), tuple(examples)
+        found: dict[str, LedgerFile] = {}
+        names: frozenset[str] | None = None
+        while names != (names := index.names()):  # again where some were united meanwhile
+            index.keep(names)
+            gone: set[str] = set()
+            wanted = index.near(own) | index.unread(names)
+            found.clear()
+            while wanted:
+                for name in sorted(wanted):
+                    path = folder / name
+                    try:
+                        found[name] = self(path)
+                        index.take(name, found[name])
+                    except LedgerError:
+                        if os.path.lexists(path):
+                            raise
+                        gone.add(name)
+                wanted = (index.near(own) & names) - found.keys() - gone
+            if not gone:
+                break
+            names -= gone
+        near = index.near(own)
+        return [found[name] for name in sorted(found) if name in near]
+
+    def file(self, path: Path) -> LedgerFile:
+        """Return a file, as it was when somebody last read it."""
+        try:
+            status = path.stat()
+        except OSError:
+            status = None
+        known = self._known.get(path)
+        if known is None or not known.may_begin(status):
+            local = not self.is_shared(path.parent)
+            known = self._known[path] = LedgerFile(path, local=local)
+        return known
+
+    def __call__(self, path: Path) -> LedgerFile:
+        """Return a file of one validation set as it is now, as `read_once` does."""
+        file = self.file(path)
+        if not file.is_as_read:
+            file.read()
+        file.check_set()
+        return file
+
+
+class _Folder:
+    """Which files stand in a folder, and which of them are about an example.
+
+    Attributes
+    ----------
+    is_shared : bool
+        Whether several hosts may see it.
+    sets : dict
+        Digests of the examples, and of their questions, of each file by its name; of those alone
+        that have some.
+    of_one_writer : list of str
+        The names, as the folder was last listed, of files that one process alone adds to.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.is_shared = on_shared_files(path)
+        self.sets: dict[str, tuple[str, ...]] = {}
+        self.of_one_writer: list[str] = []
+        self._path = path
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._listed: frozenset[str] = frozenset()
+        self._version: tuple[int, ...] | None = None
+        self._whole: frozenset[str] | None = None
+
+    def names(self) -> frozenset[str]:
+        """Return what the files are called now; the folder is listed where it may have changed.
+
+        Hosts that share it may see its time late.
+        """
+        try:
+            status = self._path.stat()
+        except OSError:
+            status = None
+        version = None if status is None else version_of(status)
+        if version is None or version != self._version:
+            # What follows at once may leave the time of the folder as it is.
+            settled = status is not None and time.time_ns() - status.st_mtime_ns > _SETTLED
+            self._version = version if settled and not self.is_shared else None
+            self._listed = frozenset(names_in(self._path))
+            self.of_one_writer = [name for name in self._listed if _WRITER in name]
+        return self._listed
+
+    def unread(self, names: frozenset[str]) -> frozenset[str]:
+        """Return those of some names of which it is not known what they are about."""
+        if names is self._whole:
+            return frozenset()
+        left = names - self.sets.keys()
+        self._whole = None if left else names
+        return left
+
+    def keep(self, names: frozenset[str]) -> None:
+        """Forget all files but these."""
+        if names is not self._whole and not self.sets.keys() <= names:
+            self._whole = None
+            kept = {name: examples for name, examples in self.sets.items() if name in names}
+            self.sets, self._names = {}, {}
+            for name, examples in kept.items():
+                self._add(name, examples)
+
+    def take(self, name: str, file: LedgerFile) -> None:
+        """Take what a file is about, as it was just read."""
+        examples = tuple(each for one in file.sets.values() for each in one)
+        examples += named(examples, file.questions) if file.questions else ()
+        if examples and self.sets.get(name) != examples:
+            self.keep(frozenset(self.sets.keys() - {name}))
+            self._add(name, examples)
+
+    def near(self, examples: Iterable[str]) -> set[str]:
+        """Return the files that share an example with these, or with a file that is near."""
+        found: set[str] = set()
+        waiting = [examples]
+        while waiting:
+            for example in waiting.pop():
+                for name in self._names.get(example, ()):
+                    if name not in found:
+                        found.add(name)
+                        waiting.append(self.sets[name])
+        return found
+
+    def _add(self, name: str, examples: tuple[str, ...]) -> None:
+        self.sets[name] = examples
+        for example in examples:
+            names = self._names.get(example, ())
+            if name not in names:
+                self._names[example] = (*names, name)
+
+
+def names_in(folder: Path) -> set[str]:
+    """Return what the files of a ledger are called now; nothing where there is no folder.
+
+    What stands there and is no folder is told by who writes.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            return {entry.name for entry in entries if entry.name.endswith(".jsonl")}
+    except (FileNotFoundError, NotADirectoryError):
+        return set()
