@@ -56,7 +56,7 @@ def test_faults_of_the_prompts_are_told(tmp_path: Path) -> None:
 
 
 def test_the_best_prompt_is_found_behind_prompts_that_repeat(tmp_path: Path) -> None:
-    """The third prompt always says the second choice, and is best; the second is the first again."""
+    """The third prompt always says one choice, and is best; the second is the first again."""
     rng = np.random.default_rng(0)
     gold = np.arange(N) % 3
     gold[:60] = 1
