@@ -15,6 +15,7 @@ import pytest
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.listed import shuffles_of_lists
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, strata
+from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.stats.permutation import max_t_test
 from tests.notes import noted
 from tests.unit.recorded.suites import judged, planned, save, suite_text
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+
+    Write = Callable[[Path, Answers, Sequence[tuple[int, ...]], bool], str]
 
 T, N = 20, 60
 
@@ -447,6 +450,36 @@ def test_who_knows_passes_by_every_way_in_that_lists_choices(
         text = suite_text("{name: a}", model=write(tmp_path, found, lists, told))
         [claim] = planned(tmp_path, text)
         assert judged(claim).passed is passed
+
+
+@pytest.mark.parametrize("write", [_archive, _lines, _predictions])
+@pytest.mark.parametrize("knows", [0.0, 0.8])
+def test_where_a_constant_answer_scores_more_the_message_names_balanced_accuracy(
+    write: Write,
+    knows: float,
+    tmp_path: Path,
+) -> None:
+    """Right answers are 0 to nine tenths; who knows is right on .8 of each label."""
+    random, lists = np.random.default_rng(6), [(0, 1, 2, 3)] * N
+    gold = np.array([0] * 54 + [1, 2, 3] * 2)
+    other = np.where(gold == 0, random.integers(1, 4, size=(5, N)), 0)
+    said = np.where(random.random((5, N)) < knows, gold, other)
+    if not knows:
+        said = np.where(random.random((5, N)) < 0.85, 0, random.integers(1, 4, size=(5, N)))
+    found = with_answers(sweep(lists, 0), said.tolist(), gold.tolist())
+    text = suite_text("{name: a}", model=write(tmp_path, found, lists, True))
+    [claim] = planned(tmp_path, text)
+    record = judged(claim)
+    assert record.passed is False
+    assert record.message is not None
+    assert ("`metric: balanced_accuracy` shows knowledge" in record.message) is bool(knows)
+    notes = [each for each in record.notes if each.kind == "by_class_recorded"]
+    assert len(notes) == bool(knows)
+    if knows:
+        recalls = [[np.mean(row[gold == each] == each) for each in range(4)] for row in said]
+        assert notes[0].values["score"] == pytest.approx(np.max(np.mean(recalls, axis=1)))
+        p = max_t_test(said, gold, statistic=METRICS["balanced_accuracy"].statistic).p_value
+        assert notes[0].values["p"] == pytest.approx(p, rel=0.3, abs=2e-4)
 
 
 def table(folder: Path, found: Answers, clusters: Sequence[str] | None = None) -> RecordedClaim:
