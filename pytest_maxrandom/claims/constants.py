@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.flags.things import choice_of
 from pytest_maxrandom.stats.majority import View, chances_of_constants
 from pytest_maxrandom.sweeps.labels import label, label_by_text
 from pytest_maxrandom.tasks.task import Example
@@ -21,7 +22,7 @@ def constants(results: Answers, chances: Sequence[Fraction] | None) -> tuple[Fra
     Parameters
     ----------
     results : Answers
-        Of which choices must be listed, and right answers known by their texts.
+        Of which choices must be listed, and right answers known.
     chances : sequence of Fraction, optional
         Per example the chance of one guess.
 
@@ -30,12 +31,14 @@ def constants(results: Answers, chances: Sequence[Fraction] | None) -> tuple[Fra
     tuple of Fraction, or None
         None where one of these is not known.
     """
-    gold, offered, names = results.gold, results.offered, results.labels
-    if gold is None or offered is None or chances is None or not names:
+    gold, offered = results.gold, results.offered
+    if gold is None or offered is None or chances is None:
         return None
-    texts = [{names[label] for label in right} for right in gold]
-    listed = [*zip(offered, texts, strict=True)]
-    if not all(right <= {*choices} for choices, right in listed):
+    listed = [
+        (choices, {choice_of(results.labels, label, choices) for label in right})
+        for choices, right in zip(offered, gold, strict=True)
+    ]
+    if any(None in right for _, right in listed):
         return None
     examples = [
         Example(

@@ -6,12 +6,13 @@ Of a sweep `pytest_maxrandom.sweeps.labels` tells that, of recorded results that
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.answers import RECURRING
+from pytest_maxrandom.answers import RECURRING, letter_place
 from pytest_maxrandom.flags.things import things_of
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
@@ -163,6 +164,14 @@ class NoPermutations(ValueError):
     """Why a permutation test means nothing, in one clause."""
 
 
+_LISTS = (
+    "list the choices of each example (column `choices` of a table, array `choice_texts` of an "
+    "archive)"
+)
+PLACES = (
+    "answers are recorded by letters or numbers, and the results do not say which texts these "
+    f"stand for, so a preferred text such as 'none of these' is not seen: {_LISTS}"
+)
 UNKNOWN = "the results do not say which answers were given and which are right"
 
 
@@ -194,8 +203,9 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
     """Put together examples with as many choices whose labels mean the same.
 
     A right answer that is shuffled to an example without that choice is never given there, and
-    whoever prefers a label would look knowing. Places are choices of every example with as many.
-    Else there are two views, of which the larger p-value counts:
+    whoever prefers a label would look knowing. The same holds of places, or letters, whose texts
+    nobody tells: who says "none of these" wherever that stands prefers no place. So labels must be
+    texts. There are two views, of which the larger p-value counts:
 
     - all examples together, where no more labels are right or given than there are choices;
     - those whose right answers are given in place of each other. What is never confused stays
@@ -224,6 +234,8 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
     if chances is None:
         raise NoPermutations("the results do not say how many choices each example has")
     choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]
+    if _places(results, max(choices)):
+        raise NoPermutations(PLACES)
     alike = {
         number: [place for place, many in enumerate(choices) if many == number]
         for number in sorted(set(choices))
@@ -246,15 +258,33 @@ def _unknown(results: Answers, members: list[int], number: Fraction) -> str:
     many = len(_right(results, members))
     return (
         f"{many} different answers are right to questions with {number} choices each, and the "
-        "results do not say which questions have the same choices: use common labels, such as A, "
-        "B, C, or list the choices of each example in a table's column choices"
+        f"results do not say which questions have the same choices: {_LISTS}"
     )
+
+
+def _places(results: Answers, most: Fraction) -> bool:
+    """Tell whether all labels that are right are places of choices, or may be."""
+    assert results.gold is not None
+    if not results.labels:
+        return True
+    names = {results.labels[label].strip() for right in results.gold for label in right}
+    return all(_place(name) <= most for name in names)
+
+
+def _place(name: str) -> float:
+    """Return the place that a letter, or a number from 0 or 1 on, stands for; infinity of others.
+
+    It may be in brackets, or before a dot, as in (a) or B.
+    """
+    bare = name.strip("().[]:").upper()
+    if bare.isascii() and bare.isdecimal():
+        return int(bare)
+    place = letter_place(bare)
+    return math.inf if place < 0 else place + 1
 
 
 def _parts(results: Answers, members: list[int], number: Fraction) -> _Parts:
     """Return what can be exchanged among examples with as many choices."""
-    if not results.labels:
-        return _Parts([members], [])
     found, never = _told_apart(results, members, number, _OFTEN)
     # Of what is given, only what is given often enough not to be stray.
     given = (each for _, each in _given(results, members, _OFTEN[0]))

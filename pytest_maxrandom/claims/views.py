@@ -19,6 +19,7 @@ from pytest_maxrandom.flags.kind import JudgedAnswers
 from pytest_maxrandom.record import BestPrompt, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.chances import choices_of
+from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label, shuffled
@@ -124,7 +125,7 @@ def result_of_sweep(
     )
     generated, notes = _generated(planned.suite, predictions, result.best)
     return replace(
-        result.noted(*notes, *_by_class(planned, views[0], result)),
+        result.noted(*notes, *_of_sweep_by_class(planned, views[0], result)),
         best_prompt=_described(sweep, ranking(views, metric), result.best),
         generated=generated,
         engine=sweep.engine,
@@ -132,20 +133,27 @@ def result_of_sweep(
     )
 
 
-def _by_class(planned: PlannedClaim, view: View, result: Result) -> Iterator[Remark]:
+def _by_class(
+    result: Result, view: View, classes: Sequence[int] | None, t: int, kind: str
+) -> Iterator[Remark]:
     """Tell of a failing claim that balanced accuracy shows what the prompts know, if it does.
 
     Where the same answer to all is right more often than the best prompt, accuracy cannot show it.
+
+    Parameters
+    ----------
+    classes : sequence of int, optional
+        The right label of each example; None where they do not share their choices.
     """
     rate, best = result.majority_rate, result.best_accuracy
-    if result.passed is not False or planned.suite.metric != "accuracy" or rate is None:
+    if result.passed is not False or rate is None or best is None or rate < best:
         return
-    labels = label(planned.condition.prompt_set.validation)
-    classes = labels.classes()
-    if classes is None or best is None or rate < best or not view.seen.answers.evaluated.all():
+    if classes is None or not view.seen.answers.evaluated.all():
         return
     [shuffle, *_] = view.shuffles
-    metric, t = METRICS["balanced_accuracy"], planned.null.t
+    if shuffle.exchange.by not in ("examples", "whole clusters"):
+        return  # such a test is about lifts, whatever the metric
+    metric = METRICS["balanced_accuracy"]
     level = min(result.levels.values(), default=DEFAULT_LEVEL)
     found = permuted(shuffle, t, level=level, metric="balanced_accuracy")
     if found.p <= level:
@@ -156,7 +164,28 @@ def _by_class(planned: PlannedClaim, view: View, result: Result) -> Iterator[Rem
             "constant": 1 / len(set(classes)),
             "p": found.p,
         }
-        yield Remark("by_class", values)
+        yield Remark(kind, values)
+
+
+def _of_sweep_by_class(planned: PlannedClaim, view: View, result: Result) -> Iterator[Remark]:
+    if planned.suite.metric == "accuracy":
+        classes = label(planned.condition.prompt_set.validation).classes()
+        yield from _by_class(result, view, classes, planned.null.t, "by_class")
+
+
+def _of_recorded_by_class(claim: RecordedClaim, view: View, result: Result) -> Iterator[Remark]:
+    """Tell it of recorded results, where one label of those that all examples share is right."""
+    evidence = claim.evidence
+    assert evidence is not None
+    offered = evidence.results.offered
+    if not view.shuffles or (offered is not None and len(set(map(frozenset, offered))) > 1):
+        return
+    [shuffle, *_] = view.shuffles
+    rights = [tuple(right) for right in right_labels(shuffle.gold)]
+    alike = len(set(np.asarray(shuffle.strata).tolist())) == 1
+    if alike and all(len(right) == 1 for right in rights):
+        classes = [label for (label,) in rights]
+        yield from _by_class(result, view, classes, evidence.null.t, "by_class_recorded")
 
 
 def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> list[View]:
@@ -177,7 +206,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
         chance=evidence.chance or null.chance,
         declared_chance=evidence.declared_chance,
         declared_n=evidence.declared_n,
-        comparable=bool(read.labels),
+        comparable=bool(read.labels) or len(set(read.offered or ())) == 1,
         asked=len(read.prompts),
         others=tuple(others),
     )
@@ -200,6 +229,7 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
     if evidence.untestable is not None and evidence.chance is None:
         why = Remark("no_permutations", {"why": evidence.untestable})
         result = replace(result, notes=(why, *result.notes))
+    result = result.noted(*_of_recorded_by_class(claim, views[0], result))
     return replace(result, n=evidence.n)
 
 

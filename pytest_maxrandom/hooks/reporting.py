@@ -92,6 +92,8 @@ class Reporting:
         if not self._tests:
             return
         self._run.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
+        if exitstatus == pytest.ExitCode.OK and self._run.leaks():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED  # no item is about all tasks
         settings = self._settings
         written = settings.report, settings.json, settings.html, settings.predictions
         if not (any(written) or settings.figures):

@@ -74,6 +74,14 @@ class Run:
     def __bool__(self) -> bool:
         return bool(any(self._found.values()) or self._selected or self.broken)
 
+    def leaks(self) -> bool:
+        """Tell whether arms are tuned on the scored text, as all tasks together show."""
+        if not self._found["contamination"]:
+            return False
+        from pytest_maxrandom.reports.summary import leaks
+
+        return bool(leaks(self.record()))
+
     def record(self) -> RunRecord:
         """Return the run as the reports show it, in the order of collection."""
         order = {node_id: place for place, node_id in enumerate(self._selected)}

@@ -233,7 +233,8 @@ def _sweep(arrays: _Arrays, task: str, shots: int) -> Answers:
         sizes = [1] * len(choices) if gold is None else [*map(len, gold)]
         chances = tuple(map(Fraction, sizes, choices.tolist()))
         most = int(choices.max())
-    # Labels are called by their numbers, unless they are places of texts.
+    # Labels are called by the texts that all examples share, else by their numbers, unless they are
+    # places of texts.
     if answers is not None:
         most = max(most, int(answers.max()) + 1)
     if gold is not None:
@@ -255,12 +256,20 @@ def _sweep(arrays: _Arrays, task: str, shots: int) -> Answers:
         answers=answers,
         gold=gold,
         labels=()
-        if offered is not None or (answers is None and gold is None)
-        else tuple(map(str, range(most))),
+        if answers is None and gold is None
+        else tuple(map(str, range(most)))
+        if offered is None
+        else _shared(offered),
         offered=offered,
         log_likelihoods=scores,
         clusters=_clusters(arrays),
     )
+
+
+def _shared(offered: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    """Return the list of choices that all examples have; empty where there is none."""
+    first, *others = dict.fromkeys(offered)
+    return () if others or len(set(first)) < len(first) else first
 
 
 def _clusters(arrays: _Arrays) -> tuple[str, ...] | None:

@@ -98,7 +98,7 @@ def verdict(run: RunRecord) -> str:
     tested = run.not_run or summary.records(run)
     cut = ("interrupted" if run.interrupted else "ended early") if summary.missing(run) else ""
     told = summary.tally(run) if tested else "no claim was tested"
-    return clauses(summary.unread(run), cut, told)
+    return clauses(summary.unread(run), cut, told, summary.leaking(run))
 
 
 def standing(run: RunRecord) -> str:

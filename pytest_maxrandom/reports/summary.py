@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.notation import count, equals, p_value, signed
 from pytest_maxrandom.record import (
     ALLOWED,
     FAILING,
@@ -16,6 +16,7 @@ from pytest_maxrandom.record import (
     UNREADABLE,
     ClaimRecord,
     ComparisonRecord,
+    ContaminationOverTasks,
     ContaminationRecord,
     Design,
     LabelBiasRecord,
@@ -238,15 +239,45 @@ def unread(run: RunRecord) -> str:
     return f"1 {kind} could not be read" if mistakes else ""
 
 
+def leaks(run: RunRecord) -> list[ContaminationOverTasks]:
+    """List the checks whose bias is significant over tasks, unless one of them expects that.
+
+    Each of their tasks may be without a finding, and none of its items fails then.
+    """
+    expected = {_arms(check) for check in run.contamination if check.outcome == "xfailed"}
+    return [
+        found
+        for found in run.contamination_over_tasks
+        if found.finding == "tuned on the text" and _arms(found) not in expected
+    ]
+
+
+def _arms(check: ContaminationRecord | ContaminationOverTasks) -> tuple[str, str, str, str, int]:
+    return check.suite, check.base, check.extra, check.test, check.shots
+
+
+def leaking(run: RunRecord) -> str:
+    """Say what is tuned on the scored text over tasks; empty where nothing is."""
+    return clauses(
+        *(
+            f"over {count(found.tasks)} tasks, {found.test} is tuned on the scored text: "
+            f"{signed(found.bias)} above {found.extra} (p {equals(p_value(found.bias_p))})"
+            for found in leaks(run)
+        )
+    )
+
+
 def overall(run: RunRecord) -> str:
     """Return what became of a run: failed if a record fails or is missing, else passed.
+
+    It also fails where arms are found to be tuned on the scored text over tasks only.
 
     Where nothing is claimed, or only checks are left that cannot tell and need not, the run is
     merely reported, or skipped.
     """
     complete = not (run.interrupted or run.not_run or run.broken)
     ended = set(map(became, records(run)))
-    if not complete or ended & set(FAILING):
+    if not complete or ended & set(FAILING) or leaks(run):
         return "failed"
     if ended and not ended & {*SETTLED} - {ALLOWED}:
         return REPORTED if ended & {REPORTED, ALLOWED} else "skipped"

@@ -19,6 +19,7 @@ from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import (
     asserts,
     became,
+    leaking,
     missing,
     names,
     overall,
@@ -81,6 +82,8 @@ def _verdict(run: RunRecord, width: int) -> Iterator[Line]:
         ended = "interrupted" if run.interrupted else "ended early"
         said = f"{ended}: {told.replace(' ', ' selected ', 1)}"
         yield from wrapped(said, width, markup=("red",))
+    if told := leaking(run):
+        yield from wrapped(told, width, indent=_INDENT, markup=("red",))
     if run.broken:
         yield from wrapped(unread(run), width, markup=("red",))
         yield from (Line(line) for line in where_keys_are(run.broken))

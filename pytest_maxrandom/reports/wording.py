@@ -165,7 +165,7 @@ def _of_claim(claim: ClaimRecord) -> str | None:
 def _by_class(claim: ClaimRecord) -> str:
     """Say that balanced accuracy shows what a failing claim about accuracy cannot."""
     for note in claim.notes:
-        if note.kind == "by_class":
+        if note.kind in ("by_class", "by_class_recorded"):
             p, score = p_value(note.values["p"]), accuracy(note.values["score"])
             return (
                 f"; `metric: balanced_accuracy` shows knowledge: {score}, permutation p {equals(p)}"

@@ -305,6 +305,31 @@ def test_memorised_answers_fail_a_check_that_may_be_without_a_conclusion(recorde
     result.stdout.fnmatch_lines(["tuned on the scored text; other text teaches nothing: test is *"])
 
 
+@DISTRIBUTED
+def test_a_bias_that_only_all_tasks_show_fails_the_run(
+    recorded: Suite, arguments: tuple[str, ...]
+) -> None:
+    tasks = [f"t{number}" for number in range(8)]
+    path = recorded.folder / "suite.yaml"
+    head, _, _ = RECORDED.partition("tasks:")
+    listed = "".join(f"- {{name: {task}, chance: 1/2}}\n" for task in tasks)
+    checks = RECORDED.splitlines()[-1]
+    path.write_text(f"{head}tasks:\n{listed}assert: report\n{checks}\n")
+    for name, right in (("base", 20), ("extra", 20), ("test", 22)):
+        sweeps = {f"{task}__2": {"correct": rows(right, right, n=SIZE)} for task in tasks}
+        save(recorded.folder / f"{name}.npz", **sweeps)
+    result = recorded.run(*arguments)
+    result.assert_outcomes(passed=3 * 8 + 8)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert {each["finding"] for each in recorded.report["contamination"]} == {"cannot tell"}
+    result.stdout.fnmatch_lines(
+        ["FAILED:*", "over 8 tasks, test is tuned on the scored text: +.050 above extra (p = .00*"]
+    )
+    expected = path.read_text().replace("allow_inconclusive: true", "xfail: a known leak")
+    path.write_text(expected)
+    assert recorded.run(*arguments).ret == pytest.ExitCode.TESTS_FAILED, "it cannot tell"
+
+
 def test_what_has_no_results_is_skipped_with_the_reason(recorded: Suite) -> None:
     (recorded.folder / "test.npz").unlink()
     result = recorded.run("-rs")

@@ -148,7 +148,7 @@ def as_npz(asked: Asked, folder: Path) -> str:
         "demonstration_ids": [shown for shown, _ in asked.prompts.values()],
         "answers": answers,
         "gold": gold,
-        "choices": [len(cell.texts) for cell in examples.values()],
+        "choice_texts": [(cell.texts + [""] * 4)[:4] for cell in examples.values()],
     }
     if asked.task == "passages":
         arrays["clusters"] = [str(cell.passage) for cell in examples.values()]

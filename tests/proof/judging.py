@@ -89,7 +89,7 @@ def _answers(sweep: Sweep, *, right_and_wrong: bool) -> Answers:
         else {
             "answers": sweep.answers,
             "gold": gold,
-            "labels": tuple(map(str, range(max(sizes)))),
+            "offered": tuple(tuple(map("label {}".format, range(size))) for size in sizes),
         }
     )
     return Answers(
@@ -103,7 +103,6 @@ def _answers(sweep: Sweep, *, right_and_wrong: bool) -> Answers:
         correct=right[np.arange(n), sweep.answers],
         evaluated=np.ones((t, n), dtype=np.bool_),
         chances=tuple(map(Fraction, map(len, gold), sizes)),
-        choices_counted=True,
         clusters=None if sweep.clusters is None else tuple(map(str, sweep.clusters.tolist())),
         **known,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,16 +15,24 @@ import pytest
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.listed import shuffles_of_lists
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, strata
+from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.stats.permutation import max_t_test
 from tests.notes import noted
-from tests.unit.recorded.suites import judged, planned, suite_text
+from tests.unit.recorded.suites import judged, planned, save, suite_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 
+    Write = Callable[[Path, Answers, Sequence[tuple[int, ...]], bool], str]
+
 T, N = 20, 60
+
+
+def word(label: int) -> str:
+    """Return the text of a label, which is no letter and no number that might be a place."""
+    return f"w{label}"
 
 
 def sweep(choices: Sequence[Sequence[int]], seed: int, *, named: bool = True) -> Answers:
@@ -51,7 +60,7 @@ def sweep(choices: Sequence[Sequence[int]], seed: int, *, named: bool = True) ->
         chances=tuple(Fraction(1, len(own)) for own in choices),
         answers=answers,
         gold=gold,
-        labels=tuple(map(str, range(1 + max(map(max, choices))))) if named else (),
+        labels=tuple(map(word, range(1 + max(map(max, choices))))) if named else (),
     )
 
 
@@ -126,7 +135,7 @@ def with_answers(found: Answers, answers: Sequence[Sequence[int]], gold: Sequenc
 
 def listing(found: Answers, choices: Sequence[Sequence[int]]) -> Answers:
     """Return a sweep whose file lists the choices of each example."""
-    return replace(found, offered=tuple(tuple(map(str, own)) for own in choices))
+    return replace(found, offered=tuple(tuple(map(word, own)) for own in choices))
 
 
 @pytest.mark.parametrize(
@@ -157,13 +166,22 @@ def test_examples_whose_choices_are_called_otherwise_are_never_shuffled() -> Non
     with pytest.raises(NoPermutations, match="list the choices of each example"):
         strata(own, own.chances)
     chained = [(example, example + 1) for example in range(20)]
-    with pytest.raises(NoPermutations, match="use common labels"):
+    with pytest.raises(NoPermutations, match="list the choices of each example"):
         strata(*(lambda found: (found, found.chances))(sweep(chained, 0)))
 
 
-def test_places_are_choices_of_every_example_with_as_many() -> None:
-    found = sweep([(0, 1), (0, 1, 2)] * 10, 0, named=False)
-    assert [view.tolist() for view in strata(found, found.chances)] == [[1, 2] * 10]
+@pytest.mark.parametrize("labels", ["", "012", "123", "ABC", "abc", ["(A)", "(B)", "(C)"]])
+def test_places_and_letters_do_not_say_which_text_was_preferred(labels: Sequence[str]) -> None:
+    found = replace(sweep([(0, 1), (0, 1, 2)] * 10, 0), labels=tuple(labels))
+    with pytest.raises(NoPermutations, match="a preferred text such as 'none of these'"):
+        strata(found, found.chances)
+    assert shuffles(listing(replace(found, labels=()), [(0, 1), (0, 1, 2)] * 10))
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), ("N", "Y"), ("-1", "1"), ("10", "20")])
+def test_labels_that_are_no_places_are_texts(labels: tuple[str, str]) -> None:
+    found = replace(sweep([(0, 1)] * 20, 0), labels=labels)
+    assert [view.tolist() for view in strata(found, found.chances)] == [[1] * 20]
 
 
 def test_a_model_that_always_knows_is_not_taken_for_many_kinds() -> None:
@@ -310,14 +328,19 @@ def test_where_only_the_number_of_choices_is_known_nothing_is_told() -> None:
         strata(found, found.chances)
 
 
-def test_letters_stand_for_listed_choices() -> None:
-    found, lists = saying_none(np.random.default_rng(4), 10)
+def by_places(found: Answers, lists: Sequence[tuple[int, ...]]) -> Answers:
+    """Return a sweep whose labels are the places of choices."""
     assert found.answers is not None
     assert found.gold is not None
     places = np.array([[own.index(said) for own, said in zip(lists, row, strict=True)]
                        for row in found.answers.tolist()])  # fmt: skip
     gold = [own.index(min(right)) for own, right in zip(lists, found.gold, strict=True)]
-    by_place = with_answers(found, places.tolist(), gold)
+    return replace(with_answers(found, places.tolist(), gold), labels=())
+
+
+def test_letters_stand_for_listed_choices() -> None:
+    found, lists = saying_none(np.random.default_rng(4), 10)
+    by_place = by_places(found, lists)
     for labels in ((), ("A", "B", "C", "D")):
         told = listing(replace(by_place, labels=labels), lists)
         assert p_value(told, 0) == p_value(listing(found, lists), 0)
@@ -335,6 +358,130 @@ def test_choices_that_repeat_a_text_keep_their_places() -> None:
         assert all(right)
 
 
+def _archive(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told: bool) -> str:
+    placed = by_places(found, lists)
+    assert placed.answers is not None
+    assert placed.gold is not None
+    given = {
+        "correct": placed.correct,
+        "answers": placed.answers,
+        "gold": np.array([min(right) for right in placed.gold]),
+        "choices": np.full(N, 4),
+    }
+    texts = {"choice_texts": np.array([[*map(word, own)] for own in lists])}
+    save(folder / "m.npz", a__0=given | texts if told else given)
+    return "m.npz, format: npz"
+
+
+def _lines(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told: bool) -> str:
+    placed = by_places(found, lists)
+    assert placed.answers is not None
+    assert placed.gold is not None
+    rows = [
+        {
+            "prompt_id": prompt,
+            "example_id": place,
+            "prediction": "ABCD"[answer],
+            "gold": "ABCD"[min(placed.gold[place])],
+            "choices": [*map(word, lists[place])] if told else 4,
+            "shots": 0,
+        }
+        for prompt, row in enumerate(placed.answers.tolist())
+        for place, answer in enumerate(row)
+    ]
+    (folder / "r.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return "r.jsonl, format: table"
+
+
+def _predictions(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told: bool) -> str:
+    placed = by_places(found, lists)
+    assert placed.answers is not None
+    assert placed.gold is not None
+    lines = []
+    for prompt, row in enumerate(placed.answers.tolist()):
+        cells = [
+            {
+                "id": str(place),
+                "chosen": answer,
+                "right": sorted(placed.gold[place]),
+                "choices": 4,
+                "log_likelihoods": [0.0 if each == answer else -1.0 for each in range(4)],
+                "tokens": [1] * 4,
+                "margin": 1.0,
+                "labels": [0, 1, 2, 3],
+                **({"listed": [*map(word, lists[place])]} if told else {}),
+            }
+            for place, answer in enumerate(row)
+        ]
+        heading = {"schema_version": 1, "claim": "c", "task": "a", "model": "m", "shots": 0,
+                   "quantization": "none", "scoring": "cloze", "demonstration_ids": []}  # fmt: skip
+        lines.append(heading | {"prompt": str(prompt), "examples": cells})
+    (folder / "p.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return "p.jsonl, format: predictions"
+
+
+@pytest.mark.parametrize("write", [_archive, _lines, _predictions])
+def test_who_says_none_passes_by_no_way_in(
+    write: Callable[[Path, Answers, Sequence[tuple[int, ...]], bool], str], tmp_path: Path
+) -> None:
+    """By places alone .8 of them would pass."""
+    random = np.random.default_rng(8)
+    verdicts = []
+    for _ in range(30):
+        found, lists = saying_none(random, 5)
+        for told in (False, True):
+            text = suite_text("{name: a}", model=write(tmp_path, found, lists, told))
+            [claim] = planned(tmp_path, text)
+            verdicts.append(judged(claim))
+    untold, listed = verdicts[::2], verdicts[1::2]
+    assert {each.passed for each in untold} == {None}
+    assert all("list the choices of each example" in (each.message or "") for each in untold)
+    assert None not in {each.passed for each in listed}
+    # Binomial: 1.5 expected, 7 is reached with probability .0004.
+    assert sum(bool(each.passed) for each in listed) < 7
+
+
+@pytest.mark.parametrize("write", [_archive, _lines, _predictions])
+def test_who_knows_passes_by_every_way_in_that_lists_choices(
+    write: Callable[[Path, Answers, Sequence[tuple[int, ...]], bool], str], tmp_path: Path
+) -> None:
+    found, lists = saying_none(np.random.default_rng(9), 5, knows=0.7)
+    for told, passed in ((True, True), (False, None)):
+        text = suite_text("{name: a}", model=write(tmp_path, found, lists, told))
+        [claim] = planned(tmp_path, text)
+        assert judged(claim).passed is passed
+
+
+@pytest.mark.parametrize("write", [_archive, _lines, _predictions])
+@pytest.mark.parametrize("knows", [0.0, 0.8])
+def test_where_a_constant_answer_scores_more_the_message_names_balanced_accuracy(
+    write: Write,
+    knows: float,
+    tmp_path: Path,
+) -> None:
+    """Right answers are 0 to nine tenths; who knows is right on .8 of each label."""
+    random, lists = np.random.default_rng(6), [(0, 1, 2, 3)] * N
+    gold = np.array([0] * 54 + [1, 2, 3] * 2)
+    other = np.where(gold == 0, random.integers(1, 4, size=(5, N)), 0)
+    said = np.where(random.random((5, N)) < knows, gold, other)
+    if not knows:
+        said = np.where(random.random((5, N)) < 0.85, 0, random.integers(1, 4, size=(5, N)))
+    found = with_answers(sweep(lists, 0), said.tolist(), gold.tolist())
+    text = suite_text("{name: a}", model=write(tmp_path, found, lists, True))
+    [claim] = planned(tmp_path, text)
+    record = judged(claim)
+    assert record.passed is False
+    assert record.message is not None
+    assert ("`metric: balanced_accuracy` shows knowledge" in record.message) is bool(knows)
+    notes = [each for each in record.notes if each.kind == "by_class_recorded"]
+    assert len(notes) == bool(knows)
+    if knows:
+        recalls = [[np.mean(row[gold == each] == each) for each in range(4)] for row in said]
+        assert notes[0].values["score"] == pytest.approx(np.max(np.mean(recalls, axis=1)))
+        p = max_t_test(said, gold, statistic=METRICS["balanced_accuracy"].statistic).p_value
+        assert notes[0].values["p"] == pytest.approx(p, rel=0.3, abs=2e-4)
+
+
 def table(folder: Path, found: Answers, clusters: Sequence[str] | None = None) -> RecordedClaim:
     """Write answers as a table, and return the claim about them."""
     assert found.answers is not None
@@ -344,7 +491,8 @@ def table(folder: Path, found: Answers, clusters: Sequence[str] | None = None) -
     for prompt, answers in enumerate(found.answers.tolist()):
         for place, answer in enumerate(answers):
             (gold,) = found.gold[place]
-            cells = (prompt, place, answer, gold, found.chances[place].denominator, 0)
+            said, right = found.labels[answer], found.labels[gold]
+            cells = (prompt, place, said, right, found.chances[place].denominator, 0)
             rows.append([*map(str, cells), clusters[place] if clusters else ""])
     (folder / "r.csv").write_text("".join(",".join(row) + "\n" for row in rows))
     (claim,) = planned(folder, suite_text("{name: a}", model="r.csv, format: table"))

@@ -56,7 +56,7 @@ def test_faults_of_the_prompts_are_told(tmp_path: Path) -> None:
 
 
 def test_the_best_prompt_is_found_behind_prompts_that_repeat(tmp_path: Path) -> None:
-    """The third prompt always says 1, and is the best of them; the second is the first again."""
+    """The third prompt always says one choice, and is best; the second is the first again."""
     rng = np.random.default_rng(0)
     gold = np.arange(N) % 3
     gold[:60] = 1
@@ -66,11 +66,11 @@ def test_the_best_prompt_is_found_behind_prompts_that_repeat(tmp_path: Path) -> 
     demonstrations[1] = 0
     right = answers == gold
     given: dict[str, Any] = {"answers": answers, "gold": gold, "demonstration_ids": demonstrations,
-             "choices": np.full(N, 3)}  # fmt: skip
+             "choice_texts": np.array([["1st", "2nd", "3rd"]] * N)}  # fmt: skip
     told = {flag.kind: flag for flag in found(tmp_path, "{name: e}", correct=right, **given)}
     assert told.keys() == {"constant_answers", "repeated_prompts"}
     constant = told["constant_answers"].parameters
-    assert (constant["prompt"], constant["label"], constant["share"]) == (None, "1", 1.0)
+    assert (constant["prompt"], constant["label"], constant["share"]) == (None, "2nd", 1.0)
 
 
 def test_a_published_chance_that_the_rows_contradict_is_told(tmp_path: Path) -> None:
