@@ -57,7 +57,7 @@ class SuiteError(MaxRandomError):
 
 
 class ExtensionError(MaxRandomError):
-    """A backend or source that an installed package adds cannot be used, or there is none."""
+    """What an installed package adds cannot be used, or no package adds it."""
 
 
 class SweepError(MaxRandomError):

@@ -15,9 +15,10 @@ from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.flags import find, preferences
 from pytest_maxrandom.flags.counting import majority
 from pytest_maxrandom.record import NewQuestions, RedFlag, Remark
+from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.metrics import METRICS, Tally
+from pytest_maxrandom.stats.metrics import Tally
 from pytest_maxrandom.stats.winner import RESAMPLES, lower_bound, out_of_bag
 
 if TYPE_CHECKING:
@@ -248,6 +249,7 @@ def _flagged(
 ) -> Result:
     """Add red flags, some of which fail the claim, and what the commonest label reaches."""
     flags: dict[Flag, None] = {}
+    failed: list[Remark] = []
     rate: float | None = None
     p: float | None = None
     for view in views:
@@ -255,13 +257,15 @@ def _flagged(
         constant = majority(seen)
         if constant is not None and constant.rate > (rate or 0):
             rate, p = constant.rate, constant.p_value(guessers)
-        flags |= dict.fromkeys(find(seen) if view is views[0] else preferences(seen))
+        look = find if view is views[0] else preferences
+        flags |= dict.fromkeys(look(seen, failed))
     compared = views[0].seen.compared
     result = replace(
         result,
         majority_rate=rate,
         majority_p=p,
         shortcuts=None if compared is None else compared.record(),
+        warnings=tuple(dict.fromkeys(failed)),
     )
     return with_red_flags(result, claim, flags)
 

@@ -10,11 +10,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.ledger.questions import question_digest
+from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, ScoreBaseline
-from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
@@ -193,7 +194,8 @@ def score_guessers(
     Raises
     ------
     NoMetric
-        In one sentence, where the examples do not share their labels, or prompts their examples.
+        In one sentence, where the examples do not share their labels, or prompts their examples,
+        or the metric is that of a package, which fails.
     """
     definition = METRICS[metric]
     if definition.guessers is None:
@@ -212,7 +214,10 @@ def score_guessers(
             "that demonstrations come from the other examples, or `metric: accuracy`"
         )
     t, n = max(t or 0, len(prompt_set.prompts)), prompt_set.n
-    best = definition.guessers(classes, labels.choices, t)
+    try:
+        best = definition.guessers(classes, labels.choices, t)
+    except ExtensionError as error:
+        raise NoMetric(str(error)) from error
     return ScoreGuessers(
         t, best.values, best.masses, best.draws, n, only_permuted=not definition.guessers_judge
     )

@@ -25,6 +25,7 @@ from pytest_maxrandom.claims.untestable import (
 )
 from pytest_maxrandom.claims.verdict import APPROXIMATE, EXACT, PERMUTED, Claim
 from pytest_maxrandom.errors import (
+    ExtensionError,
     ModelError,
     ModelNotFound,
     Problem,
@@ -33,7 +34,7 @@ from pytest_maxrandom.errors import (
 )
 from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.loader import RecordedSuite, SkippedTask, load_any_suite
@@ -248,6 +249,10 @@ def _conditions(
         except NoMetric as error:
             message = f"{task.name}: {error}"
             problems.append(Problem(suite.path, suite.line("metric"), message))
+        except ExtensionError as error:
+            place = ("arms", str(arm.key)) if arm.scoring != suite.spec.scoring else ()
+            line = suite.line(*place, "scoring")
+            problems.append(Problem(suite.path, line, f"{task.name}: {error}"))
     return conditions
 
 

@@ -19,6 +19,7 @@ from pytest_maxrandom.record import (
     note,
 )
 from pytest_maxrandom.stats.clusters import summary
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -243,7 +244,7 @@ class PlannedClaim(ClaimOfSuite):
 
 def generated_by(suite: SuiteSpec) -> Generated | None:
     """Return how answers will be generated; None where choices are scored."""
-    if suite.scoring != "generate":
+    if not SCORERS[suite.scoring].generates:
         return None
     how = suite.generation
     stop = None if how.stop is None else list(how.stop)

@@ -19,7 +19,7 @@ from pytest_maxrandom.ledger.set_ledger import SetLedger
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import LocalExecutor
-from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.sweeps.scorers import SCORERS, stored_as
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, run_sweep
 
@@ -74,7 +74,7 @@ class Work:
         for claim in claims:
             model = pool.identity(*claim.loads).digest
             for job in claim.condition.jobs(claim.suite.scoring):
-                key = model, job.task, job.prompt.digest, job.scoring
+                key = model, job.task, job.prompt.digest, stored_as(job.scoring)
                 if key not in known:
                     known[key] = None
                     todo.append((claim, job))

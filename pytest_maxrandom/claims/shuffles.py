@@ -15,11 +15,12 @@ import numpy as np
 from pytest_maxrandom.answers import RECURRING, letter_place
 from pytest_maxrandom.flags.things import things_of
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clustered import cluster_test
 from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
-from pytest_maxrandom.stats.metrics import LIFT, METRICS
+from pytest_maxrandom.stats.metrics import LIFT
 from pytest_maxrandom.stats.orders import OrderTest, order_test
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_of_all, of_all
 from pytest_maxrandom.sweeps.predictions import labelled

@@ -17,10 +17,10 @@ from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, permuted
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.kind import JudgedAnswers
 from pytest_maxrandom.record import BestPrompt, Remark
+from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.gold import right_labels
-from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label, shuffled
 from pytest_maxrandom.sweeps.predictions import of_predictions, read_as

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,11 @@ from pytest_maxrandom.ci.actions import silence, workspace
 from pytest_maxrandom.claims.lengths import lengths_of, too_long
 from pytest_maxrandom.commands import suites_in
 from pytest_maxrandom.errors import KEYS, ModelError, Problem, SuiteError, where_keys_are
+from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.flags.kinds.repeated_examples import copied
 from pytest_maxrandom.record import RedFlag
+from pytest_maxrandom.record.metrics import METRICS
+from pytest_maxrandom.recorded.sources import READERS
 from pytest_maxrandom.reports import schema as reports
 from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
 from pytest_maxrandom.reports.red_flags import sentence
@@ -19,6 +23,7 @@ from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite.schema import dump_schema, installed_schema
 from pytest_maxrandom.sweeps.predictions import texts_of
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     import argparse
@@ -105,8 +110,11 @@ def run_schema(options: argparse.Namespace) -> str:
         If what a package adds cannot be loaded.
     """
     written = {"report": reports.schema, "tasks": reports.tasks_schema}.get(options.of)
-    made = dump_schema(installed_schema()) if written is None else reports.dump_schema(written())
-    return made.rstrip("\n")
+    if written is not None:
+        return reports.dump_schema(written()).rstrip("\n")
+    for refused in chain(*(each.refused() for each in (KINDS.parts, METRICS, READERS, SCORERS))):
+        raise refused
+    return dump_schema(installed_schema()).rstrip("\n")
 
 
 def _line(problem: Problem) -> str:

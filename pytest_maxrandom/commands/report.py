@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 from itertools import groupby
@@ -9,24 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.commands import json_text
-from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.errors import ReportError, did_you_mean
+from pytest_maxrandom.host.packages import package_of
 from pytest_maxrandom.recorded.predictions import read_lines
 from pytest_maxrandom.reports.csv import TABLES, csv
 from pytest_maxrandom.reports.difference import content, difference, lines, markdown as marked
+from pytest_maxrandom.reports.formats import FORMATS
 from pytest_maxrandom.reports.page.cells import allowed_texts, of_lines, pack
 from pytest_maxrandom.reports.page.render import html
-from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from pytest_maxrandom.reports.results import find, load, path_of
 from pytest_maxrandom.reports.trend import trends
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     from pytest_maxrandom.record import RunRecord
 
-_FORMATS = ("markdown", "disclosure", "html", "latex", "bibtex", "csv")
 _TEMPLATED = ("markdown", "disclosure", "html", "latex")
 _REPORT = (
     "a file written by pytest --maxrandom-json, or a git revision: REVISION:PATH, or REVISION alone"
@@ -50,12 +50,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("results", type=Path, help="file written by pytest --maxrandom-json")
     add(
         "--format",
-        choices=_FORMATS,
+        type=_format,
         default="markdown",
+        metavar="FORMAT",
         help="markdown: for GitHub (the default); disclosure: the paragraph for a paper or a model "
         "card, as Markdown; html: one file for a browser; latex: tables and a paragraph for a "
         "paper, to \\input; bibtex: the entries that they cite; csv: one row per claim, "
-        "unrounded",
+        "unrounded"
+        + "".join(
+            f"; {name}: of {package_of(FORMATS.group, name)}" for name in FORMATS.names_added()
+        ),
     )
     add(
         "--table",
@@ -110,6 +114,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     differ.set_defaults(run=run_diff)
 
 
+def _format(name: str) -> str:
+    if name not in FORMATS:
+        hint = did_you_mean(name, [*FORMATS], cutoff=0.5)
+        raise argparse.ArgumentTypeError(f"found {name!r}, expected {' or '.join(FORMATS)}{hint}")
+    return name
+
+
 def run(options: argparse.Namespace) -> str:
     """Render the report.
 
@@ -122,6 +133,8 @@ def run(options: argparse.Namespace) -> str:
     ------
     ReportError
         If the file or a template is wrong, or the report cannot be written.
+    ExtensionError
+        If the format is that of a package, which cannot be used or fails.
     RecordedError
         If the predictions file is wrong.
     ValueError
@@ -142,7 +155,6 @@ def run(options: argparse.Namespace) -> str:
     record, templates = load(options.results), options.templates
     write: dict[str, Callable[[], str]] = {
         "csv": lambda: csv(record, options.table or "claims"),
-        "bibtex": lambda: bibtex(record),
         "latex": lambda: latex(record, templates, standalone=options.standalone),
         "disclosure": lambda: disclosure(record, templates),
         "html": lambda: html(
@@ -154,7 +166,7 @@ def run(options: argparse.Namespace) -> str:
         ),
         "markdown": lambda: markdown(record, templates),
     }
-    text = write[options.format]()
+    text = write.get(options.format, lambda: FORMATS[options.format](record))()
     if options.out is None:
         return text.removesuffix("\n")
     return _written(options.out, text, "report")

@@ -13,6 +13,7 @@ A check says what it finds by kind and parameters; :mod:`pytest_maxrandom.report
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ from pytest_maxrandom.flags.kind import (
     RedFlagKind,
     RedFlagKinds,
 )
+from pytest_maxrandom.host.packages import RED_FLAGS, package_of, reason
+from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,19 +49,62 @@ def _definitions() -> Iterator[RedFlagKind]:
 
 
 KINDS = RedFlagKinds(_definitions)
-"""All kinds of red flags that there are."""
+"""All kinds of red flags that there are, with those of packages."""
 
 
-def find(judged: JudgedAnswers) -> list[Flag]:
-    """Return what a reader must be warned of: what makes the numbers wrong first."""
+def find(judged: JudgedAnswers, failed: list[Remark] | None = None) -> list[Flag]:
+    """Return what a reader must be warned of: what makes the numbers wrong first.
+
+    Parameters
+    ----------
+    failed : list of Remark, optional
+        Takes a warning for each kind of a package that cannot be looked for. Without it, what the
+        package raises is raised.
+    """
     answered = bool(judged.read.prompts)
-    return _found(judged, (kind for kind in KINDS.values() if answered or kind.of_maximum))
+    wanted = (kind for kind in KINDS.values() if answered or kind.of_maximum)
+    if failed is not None:
+        failed += [
+            Remark("red_flag_unusable", {"why": str(each)}) for each in KINDS.parts.refused()
+        ]
+    return _found(judged, wanted, failed)
 
 
-def preferences(judged: JudgedAnswers) -> list[Flag]:
-    """Return what depends on which answers have the same label."""
-    return _found(judged, (kind for kind in KINDS.values() if kind.reads_labels))
+def preferences(judged: JudgedAnswers, failed: list[Remark] | None = None) -> list[Flag]:
+    """Return what depends on which answers have the same label; see `find`."""
+    return _found(judged, (kind for kind in KINDS.values() if kind.reads_labels), failed)
 
 
-def _found(judged: JudgedAnswers, wanted: Iterable[RedFlagKind]) -> list[Flag]:
-    return [flag for kind in wanted for flag in kind.check(judged)]
+def _found(
+    judged: JudgedAnswers, wanted: Iterable[RedFlagKind], failed: list[Remark] | None
+) -> list[Flag]:
+    found: list[Flag] = []
+    for kind in wanted:
+        try:
+            found += [*_checked(kind, judged)]
+        except Exception as error:  # whatever the code of a package raises
+            if failed is None or kind.kind in KINDS.parts.built_in:
+                raise
+            values = {
+                "flag": kind.kind,
+                "package": package_of(RED_FLAGS, kind.kind),
+                "error": reason(error),
+            }
+            failed.append(Remark("red_flag_failed", values))
+    return found
+
+
+def _checked(kind: RedFlagKind, judged: JudgedAnswers) -> Iterator[Flag]:
+    """Yield what a check finds.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a package's check yields no flag of its kind, or parameters that no report can hold.
+    """
+    for each in kind.check(judged):
+        if kind.kind not in KINDS.parts.built_in:
+            if not isinstance(each, Flag) or each.kind != kind.kind:
+                raise TypeError(f"its check yielded {each!r}, expected Flag({kind.kind!r}, ...)")
+            json.dumps(dict(each.parameters), allow_nan=False)
+        yield each

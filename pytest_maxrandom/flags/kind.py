@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from pytest_maxrandom.host.packages import RED_FLAGS, NamedParts
 from pytest_maxrandom.record.claim import Shortcuts
 
 if TYPE_CHECKING:
@@ -137,11 +138,16 @@ class RedFlagKind:
 
     Sentences are templates of a flag's parameters; :mod:`pytest_maxrandom.reports` fills them, and
     knows how a value is written after a colon (``{share:percent}``).
+
+    A package adds one by an entry point of the group ``pytest_maxrandom.red_flags``, whose name is
+    the kind. Every claim is then looked at. Where the check raises, or yields anything but `Flag`
+    of this kind with parameters that JSON can hold, the claim's report has a warning with the
+    error and the package's name, and all else is as without it.
     """
 
     kind: str
-    """Its name, also that of its module and of its page."""
-    rank: int
+    """Its name; of those here also that of its module and of its page."""
+    rank: int = 1000
     """Its place among all: what makes the numbers wrong comes first."""
     topic: Topic
     """Which of `TOPICS` it belongs to."""
@@ -157,7 +163,7 @@ class RedFlagKind:
     remedy: str
     """What to do, in a few words."""
     check: Callable[[JudgedAnswers], Iterable[Flag]]
-    """Finds it."""
+    """Finds it; yields nothing where there is none. It must not change what it looks at."""
     brief_of: str = ""
     """The same in a few words; of what was found, where these may say more."""
     parts: Parts = field(default_factory=dict)
@@ -167,6 +173,8 @@ class RedFlagKind:
     is looked at."""
     of_maximum: bool = False
     """Whether it can be found where only the best prompt's accuracy was published."""
+    page: str = ""
+    """Address of a page about it, of a package's; those here are in the documentation."""
 
     def sentence(self, case: str | None) -> str | None:
         """Return the template of a case; None where there is none of that name."""
@@ -185,21 +193,17 @@ class RedFlagKinds(Mapping[str, RedFlagKind]):
         self._read = read
 
     @cached_property
-    def _kinds(self) -> dict[str, RedFlagKind]:
-        return {each.kind: each for each in sorted(self._read(), key=lambda each: each.rank)}
+    def parts(self) -> NamedParts[RedFlagKind]:
+        """The built-in ones, and those of packages."""
+        built_in = {each.kind: each for each in sorted(self._read(), key=_rank)}
+        return NamedParts(RED_FLAGS, built_in, _usable)
 
-    def add(self, definition: RedFlagKind) -> None:
-        """Take one more.
-
-        Raises
-        ------
-        ValueError
-            If there is one of that name.
-        """
-        if definition.kind in self._kinds:
-            raise ValueError(f"there are two red flags {definition.kind!r}")
-        known = [*self._kinds.values(), definition]
-        self._kinds = {each.kind: each for each in sorted(known, key=lambda each: each.rank)}
+    @property
+    def _kinds(self) -> Mapping[str, RedFlagKind]:
+        if not (added := self.parts.added()):
+            return self.parts.built_in
+        known = [*self.parts.built_in.values(), *added.values()]
+        return {each.kind: each for each in sorted(known, key=_rank)}
 
     def __getitem__(self, kind: str) -> RedFlagKind:
         return self._kinds[kind]
@@ -213,3 +217,13 @@ class RedFlagKinds(Mapping[str, RedFlagKind]):
     def defaults(self) -> dict[str, Severity]:
         """Return what each kind does to a claim where a suite says nothing."""
         return {kind: definition.default for kind, definition in self._kinds.items()}
+
+
+def _rank(definition: RedFlagKind) -> int:
+    return definition.rank
+
+
+def _usable(name: str, loaded: Any) -> RedFlagKind:
+    if not isinstance(loaded, RedFlagKind) or loaded.kind != name:
+        raise TypeError(f"pytest_maxrandom.flags.RedFlagKind with `kind={name!r}`")
+    return loaded

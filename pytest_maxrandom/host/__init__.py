@@ -1,4 +1,4 @@
-"""What the machine gives: locks between processes, and git."""
+"""What the machine gives: locks between processes, git, and what installed packages add."""
 
 STORE = ".maxrandom/results.db"
 """Where results are kept by default: from pytest's rootdir on, or from the current folder."""

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import MaxRandomError, ModelError, ModelNotFound
+from pytest_maxrandom.host.packages import BACKENDS, load, reason, titled
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.suite.extensions import BACKENDS, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,9 +137,8 @@ def _told(spec: ModelSpec) -> Iterator[None]:
     except Exception as error:
         if spec.backend in BUILT_IN:
             raise
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        message = f"the backend {spec.backend!r} failed ({reason}); report this to its authors"
-        raise ModelError(message) from error
+        message = f"{titled(BACKENDS, spec.backend)} failed ({reason(error)}); report this to its"
+        raise ModelError(f"{message} authors") from error
 
 
 class ModelPool:

@@ -56,7 +56,7 @@ class ItemRecord:
     notes: list[Remark] = field(default_factory=list)
     """Remarks on how the result came about."""
     warnings: list[Remark] = field(default_factory=list)
-    """Warnings about the ledger or the results store."""
+    """Warnings about the ledger, the results store, or what packages add."""
     simulated: bool = False
     """Whether any answers were made up by a rule, so that they say nothing about a model."""
 

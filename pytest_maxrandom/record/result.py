@@ -82,6 +82,8 @@ class Result:
     test: HeldOut | None = None
     notes: tuple[Remark, ...] = ()
     """What a reader must know, besides what was known before the claim was tested."""
+    warnings: tuple[Remark, ...] = ()
+    """Which red flags of packages could not be looked for."""
 
     @property
     def level(self) -> float:
@@ -105,7 +107,7 @@ class Result:
         heading : ClaimRecord
             What was known of it before it was tested.
         """
-        of_record = {each.name for each in fields(heading)} - {"notes"}
+        of_record = {each.name for each in fields(heading)} - {"notes", "warnings"}
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         found = {
             name: value
@@ -117,6 +119,7 @@ class Result:
             **found,
             p_max_only=bool(self.passed and heading.asserted) and not self._is_permuted,
             notes=[*heading.notes, *self.notes],
+            warnings=[*heading.warnings, *self.warnings],
         )
 
     @property

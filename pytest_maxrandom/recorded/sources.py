@@ -10,7 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import MaxRandomError, RecordedError, listed, nearest_file
+from pytest_maxrandom.host import packages
+from pytest_maxrandom.host.packages import NamedParts, package_of, reason
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 from pytest_maxrandom.recorded.npz import read_npz
@@ -25,7 +28,6 @@ from pytest_maxrandom.suite.recorded import StatedShots
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, ResultsSpec, WholeSweeps
 
@@ -61,9 +63,13 @@ def locate(spec: ResultsSpec, base: Path) -> Path:
 class Reader(Protocol):
     """Reads the results of one format.
 
-    A new format needs a spec in `pytest_maxrandom.suite.recorded`, a reader, and its line in
-    `READERS`. Each sweep in the file gives `Answers` with its model, task and shots, as each
-    published maximum does (`Answers.published`). Nothing after that knows the format.
+    A new format here needs a spec in `pytest_maxrandom.suite.recorded`, a reader, and its line in
+    `READERS`. A package adds one by an entry point of the group ``pytest_maxrandom.readers``, whose
+    name is the format (``results: {format: NAME}``); it has also an attribute `spec`, a subclass of
+    `pytest_maxrandom.suite.recorded.ResultsSpec` with the keys that suites may say.
+
+    Each sweep in the file gives `Answers` with its model, task and shots, as each published maximum
+    does (`Answers.published`). Nothing after that knows the format.
     """
 
     def __call__(self, path: Path, spec: Any, meant: Meant, /) -> Sequence[Answers]:
@@ -72,7 +78,7 @@ class Reader(Protocol):
         Parameters
         ----------
         path : Path
-            Where they are.
+            Where they are; it exists.
         spec : Spec
             That of the format: what else the suite says of them.
         meant : Meant
@@ -95,15 +101,19 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Answers]:
         If they cannot be read, or contradict themselves.
     """
     try:
-        return [*READERS[spec.format](path, spec, meant)]
+        found = [*READERS[spec.format](path, spec, meant)]
+        if other := [each for each in found if not isinstance(each, Answers)]:
+            raise TypeError(f"it returned {type(other[0]).__name__}, expected Answers")
     except MaxRandomError:
         raise
     except Exception as error:  # whatever the libraries raise that read files
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        package = package_of(READERS.group, spec.format)
         raise RecordedError(
-            f"{path} cannot be read as `format: {spec.format}` ({reason}); check that the file is "
-            "complete and has that format"
+            f"{path} cannot be read as `format: {spec.format}` ({reason(error)}); check that the "
+            "file is complete and has that format"
+            + (f", or report this to the authors of {package}" if package else "")
         ) from error
+    return found
 
 
 def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:
@@ -122,7 +132,7 @@ def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:
     return sweeps
 
 
-READERS: dict[str, Reader] = {
+_BUILT_IN: dict[str, Reader] = {
     "npz": lambda path, spec, _: _whole(read_npz(path), spec),
     "predictions": lambda path, spec, _: _whole(read_predictions(path), spec),
     "table": read_table,
@@ -130,6 +140,16 @@ READERS: dict[str, Reader] = {
     "lm_eval": read_lm_eval,
     "inspect": read_inspect,
 }
+
+
+def _usable(_: str, loaded: Any) -> Reader:
+    if not callable(loaded):
+        raise TypeError("what can be called, as pytest_maxrandom.recorded.sources.Reader says")
+    reader: Reader = loaded
+    return reader
+
+
+READERS = NamedParts(packages.READERS, _BUILT_IN, _usable)
 """The reader of each format."""
 
 
@@ -138,7 +158,7 @@ class ModelResults:
 
     def __init__(self, suite: RecordedSuite) -> None:
         self._suite = suite
-        self._read: dict[tuple[ResultsSpec, str | None, int | None], list[Answers]] = {}
+        self._read: dict[tuple[str, str | None, int | None], list[Answers]] = {}
 
     def of(self, model: RecordedModelSpec) -> list[Answers] | None:
         """Return all results of a model; None where they are missing, and need not be there.
@@ -177,7 +197,7 @@ class ModelResults:
             ),
         )
         # A file that names no model is the first one's; one that does is read once for all.
-        key = (spec.model_copy(update={"model": None}), meant.task, meant.shots)
+        key = (repr(spec.model_copy(update={"model": None})), meant.task, meant.shots)
         if key not in self._read:
             self._read[key] = read_results(spec, path, meant)
         return self._read[key]

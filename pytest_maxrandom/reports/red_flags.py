@@ -11,8 +11,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
-from pytest_maxrandom.errors import DOCUMENTATION
+from pytest_maxrandom.errors import DOCUMENTATION, ExtensionError
 from pytest_maxrandom.flags import KINDS, RedFlagKind
+from pytest_maxrandom.host.packages import RED_FLAGS, blamed
 from pytest_maxrandom.notation import accuracy, count, level, p_value, percent, span
 from pytest_maxrandom.reports.remarks import Writer
 
@@ -54,8 +55,10 @@ class Raised:
 
 
 def page_of(kind: str) -> str:
-    """Return the address of the documentation's page about a kind of red flag."""
-    return f"{DOCUMENTATION}how-to/red-flags/{kind}.html"
+    """Return the address of the page about a kind of red flag; empty where none is known."""
+    if kind in KINDS.parts.built_in:
+        return f"{DOCUMENTATION}how-to/red-flags/{kind}.html"
+    return KINDS[kind].page if kind in KINDS else ""
 
 
 def remedy(flag: RedFlag) -> str:
@@ -163,9 +166,9 @@ def sentence(flag: RedFlag) -> str:
     """Word a red flag anew; one without parameters, or with unknown ones, has the text it has."""
     kind = KINDS.get(flag.kind)
     template = kind.sentence(flag.parameters.get("case")) if kind is not None else None
-    if kind is None or template is None or not flag.parameters:
+    if kind is None or template is None or not (flag.parameters or not flag.text):
         return flag.text
-    return _WRITER.fill(template, _Parameters(kind, flag.parameters), flag.text)
+    return _filled(kind, template, flag, flag.text)
 
 
 def brief(flag: RedFlag) -> str:
@@ -175,7 +178,19 @@ def brief(flag: RedFlag) -> str:
         return flag.kind.replace("_", " ")
     if not (kind.brief_of and flag.parameters):
         return kind.brief
-    return _WRITER.fill(kind.brief_of, _Parameters(kind, flag.parameters), kind.brief)
+    return _filled(kind, kind.brief_of, flag, kind.brief)
+
+
+def _filled(kind: RedFlagKind, template: str, flag: RedFlag, known: str) -> str:
+    """Fill a template; that of a package may be wrong, and a report says so in its place."""
+    parameters = _Parameters(kind, flag.parameters)
+    if kind.kind in KINDS.parts.built_in:
+        return _WRITER.fill(template, parameters, known)
+    try:
+        with blamed(RED_FLAGS, kind.kind):
+            return _WRITER.vformat(template, (), parameters)
+    except ExtensionError as error:
+        return known or f"{kind.description} (Its sentence is missing: {error}.)"
 
 
 class _Parameters(dict[str, Any]):

@@ -280,7 +280,10 @@ SENTENCES: dict[str, str] = {
     "held_back": "{interaction:capital}: PriDe's prior comes from held-back examples, "
     "{examples:of_choices}; prompts are compared on the other examples for which it is known: "
     "those with as many choices as a held-back example that the prompt does not show.",
-    # Warnings: of the ledger, and of the results store.
+    # Warnings: of packages, of the ledger, and of the results store.
+    "red_flag_failed": "the red flag {flag!r} of {package} failed ({error}); it was not looked "
+    "for, so report this to its authors",
+    "red_flag_unusable": "{why}; this red flag was not looked for",
     "cut_off": "{file}:{line}: the last line was cut off while it was written; it is not counted, "
     "and is removed before the next line is added",
     "cut_off_beside": "{file}:{line}: the last line was cut off while another process wrote it; it "

@@ -20,9 +20,9 @@ from pytest_maxrandom.errors import GitError, ReportError, dotted, json_in_words
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.notation import P_VALUES
 from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, Record, RedFlag, RunRecord
+from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.reports.text import rewritten, shorten, visible
 from pytest_maxrandom.reports.wording import word
-from pytest_maxrandom.stats.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

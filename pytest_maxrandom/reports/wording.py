@@ -104,9 +104,10 @@ def metric_name(claim: ClaimRecord) -> str:
     """Name what the best prompt is best in."""
     if claim.metric == "accuracy":
         return claim.metric
-    from pytest_maxrandom.stats.metrics import METRICS  # it needs NumPy, which a summary does not
+    from pytest_maxrandom.record.metrics import METRICS  # it needs NumPy, which a summary does not
 
-    return METRICS[claim.metric].words if claim.metric in METRICS else claim.metric
+    known = METRICS.get(claim.metric)
+    return claim.metric if known is None else str(known.words)
 
 
 def shown_p(claim: ClaimRecord, key: str) -> str:

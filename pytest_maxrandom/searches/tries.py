@@ -212,7 +212,7 @@ class Tries:
         record = result.record(planned.record(f"{self._path}::{planned.name}", str(self._path)))
         assert record.prompts is not None
         record.prompts = dataclasses.replace(record.prompts, proposed_by=tried.by)
-        record.warnings = list(dict.fromkeys(evaluation.warnings))
+        record.warnings = list(dict.fromkeys((*record.warnings, *evaluation.warnings)))
         word(record)
         record.outcome = "passed" if record.passed else "failed"
         if record.cannot_tell is not None:

@@ -217,6 +217,10 @@ def macro_f1_baseline(
 class MetricDefinition:
     """All that a claim needs of what its best prompt is best in.
 
+    A package adds one by an entry point of the group ``pytest_maxrandom.metrics``, whose name is
+    what a suite says (``metric: NAME``). Where its functions raise, the claims that use it fail
+    with one sentence that names the package.
+
     Attributes
     ----------
     words
@@ -224,12 +228,16 @@ class MetricDefinition:
     description
         What it is, for the schema of suites.
     score
-        One prompt's score, from its answers and the right ones, n of each.
+        One prompt's score, from its answers and the right ones, n labels of each: a number, higher
+        is better, 1 where all are right.
     statistic
         The same of many prompts at once: for shuffled right answers, and for resampled examples.
+        Of the same answers it must be what `score` is.
     guessers
-        The best of t guessers, from the right choice of each of n examples, how many choices each
-        has, and t; None where right answers are counted (`pytest_maxrandom.stats.maximum`).
+        The best of t guessers, from the right choice of each of n examples (from 0), how many
+        choices each has, and t: a `pytest_maxrandom.stats.maximum.ScoreBaseline`, exact or from
+        `pytest_maxrandom.stats.maximum.simulated`. None where right answers are counted, which no
+        metric of a package is.
     guessers_judge
         Whether p_max tells knowledge. It does not where who prefers a label, and knows nothing,
         scores higher than who guesses all choices alike; then shuffled right answers judge alone.
@@ -246,7 +254,7 @@ class MetricDefinition:
     also: tuple[str, ...] = ()
 
 
-METRICS: Mapping[str, MetricDefinition] = {
+BUILT_IN: Mapping[str, MetricDefinition] = {
     "accuracy": MetricDefinition(
         "accuracy", "the share of right answers", _share, ACCURACY, guessers=None
     ),
@@ -269,4 +277,5 @@ METRICS: Mapping[str, MetricDefinition] = {
         also=("f1",),
     ),
 }
-"""By their names in a suite; all that is said of a metric anywhere stands here."""
+"""By their names in a suite; all that is said of a metric anywhere stands here. Packages may add
+others (`pytest_maxrandom.record.metrics`)."""

@@ -17,10 +17,26 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+from pydantic_core import (
+    InitErrorDetails,
+    PydanticCustomError,
+    PydanticKnownError,
+    core_schema,
+)
+
+from pytest_maxrandom.errors import ExtensionError
+from pytest_maxrandom.host.packages import SCORERS, installed, load, refuse_taken
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Hashable,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
 Location: TypeAlias = tuple["str | int", ...]
 Contradiction: TypeAlias = tuple[Location, str]
@@ -30,8 +46,8 @@ NO_SURROGATES = "text without lone surrogates"
 UNLISTED = (
     "labels such as A need listed choices; remove `append_choices: false` or use `labels: text`"
 )
-CONTRADICTION, REPEATED = "contradiction", "repeated"
-"""Types of pydantic's errors: their contexts have a sentence, and an earlier index."""
+CONTRADICTION, REPEATED, BROKEN = "contradiction", "repeated", "broken_extension"
+"""Types of pydantic's errors: their contexts have a sentence, or an earlier index."""
 
 
 def _encodable(text: str) -> str:
@@ -179,7 +195,68 @@ if TYPE_CHECKING:
     Quantization: TypeAlias = str
 else:
     Quantization = Literal[tuple(QUANTIZATIONS)]
-Scoring = Literal[
+
+
+def told_of_package(error: ExtensionError) -> PydanticCustomError:
+    """Return an error for pydantic with what is wrong with a package."""
+    return PydanticCustomError(BROKEN, "{told}", {"told": str(error)})
+
+
+class PartName:
+    """Makes a text the name of a part, of a built-in one or of one that a package adds.
+
+    ``Annotated[str, PartName(SCORERS, SCORINGS)]``
+
+    Parameters
+    ----------
+    group : str
+        The group of entry points that adds others.
+    built_in : collection of str
+        The names of the built-in ones.
+    find : callable, optional
+        Returns a package's part by its name, or raises `ExtensionError`.
+    described : callable, optional
+        Returns the description of the key for the schema.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        built_in: Collection[str],
+        find: Callable[[str], object] | None = None,
+        described: Callable[[], str] | None = None,
+    ) -> None:
+        self._group = group
+        self._built_in = built_in
+        self._find = find or (lambda name: load(group, name))
+        self._described = described
+
+    def names(self) -> list[str]:
+        """Return the names that there are, first the built-in ones; nothing is loaded."""
+        return list(dict.fromkeys([*self._built_in, *installed(self._group)]))
+
+    def _known(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.names():
+            expected = " or ".join(map(repr, self.names()))
+            raise PydanticKnownError("literal_error", {"expected": expected})
+        try:
+            if value in self._built_in:
+                refuse_taken(self._group, value)
+            else:
+                self._find(value)
+        except ExtensionError as error:
+            raise told_of_package(error) from error
+        return value
+
+    def __get_pydantic_core_schema__(self, *_: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._known)
+
+    def __get_pydantic_json_schema__(self, *_: Any) -> dict[str, Any]:
+        described = {"description": self._described()} if self._described else {}
+        return {**described, "enum": self.names(), "type": "string"}
+
+
+SCORINGS = (
     "mean_logprob",
     "sum_logprob",
     "char_logprob",
@@ -187,7 +264,12 @@ Scoring = Literal[
     "counterfactual",
     "generate",
     "classify",
-]
+)
+"""The built-in ways to ask and to score; what they do is in `pytest_maxrandom.sweeps.scorers`."""
+if TYPE_CHECKING:
+    Scoring: TypeAlias = str
+else:
+    Scoring = Annotated[str, PartName(SCORERS, SCORINGS)]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 

@@ -17,7 +17,7 @@ from pytest_maxrandom.suite.arms import (
     things_changed,
     unknown_arm,
 )
-from pytest_maxrandom.suite.base import UNLISTED, Spec, as_list, repeats
+from pytest_maxrandom.suite.base import SCORINGS, UNLISTED, Spec, as_list, repeats
 from pytest_maxrandom.suite.claims import LabelBiasSpec
 from pytest_maxrandom.suite.models import ModelSpec, OpenAISpec, kind_of
 from pytest_maxrandom.suite.prompts import PromptsSpec
@@ -108,6 +108,8 @@ def _of_scoring(suite: dict[str, Any]) -> Iterator[Contradiction]:
     """Yield what is said of a way to ask that nothing asks."""
     bias = suite.get("label_bias")
     asked = as_list(bias.get("interactions")) if isinstance(bias, dict) else []
+    if any(each not in (None, *SCORINGS) for each in _scorings(suite)):
+        return  # what scorers of packages use, they know themselves
     if "counterfactual" in suite and "counterfactual" not in (*_scorings(suite), *asked):
         yield (
             ("counterfactual",),
@@ -148,7 +150,7 @@ def _of_chats(suite: dict[str, Any], models: list[Any]) -> Iterator[Contradictio
         asked = [(place, arm) for place, arm in own if isinstance(arm, dict)] or asked
         for place, arm in asked:
             chat, scoring = arm.get("chat", model.chat), arm.get("scoring", suite.get("scoring"))
-            if chat is True and scoring != "generate":
+            if chat is True and scoring in (None, *SCORINGS) and scoring != "generate":
                 at = place if place[0] == "arms" and "chat" not in arm else (*place, "chat")
                 yield (
                     at,

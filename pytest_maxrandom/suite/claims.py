@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record.base import Severity
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
-from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.suite.base import (
     Distinct,
     Mark,
     Name,
     OneOrMore,
+    PartName,
     Probability,
     Seed,
     Spec,
     Text,
+    told_of_package,
 )
 
 if TYPE_CHECKING:
@@ -49,9 +52,14 @@ class _Kinds:
 
 
 def _known(kind: str) -> str:
-    if kind not in KINDS:
-        raise ValueError(f"no kind of red flag: {kind}")
-    return kind
+    if kind in KINDS:
+        return kind
+    try:
+        KINDS.parts[kind]
+    except ExtensionError as error:
+        if kind in KINDS.parts:
+            raise told_of_package(error) from error
+    raise ValueError(f"no kind of red flag: {kind}")
 
 
 RedFlags: TypeAlias = (
@@ -145,10 +153,22 @@ class AssertSpec(BoundsSpec):
     """Share of the suite's `replicates` that must pass the rest of the claim."""
 
 
+def _metrics() -> str:
+    described = "; ".join(
+        f"{name}: {metric.description}" for name, metric in METRICS.usable().items()
+    )
+    return (
+        f"The measure that the best prompt maximizes. {described}. All but accuracy need examples "
+        "that share their choices and have one right choice each."
+    )
+
+
 if TYPE_CHECKING:
     Metric: TypeAlias = str
 else:
-    Metric = Literal[tuple(METRICS)]
+    Metric = Annotated[
+        str, PartName(METRICS.group, METRICS.built_in, METRICS.__getitem__, _metrics)
+    ]
 
 
 class ClaimSettings(Spec):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_maxrandom.errors import did_you_mean, dotted, quoted
-from pytest_maxrandom.stats.metrics import METRICS
-from pytest_maxrandom.suite.base import NO_SURROGATES, QUANTIZATIONS
+from pytest_maxrandom.record.metrics import METRICS
+from pytest_maxrandom.suite.base import BROKEN, NO_SURROGATES, QUANTIZATIONS
 from pytest_maxrandom.suite.positions import no_word
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import Part
@@ -75,6 +75,8 @@ def _sentence(
 ) -> str:
     first, name = alternatives[0], dotted(path)
     context = first["ctx"]
+    if first["type"] == BROKEN:
+        return f"`{name}`: {context['told']}"
     if first["type"] == "invalid_key" or (_is_unknown(first) and isinstance(path[-1], int)):
         return no_word(repr(str(path[-1])))
     if _is_unknown(first):
@@ -86,8 +88,6 @@ def _sentence(
             return f"{name}: {context['told']}"
         case "repeated":
             return f"{name} repeats {dotted((*path[:-1], context['first']))}; remove one of the two"
-        case "broken_extension":
-            return f"`{name}`: {context['told']}"
     found, part = first["input"], _part(first, document)
     expected = list(dict.fromkeys(_expected(part, error) for error in alternatives))
     subject = f"`{name}`" if name else "a suite"
@@ -190,8 +190,7 @@ _OFTEN_CALLED = {
     "acc": "sum_logprob", "loglikelihood": "sum_logprob", "acc_norm": "char_logprob",
     **{
         called: name
-        for known in (QUANTIZATIONS, METRICS)
-        for name, defined in known.items()
+        for name, defined in QUANTIZATIONS.items()
         for called in defined.also
     },
     "hf": "transformers", "huggingface": "transformers", "llama.cpp": "llama_cpp",
@@ -234,7 +233,10 @@ def _hint(found: Any, kind: str, expected: Sequence[str]) -> str:
         options = [option.strip("'") for option in expected[0].split(" or ")]
         if "nf4" in options and _GGUF_TYPE.fullmatch(found):
             return "; GGUF files have this type: write `backend: gguf`, and no `quantization`"
-        often = _OFTEN_CALLED.get(found.casefold(), "")
+        of_metrics = {
+            called: name for name, metric in METRICS.usable().items() for called in metric.also
+        }
+        often = (of_metrics | _OFTEN_CALLED).get(found.casefold(), "")
         return f"; did you mean `{often}`?" if often in options else _nearest(found, options)
     return ""
 

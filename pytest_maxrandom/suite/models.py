@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from pytest_maxrandom.errors import ExtensionError
+from pytest_maxrandom.host.packages import BACKENDS
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.base import (
     CONTRADICTION,
@@ -20,7 +21,7 @@ from pytest_maxrandom.suite.base import (
     Seed,
     Text,
 )
-from pytest_maxrandom.suite.extensions import BACKENDS, SpecUnion
+from pytest_maxrandom.suite.extensions import SpecUnion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
+from pytest_maxrandom.host.packages import READERS
 from pytest_maxrandom.suite.arms import ComparingSettings
 from pytest_maxrandom.suite.base import Distinct, Name, NamedModel, OneOrMore, Shots, Spec, Text
 from pytest_maxrandom.suite.claims import ClaimSettings, LabelBiasSettings, SharedSettings
@@ -226,6 +227,7 @@ RESULTS = SpecUnion[ResultsSpec](
         "inspect": InspectResults,
     },
     ResultsSpec,
+    group=READERS,
 )
 
 

@@ -15,48 +15,63 @@ from typing import TYPE_CHECKING, Any
 from pydantic.json_schema import models_json_schema
 
 from pytest_maxrandom.errors import KEYS
+from pytest_maxrandom.host.packages import entries, none_installed
 from pytest_maxrandom.suite.arms import ArmSpec, arm_spec
 from pytest_maxrandom.suite.models import MODELS
-from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
+from pytest_maxrandom.suite.recorded import RESULTS, RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 from pytest_maxrandom.suite.tasks import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from importlib.metadata import EntryPoint
 
     from pytest_maxrandom.suite.base import Location, Spec
+    from pytest_maxrandom.suite.extensions import SpecUnion
 
-    Kinds = tuple[tuple[str, Any], ...]
     Node = dict[str, Any]
 
 PATH = Path(__file__).with_name("schema.json")
 
 
 def installed_schema() -> Node:
-    """Describe a suite file, with the keys of the backends and formats that packages add.
+    """Describe a suite file, with what installed packages add.
 
     Raises
     ------
     ExtensionError
-        If a package cannot be loaded.
+        If the specs of a package cannot be loaded.
     """
-    return schema(
-        tuple((name, MODELS.kind({MODELS.key: name})) for name in MODELS.added()),
-        tuple((name, TASKS.kind({TASKS.key: name})) for name in TASKS.added()),
-    )
+    return _schema()
 
 
 @functools.cache
-def schema(backends: Kinds = (), formats: Kinds = ()) -> Node:
-    """Describe a suite file (JSON Schema, draft 2020-12). The dictionary is shared: only read it.
+def schema() -> Node:
+    """Describe a suite file (JSON Schema, draft 2020-12), whatever packages are installed.
 
     It says of keys, types and ranges what the specs say; what a schema cannot say, such as parts
-    that contradict each other, only loading a suite finds. It allows any backend and any format
-    that is neither built in nor given, with its spec, by the name that suites call it.
+    that contradict each other, only loading a suite finds. It allows any backend and any format by
+    a name that is not built in. The dictionary is shared: only read it.
     """
-    arms = [arm_spec(kind) for kind in (*MODELS.specs.values(), *dict(backends).values())]
-    added = [(MODELS.key, *each) for each in backends] + [(TASKS.key, *each) for each in formats]
-    kinds = [SuiteSpec, RecordedSuiteSpec, ArmSpec, *arms, *(kind for _, _, kind in added)]
+    with none_installed():
+        return _schema()
+
+
+def _schema() -> Node:
+    unions: tuple[SpecUnion[Any], ...] = (MODELS, TASKS, RESULTS)
+    packages: dict[SpecUnion[Any], dict[str, type[Spec]]] = {
+        union: {name: kind for name in union.added() if (kind := union.kind({union.key: name}))}
+        for union in unions
+    }
+    arms = [arm_spec(kind) for kind in (*MODELS.specs.values(), *packages[MODELS].values())]
+    added = [(union, name, kind) for union in unions for name, kind in packages[union].items()]
+    kinds: list[type[Spec]] = [
+        SuiteSpec,
+        RecordedSuiteSpec,
+        ArmSpec,
+        *arms,
+        *(kind for _, _, kind in added),
+    ]
     found, made = models_json_schema([(kind, "validation") for kind in kinds])
     references = {kind: node for (kind, _), node in found.items()}
     defs = {name: _described(definition) for name, definition in made["$defs"].items()}
@@ -65,21 +80,26 @@ def schema(backends: Kinds = (), formats: Kinds = ()) -> Node:
         return defs[references[kind]["$ref"].rsplit("/", 1)[-1]]
 
     suite = defined(SuiteSpec)
-    for kind in (SuiteSpec, RecordedSuiteSpec):
+    for spec in (SuiteSpec, RecordedSuiteSpec):
         own = "Anything that the suite keeps for itself, such as anchors for the keys below."
-        defined(kind)["patternProperties"] = {"^x-": {"description": own}}
-    for part, union, others in (("models", MODELS, backends), ("tasks", TASKS, formats)):
-        options = suite["properties"][part]["items"]["anyOf"]
+        defined(spec)["patternProperties"] = {"^x-": {"description": own}}
+    recorded = defs["RecordedModelSpec"]["properties"]["results"]
+    for union, part in (
+        (MODELS, suite["properties"]["models"]["items"]),
+        (TASKS, suite["properties"]["tasks"]["items"]),
+        (RESULTS, recorded),
+    ):
+        options = part["anyOf"]
         any_other = copy.deepcopy(options.pop())  # it is the same in all schemas
-        any_other["properties"][union.key]["not"]["enum"] += [name for name, _ in others]
-        options += [*(references[kind] for _, kind in others), any_other]
-    for key, name, kind in added:
-        node = defined(kind)
+        any_other["properties"][union.key]["not"]["enum"] += packages[union]
+        options += [*(references[kind] for kind in packages[union].values()), any_other]
+    for union, name, kind in added:
+        node, key = defined(kind), union.key
         node["properties"][key] = {**node["properties"][key], "const": name}
         node["required"] = list(dict.fromkeys([*node["required"], key]))
     # Which keys an arm may have depends on the backend.
     defined(ArmSpec)["additionalProperties"] = True
-    known = {"backend": {"enum": [*MODELS.specs, *dict(backends)]}}
+    known = {"backend": {"enum": [*MODELS.specs, *packages[MODELS]]}}
     suite["if"] = {"properties": {"models": {"items": {"properties": known}}}}
     of_arm = {"additionalProperties": {"anyOf": [references[arm] for arm in arms]}}
     suite["then"] = {"properties": {"arms": of_arm}}
@@ -134,7 +154,7 @@ class Part:
         return [option for kind in self.kinds for option in self._options_of(kind)]
 
     def _options_of(self, kind: type[Spec]) -> list[Node]:
-        found = list(_options(_schema_of(kind), kind))
+        found = list(_options(_schema_of(kind, entries()), kind))
         for part in self.path:
             if isinstance(part, int):
                 inner = [each["items"] for each in found if "items" in each]
@@ -149,14 +169,14 @@ class Part:
 
 
 @functools.cache
-def _schema_of(kind: type[Spec]) -> Node:
+def _schema_of(kind: type[Spec], _: tuple[EntryPoint, ...]) -> Node:
     return kind.model_json_schema()
 
 
 def _options(node: Node, kind: type[Spec]) -> Iterator[Node]:
     """Yield a part of the schema and all its alternatives."""
     if "$ref" in node:
-        node = _schema_of(kind)["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+        node = _schema_of(kind, entries())["$defs"][node["$ref"].rsplit("/", 1)[-1]]
     yield node
     for option in node.get("anyOf", ()):
         yield from _options(option, kind)

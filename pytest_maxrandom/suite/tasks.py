@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
+from pytest_maxrandom.host.packages import SOURCES
 from pytest_maxrandom.suite.base import Distinct, Name, OneOrMore, Prose, Seed, Spec, Text
 from pytest_maxrandom.suite.claims import CountedSettings
-from pytest_maxrandom.suite.extensions import SOURCES, SpecUnion
+from pytest_maxrandom.suite.extensions import SpecUnion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,7 @@
 """How a question is asked, and what is read from what a model says: one scorer for each `scoring`.
 
-A new way of asking is a new scorer here, under the name by which suites ask for it.
+A new way of asking is a new scorer, here or in a package, under the name by which suites ask for
+it.
 """
 
 from __future__ import annotations
@@ -8,9 +9,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from operator import index
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from pytest_maxrandom.errors import ScoreError
+from pytest_maxrandom.host import packages
+from pytest_maxrandom.host.packages import NamedParts, blamed, package_of
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.sweeps.said import choices_said
@@ -36,7 +40,15 @@ class Reading(NamedTuple):
 
 
 class Scorer(Protocol):
-    """Turns an example into questions, and their answers into a choice."""
+    """Turns an example into questions, and their answers into a choice.
+
+    A package adds one, often an instance of `Cloze`, by an entry point of the group
+    ``pytest_maxrandom.scorers``, whose name is what a suite says (``scoring: NAME``). Questions and
+    readings must depend on prompt and example alone. The results store knows answers by that name
+    and the package's version, so raise the version where other questions are asked. Where a
+    package's scorer raises, or returns something else, the claims that use it fail with one
+    sentence that names the package. Every machine that computes needs the package.
+    """
 
     @property
     def criterion(self) -> str:
@@ -59,7 +71,13 @@ class Scorer(Protocol):
         """Name of the scorer that gives the whole probability of a label without a question."""
 
     def questions(self, prompt: Prompt, example: Example) -> list[Question]:
-        """Return what a model is asked."""
+        """Return what a model is asked.
+
+        Returns
+        -------
+        list of Question
+            Whose answers are together those of all choices, in their order.
+        """
 
     def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
         """Read the answers to those questions.
@@ -67,7 +85,8 @@ class Scorer(Protocol):
         Parameters
         ----------
         answers : sequence of Answer
-            One to each question in their order, or, from the store, one that joins them all.
+            One to each question in their order, or, from the store, one that joins them all
+            (`joined`). Log-likelihoods are in nats, one for each choice in their order.
 
         Raises
         ------
@@ -213,7 +232,7 @@ def _total(value: float, tokens: int, text: str) -> float:
     return value
 
 
-SCORERS: Mapping[str, Scorer] = {
+_BUILT_IN: Mapping[str, Scorer] = {
     "mean_logprob": Cloze("the highest log-likelihood per token", _per_token),
     "sum_logprob": Cloze("the highest total log-likelihood", _total),
     "char_logprob": Cloze(
@@ -237,3 +256,71 @@ SCORERS: Mapping[str, Scorer] = {
         "names none, or several, is wrong)"
     ),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _OfPackage:
+    """A scorer of a package, whose mistakes name it."""
+
+    name: str
+    scorer: Scorer
+    criterion: str
+    states_choices: bool
+    generates: bool
+    whole_answer: bool
+    base_rate: Scoring
+
+    @classmethod
+    def of(cls, name: str, loaded: Any) -> _OfPackage:
+        """Take what a package gave.
+
+        Raises
+        ------
+        TypeError
+            If it lacks what a scorer has.
+        """
+        kinds = {"criterion": str, "states_choices": bool, "generates": bool}
+        kinds |= {"whole_answer": bool, "base_rate": str}
+        said: dict[str, Any] = {key: getattr(loaded, key, None) for key in kinds}
+        lacks = [key for key, kind in kinds.items() if not isinstance(said[key], kind)]
+        lacks += [
+            each for each in ("questions", "answer") if not callable(getattr(loaded, each, 0))
+        ]
+        if lacks:
+            raise TypeError(
+                f"what pytest_maxrandom.sweeps.scorers.Scorer lists ({', '.join(lacks)} missing or "
+                "of another type)"
+            )
+        return cls(name, loaded, **said)
+
+    def questions(self, prompt: Prompt, example: Example) -> list[Question]:
+        """Return what a model is asked."""
+        with blamed(packages.SCORERS, self.name):
+            asked = list(self.scorer.questions(prompt, example))
+            if not all(isinstance(each, Question) for each in asked):
+                raise TypeError("it asks something else than Question")
+            given, wanted = sum(len(each.answers) for each in asked), len(example.choices)
+            if given != wanted:
+                raise ValueError(f"its questions have {given} answers to {wanted} choices")
+            return asked
+
+    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
+        """Read the answers to those questions."""
+        with blamed(packages.SCORERS, self.name):
+            read = self.scorer.answer(prompt, example, answers)
+            if not isinstance(read, Reading):
+                raise TypeError(f"it returned {type(read).__name__}, expected Reading")
+            chosen = None if read.chosen is None else index(read.chosen)
+            if chosen is not None and not 0 <= chosen < len(example.choices):
+                raise ValueError(f"it chose {chosen} of {len(example.choices)} choices, from 0")
+            return Reading(chosen, bool(read.tied), float(read.margin))
+
+
+SCORERS: NamedParts[Scorer] = NamedParts(packages.SCORERS, _BUILT_IN, _OfPackage.of)
+"""By the names by which suites ask for them."""
+
+
+def stored_as(scoring: Scoring) -> str:
+    """Return what the results store calls a scoring: another version of a package asks anew."""
+    package = "" if scoring in _BUILT_IN else package_of(packages.SCORERS, scoring)
+    return f"{scoring} of {package}" if package else scoring

@@ -16,7 +16,7 @@ from pytest_maxrandom.sweeps.executor import spent, total
 from pytest_maxrandom.sweeps.parts import Parts
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.rows import Key
-from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.sweeps.scorers import SCORERS, stored_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -101,8 +101,8 @@ class Cache:
         return self.own or self._key(job) in self.ahead
 
     def _key(self, job: Job) -> Key:
-        prompt, arithmetic = job.prompt.digest, self.arithmetic.digest
-        return Key(self.model_digest, job.task, prompt, job.scoring, self.forced_engine, arithmetic)
+        asked = job.task, job.prompt.digest, stored_as(job.scoring)
+        return Key(self.model_digest, *asked, self.forced_engine, self.arithmetic.digest)
 
     def lock(self, jobs: Sequence[Job]) -> str:
         """Return what two processes have in common that would do the same work.

@@ -9,9 +9,9 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError, quoted
+from pytest_maxrandom.host.packages import SOURCES, load, reason, titled
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.suite.tasks import PoolSpec, usual_format
 from pytest_maxrandom.tasks.bigbench import BigBench
 from pytest_maxrandom.tasks.lm_eval import LmEval
@@ -160,7 +160,7 @@ def _load(spec: TaskSpec, base: Path, place: Where) -> Task:
         raise SuiteError(_of_usual_format(spec, error.problems)) from None
     if not isinstance(task, Task):
         raise findings.error(
-            f"the source {spec.format!r} returned {type(task).__name__}, expected Task; report "
+            f"{titled(SOURCES, spec.format)} returned {type(task).__name__}, expected Task; report "
             "this to its authors"
         )
     said = spec.model_dump(include={field.name for field in fields(Layout)}, exclude_none=True)
@@ -199,8 +199,8 @@ def _by_source(spec: TaskSpec, place: Where, ask: Callable[[Source[Any]], T]) ->
     except MaxRandomError:
         raise
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        message = f"the source {spec.format!r} failed ({reason}); report this to its authors"
+        failed = f"{titled(SOURCES, spec.format)} failed ({reason(error)})"
+        message = f"{failed}; report this to its authors"
         raise _findings(spec, place).error(message) from error
 
 

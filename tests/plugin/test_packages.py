@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_maxrandom.suite.extensions import BACKENDS, SOURCES
+from pytest_maxrandom.host.packages import BACKENDS, SOURCES
 from pytest_maxrandom.suite.models import MODELS
 from tests.installed import install
 from tests.suites import either
@@ -121,7 +122,7 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = install(pytester.path, "ruled", BACKENDS, "rules", CODE, "ruled:Rules")
     with (place / "ruled-1.0.dist-info" / "entry_points.txt").open("a") as file:
         file.write(f"\n[{SOURCES}]\nseries = ruled:Series\n")
-    monkeypatch.setenv("PYTHONPATH", str(place))
+    monkeypatch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
     path = pytester.mkdir("eval_suites") / "suite.yaml"
     path.write_text(SUITE)
     return path
@@ -189,8 +190,8 @@ def test_a_model_that_does_not_say_that_it_generates_is_not_asked_to(
         (
             "backend: rules",
             "backend: rules, rule: ''",
-            "1: models[0].name: the backend 'rules' failed (KeyError: 'no rule'); report this to "
-            "its authors",
+            "1: models[0].name: the backend 'rules' of ruled 1.0 failed (KeyError: 'no rule'); "
+            "report this to its authors",
         ),
         (
             "rule: smallest",
@@ -246,7 +247,7 @@ def test_a_package_that_is_broken_is_told_in_one_sentence(
     pytester: pytest.Pytester, suite: Path, monkeypatch: pytest.MonkeyPatch, code: str, why: str
 ) -> None:
     place = install(pytester.path, "broken", BACKENDS, "broken", code, "broken:Broken")
-    monkeypatch.setenv("PYTHONPATH", str(place))
+    monkeypatch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
     suite.write_text("models: [{name: m, backend: broken}]\n" + SUITE.partition("\n")[2])
     done = pytester.run(sys.executable, "-m", "pytest_maxrandom.cli", "check", "eval_suites")
     told = (

@@ -14,7 +14,7 @@ from pytest_maxrandom.flags import KINDS, kinds
 from pytest_maxrandom.models import registry
 from pytest_maxrandom.record import HeuristicName
 from pytest_maxrandom.recorded.sources import READERS
-from pytest_maxrandom.suite.base import Scoring
+from pytest_maxrandom.suite.base import SCORINGS
 from pytest_maxrandom.suite.models import MODELS
 from pytest_maxrandom.suite.recorded import RESULTS
 from pytest_maxrandom.suite.tasks import TASKS
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 NEW_METRIC = """
 from dataclasses import replace
-from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.stats.metrics import BUILT_IN as METRICS
 
 METRICS["recalled"] = replace(
     METRICS["balanced_accuracy"], words="recalled share", description="what is new", also=("new",)
@@ -55,13 +55,13 @@ def test_a_metric_needs_its_definition_only(tmp_path: Path) -> None:
 
 
 def test_every_format_of_recorded_results_has_a_reader() -> None:
-    assert set(READERS) == set(RESULTS.specs)
+    assert set(READERS.built_in) == set(RESULTS.specs)
 
 
 def test_every_backend_format_and_scorer_is_defined() -> None:
     assert set(registry.BUILT_IN) == set(MODELS.specs)
     assert set(load.BUILT_IN) == set(TASKS.specs)
-    assert set(SCORERS) == set(get_args(Scoring))
+    assert set(SCORERS.built_in) == set(SCORINGS)
 
 
 def test_every_heuristic_is_defined() -> None:

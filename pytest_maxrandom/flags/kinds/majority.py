@@ -6,7 +6,7 @@ import numpy as np
 
 from pytest_maxrandom.flags.counting import majority, name_of
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
-from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.record.metrics import METRICS
 
 _ROUNDING = 1e-12
 

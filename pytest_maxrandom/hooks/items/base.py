@@ -260,7 +260,7 @@ class SuiteItem(pytest.Item):
             self.judge()
         finally:
             found = (told for each in self._evaluations.values() for told in each.warnings)
-            self.record.warnings = list(dict.fromkeys(found))
+            self.record.warnings = list(dict.fromkeys((*self.record.warnings, *found)))
             word(self.record)
         self.user_properties += self.told()
         self.fail()

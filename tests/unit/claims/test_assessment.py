@@ -23,7 +23,7 @@ from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.record import ClaimRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
-from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.stats.metrics import BUILT_IN as METRICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
 from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.suite.models import TransformersSpec

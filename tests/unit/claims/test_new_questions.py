@@ -10,7 +10,7 @@ from scipy.stats import beta
 
 from pytest_maxrandom.claims.assessment import new_questions
 from pytest_maxrandom.stats import winner
-from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.stats.metrics import BUILT_IN as METRICS
 from pytest_maxrandom.sweeps.labels import label
 from tests.unit.claims.test_assessment import assessed, yes_no
 from tests.unit.flags.made import answered, seen

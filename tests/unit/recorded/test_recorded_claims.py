@@ -346,7 +346,7 @@ def test_every_file_is_read_once_for_all_of_its_models(
         read.append(path)
         return read_summary(path, spec, meant)
 
-    monkeypatch.setitem(sources.READERS, "summary", counted)
+    monkeypatch.setitem(sources.READERS.built_in, "summary", counted)
     text = (
         "models:\n"
         "- {name: a, backend: recorded, results: {path: r.csv, format: summary}}\n"

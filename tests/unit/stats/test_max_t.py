@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.stats.labels.scores import NEVER_X
-from pytest_maxrandom.stats.metrics import LIFT, METRICS
+from pytest_maxrandom.stats.metrics import BUILT_IN as METRICS, LIFT
 from pytest_maxrandom.stats.permutation import arrangements, max_t_test, permutations_for
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from pytest_maxrandom.errors import ExtensionError
-from pytest_maxrandom.suite import extensions
-from pytest_maxrandom.suite.base import Spec
-from pytest_maxrandom.suite.extensions import SOURCES, SpecUnion, installed, load
+from pytest_maxrandom.host.packages import SOURCES, installed, load
+from pytest_maxrandom.suite.base import BROKEN, Spec
+from pytest_maxrandom.suite.extensions import SpecUnion
 from tests.installed import install as installed_package
 
 if TYPE_CHECKING:
@@ -126,5 +126,5 @@ def test_a_package_without_a_fitting_spec_is_told_at_the_key(install: Install) -
     with pytest.raises(ValidationError) as caught:
         SHAPES.validate({"name": "a", "kind": "hollow"})
     (error,) = caught.value.errors()
-    assert error["type"] == extensions.BROKEN
-    assert error["msg"].startswith("hollow:Source of hollow 1.0 has no attribute `spec`")
+    assert error["type"] == BROKEN
+    assert error["msg"].startswith("the source 'hollow' of hollow 1.0 has no attribute `spec`")

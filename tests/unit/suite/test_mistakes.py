@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.suite.base import Scoring
+from pytest_maxrandom.suite.base import SCORINGS
 from pytest_maxrandom.suite.tasks import TASKS
 from tests.suites import either
 from tests.unit.suite.examples import MINIMAL
@@ -181,7 +181,7 @@ TASK_KEYS = (
         ("xfail: !!set {a}", "`xfail`: found a value of the YAML type set, expected text"),
         (
             "scoring: mean",
-            f"`scoring`: found 'mean', expected {either(get_args(Scoring))}; did you mean "
+            f"`scoring`: found 'mean', expected {either(SCORINGS)}; did you mean "
             "`mean_logprob`?",
         ),
         ("1: 1", "found '1' as a key, expected a word"),

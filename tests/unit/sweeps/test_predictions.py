@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from typing import get_args
 
 import pytest
 from hypothesis import given, strategies as st
@@ -15,7 +14,7 @@ from pytest_maxrandom.answers import NO_CHOICE
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.questions import Answer
-from pytest_maxrandom.suite.base import Scoring
+from pytest_maxrandom.suite.base import SCORINGS, Scoring
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import (
     PromptPredictions,
@@ -58,7 +57,7 @@ def test_each_kind_of_score_has_its_own_winner(scoring: Scoring, chosen: int) ->
 
 
 def test_each_scoring_that_a_suite_may_ask_for_has_its_scorer() -> None:
-    assert set(SCORERS) == set(get_args(Scoring))
+    assert set(SCORERS) == set(SCORINGS)
 
 
 def test_characters_are_those_of_the_label_that_is_scored() -> None:

@@ -12,8 +12,8 @@ from pydantic import create_model
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.host.packages import SOURCES, load
 from pytest_maxrandom.studies.plan import plan_file
-from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.suite.schema import schema
 from pytest_maxrandom.suite.tasks import TASKS, TaskSpec
 from pytest_maxrandom.tasks.load import BUILT_IN, load_task
@@ -113,7 +113,9 @@ def test_one_entry_may_stand_for_several_tasks() -> None:
         return [(each.name, each.line) for each in found if isinstance(each, PlannedClaim)]
 
     assert planned(2) == [("t/0[m-2shot]", 3), ("t/1[m-2shot]", 3), ("u[m-2shot]", 4)]
-    with pytest.raises(SuiteError, match=r"s.yaml:3: t: the source 'sums' failed .*: no part"):
+    with pytest.raises(
+        SuiteError, match=r"s.yaml:3: t: the source 'sums' of sums_package 1.0 failed .*: no part"
+    ):
         planned(10)
 
 
@@ -150,12 +152,12 @@ def test_what_it_says_of_its_data_is_told_where_it_says(claims: Claims) -> None:
 
 def test_what_it_does_wrong_is_a_sentence_at_the_format(claims: Claims) -> None:
     assert told(claims, "  highest: 3\n  broken: raises") == [
-        "s.yaml:4: t: the source 'sums' failed (KeyError: 'no such sum'); report this to its "
-        "authors"
+        "s.yaml:4: t: the source 'sums' of sums_package 1.0 failed (KeyError: 'no such sum'); "
+        "report this to its authors"
     ]
     assert told(claims, "  highest: 3\n  broken: nothing") == [
-        "s.yaml:4: t: the source 'sums' returned NoneType, expected Task; report this to its "
-        "authors"
+        "s.yaml:4: t: the source 'sums' of sums_package 1.0 returned NoneType, expected Task; "
+        "report this to its authors"
     ]
     assert told(claims, "  highest: 3\n  broken: repeats") == [
         "s.yaml:4: t, example 10: example 1 already has the id '1+1'; ids must differ"

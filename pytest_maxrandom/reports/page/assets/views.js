@@ -4,7 +4,7 @@ const ABSENT = "The JSON report alone does not tell which prompt was right on wh
 const WITHHELD = "This page holds no texts of this claim's questions: it was made in CI, and the suite does not say share: texts.";
 const MORE = 40;
 
-const flagged = (flag) => el("div", { class: `flag ${flag.does}` }, el("b", {}, flag.kind), ` (${flag.does}) `, sentence(flag.text), el("div", { class: "soft" }, `What to do: ${visible(flag.remedy)}. `, el("a", { href: flag.page, rel: "noreferrer" }, "More on ", flag.kind)));
+const flagged = (flag) => el("div", { class: `flag ${flag.does}` }, el("b", {}, flag.kind), ` (${flag.does}) `, sentence(flag.text), el("div", { class: "soft" }, `What to do: ${visible(flag.remedy)}. `, flag.page ? el("a", { href: flag.page, rel: "noreferrer" }, "More on ", flag.kind) : ""));
 
 function summaryView(claim) {
   const told = el("div");
