@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test servers proof lint docs bench demo-model requirements clean
+.PHONY: demo test check servers proof lint docs bench demo-model requirements clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -17,8 +17,11 @@ demo: $(READY)  ## Sweep the demo model and write report.md
 	$(BIN)/python -m pytest eval_suites/demo \
 		--maxrandom-report report.md --maxrandom-json report.json
 
-test: $(READY)  ## Run the whole test suite, and a cut of each long proof
-	$(BIN)/python -m pytest -n auto --dist loadfile
+test: $(READY)  ## Run the tests of each law, without what takes long (some 5 minutes on 2 cores)
+	$(BIN)/python -m pytest -n auto --dist loadfile --target=test
+
+check: $(READY)  ## Run what `make test` leaves out: a cut of each long proof, servers, actions, pages
+	$(BIN)/python -m pytest -n auto --dist loadfile --target=check
 
 servers: $(READY)  ## Install vLLM and build llama.cpp, its server and its package (some 25 minutes on 2 cores)
 	$(BIN)/python tools/servers.py install

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import settings
 
 import tests.tiny as tiny
 
-pytest_plugins = ["pytester", "tests.expected_skips"]
+pytest_plugins = ["pytester", "tests.expected_skips", "tests.targets"]
 
 # Workers share the cores: where each has as many threads as there are cores, threads wait for
 # others that do not run, and torch takes many times as long. Before it is imported.
@@ -25,6 +27,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+_MANY = 50
+_modules_at_freeze = 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call() -> None:
+    """Let collections of garbage pass over what large libraries have made, which stays.
+
+    Each model that is dropped has garbage collected, and looking through the objects of torch and
+    transformers, and through thousands of collected tests, takes longer than what most tests test.
+    """
+    global _modules_at_freeze
+    if len(sys.modules) > _modules_at_freeze + _MANY:
+        _modules_at_freeze = len(sys.modules)
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any
 
 import numpy.fft  # noqa: F401  (compiled: a process that forgot it cannot load it again)
 import pytest
 
-# A run within the test process forgets the modules that it imported, but packages keep those that
-# they hold as attributes: what was imported before is one and the same for all runs.
-import pytest_maxrandom.reports.rendering  # noqa: F401
+import pytest_maxrandom
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.mock import MockModel
 from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
@@ -27,6 +28,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Model
+
+# A run within the test process forgets the modules that it imported, but packages keep those that
+# they hold as attributes: what was imported before is one and the same for all runs, and is not
+# read anew by each of them.
+RARE = ("pytest_maxrandom.figures", "pytest_maxrandom.searches")
+"""What large libraries come with, which few runs need."""
+for _module in walk_packages(pytest_maxrandom.__path__, "pytest_maxrandom."):
+    if not _module.name.startswith(RARE) and not _module.name.endswith("__main__"):
+        with suppress(ImportError):  # a library that is not installed
+            import_module(_module.name)
 
 SUITE = """\
 models:
