@@ -178,11 +178,11 @@ def known_base(said: str, environ: Mapping[str, str]) -> str:
     if said:
         return "" if said == "none" else said
     if branch := environ.get("GITHUB_BASE_REF"):
-        return f"origin/{branch}"
+        return f"refs/remotes/origin/{branch}"
     if commit := environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"):
         return commit
     branch = environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "")
-    return branch and f"origin/{branch}"
+    return branch and f"refs/remotes/origin/{branch}"
 
 
 class Watch:

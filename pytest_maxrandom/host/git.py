@@ -6,6 +6,7 @@ import io
 import os
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,13 @@ _PATIENCE = 60.0
 """Seconds that git may take: what waits for a network drive or a lock must not hold up a run."""
 _HASH = re.compile("[0-9a-f]{7,64}")
 _COUNTED = re.compile(r"[~^@]|^HEAD$")
+_OWN = re.compile(r"|@|[A-Z_]*HEAD")
+"""Names that git itself gives, which no reference of the same name replaces."""
+_PLACES = (
+    *("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}"),
+    "refs/remotes/{}/HEAD",
+)
+"""Where git looks for a name, in its order; a name that is written out in full is first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +46,40 @@ class Repository:
         Raises
         ------
         GitError
-            With the way out, if there is none, or a shallow clone lacks it.
+            With the way out, if there is none, or a shallow clone lacks it, or several have the
+            name: git would take the first of these, which may be a tag of anybody's.
         """
         if ref.startswith("-") or not ref.isprintable() or not ref.strip():
             raise GitError(f"found {ref!r}, expected a branch, a tag or a commit")
-        code, found, _ = _git(self.root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        name = self._in_full(ref)
+        code, found, _ = _git(self.root, "rev-parse", "--verify", f"{name}^{{commit}}")
         if code:
             shallow = ", which is a shallow clone" if self.is_shallow() else ""
             raise GitError(
                 f"git knows no commit {ref} in {self.root}{shallow}; {self._way_out(ref)}"
             )
         return _text(found).strip()
+
+    def _in_full(self, ref: str) -> str:
+        """Write a reference out; what is no name of one, such as a commit, stays as it is."""
+        name = re.split(r"[~^:]|@\{", ref, maxsplit=1)[0]
+        if _OWN.fullmatch(name):
+            return ref
+        asked = [place.format(name) for place in _PLACES]
+        known = self._asked("for-each-ref", "--format=%(refname)", "--", *asked)
+        listed = _text(known).split()
+        # A pattern also stands for all that is below a folder of its name.
+        found = [place for place in asked if place in listed]
+        if found and _HASH.fullmatch(name):
+            code, _, _ = _git(self.root, "cat-file", "-e", f"{name}^{{commit}}")
+            also = [] if code else [f"the commit {name}"]
+            found += also
+        if len(found) > 1:
+            raise GitError(
+                f"{ref} is ambiguous in {self.root}: it is {' and '.join(found)}; name one in "
+                "full, or delete the other"
+            )
+        return found[0] + ref.removeprefix(name) if found else ref
 
     def fork_point(self, ref: str) -> str:
         """Return the commit where HEAD's history left that of a reference.
@@ -73,7 +104,7 @@ class Repository:
         GitError
             With the way out, if this is a shallow clone that does not reach back so far.
         """
-        code, _, _ = _git(self.root, "merge-base", ref, "HEAD")
+        code, _, _ = _git(self.root, "merge-base", self.commit(ref), "HEAD")
         if code and self.is_shallow():
             raise GitError(
                 f"where HEAD left {ref} is not known in {self.root}, which is a shallow clone, so "
@@ -85,7 +116,8 @@ class Repository:
 
         What is counted from a reference, as `HEAD~1` is, cannot be fetched by its name.
         """
-        name = ref.removeprefix("refs/remotes/").removeprefix("origin/")
+        name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+        name = name.removeprefix("origin/")
         whole = "--unshallow " if self.is_shallow() else ""
         wanted = f"{name}:refs/remotes/origin/{name}" if name != ref else f"{name}:{name}"
         if _HASH.fullmatch(ref):
@@ -192,6 +224,8 @@ def _text(found: bytes) -> str:
 def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
     """Run git, and return its code, what it found, and the last line of what it said.
 
+    What git warns of is shown.
+
     Raises
     ------
     GitError
@@ -199,6 +233,7 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes,
     """
     environment = {name: value for name, value in os.environ.items() if name not in _OF_HOOKS}
     environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    environment["GIT_NO_REPLACE_OBJECTS"] = "1"  # `git replace` would show other commits
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *arguments],
@@ -219,4 +254,7 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes,
             "needs the repository's history"
         ) from error
     said = _text(done.stderr).strip().splitlines()
+    for line in said:
+        if line.startswith("warning: "):
+            print(f"git {arguments[0]}: {line}", file=sys.stderr)
     return done.returncode, done.stdout, said[-1] if said else f"code {done.returncode}"
