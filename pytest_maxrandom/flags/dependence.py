@@ -68,13 +68,13 @@ class Dependent(NamedTuple):
         return np.array([[label in labels for labels in self.gold] for label in common], float)
 
     def said(self, rows: Sequence[int]) -> NDArray[np.float64]:
-        """Mark the answers of prompts, a row for each of them and each common label.
+        """Mark the answers of prompts, a row for each common right label and each of them.
 
         Where a prompt was not scored, its mark is the mean of the examples of the same class, so
         that which examples were left out is no order of answers.
         """
         part = self.answers[[*rows]]
-        common = self._common(part[part != NOT_EVALUATED].tolist())
+        common = self._common(label for labels in self.gold for label in labels)
         marks = np.concatenate([part == label for label in common]).astype(float)
         missing = np.tile(part == NOT_EVALUATED, (len(common), 1))
         numbers = {each: number for number, each in enumerate(dict.fromkeys(self.classes))}

@@ -22,17 +22,21 @@ _TURNS = range(2, 11)
 """Periods in which choices may be right in turn."""
 _SLOW = 16
 """Examples of a period from which on a change is slow."""
+_ROUNDING = 1e-9
+"""Differences that are no differences."""
 
 
 def follows_order(
-    series: ArrayLike, classes: Sequence[Hashable], permutations: int = 999, seed: int = 0
+    series: ArrayLike,
+    classes: Sequence[Hashable],
+    permutations: int = 999,
+    seed: int = 0,
+    *,
+    beside: ArrayLike | None = None,
 ) -> float:
     """Return the permutation p-value of series that follow the order of their examples.
 
-    Examples are permuted within classes, so nothing that depends on the class alone counts. Four
-    statistics, summed over the series, are standardized, and the largest counts: how alike
-    neighbours are; the highest value of the periodogram at periods of two to ten examples, as of
-    choices that are right in turn; its slow part, as of sections; and a linear trend.
+    Examples are permuted within classes, so nothing that depends on the class alone counts.
 
     Parameters
     ----------
@@ -40,10 +44,17 @@ def follows_order(
         Shape (k, n).
     classes : sequence of hashable
         Per example its class.
+    beside : array of float, optional
+        Shape (k, n). Only the order that the series share with these counts: the sum of the
+        products of their periodograms, to which the variance of their agreement is proportional
+        where one of them is rotated; its slow part, as of sections; and its slowest, as of a
+        drift. None: how alike neighbours are; the highest value of the periodogram at periods of
+        two to ten examples, as of choices that are right in turn; its slow part; and a linear
+        trend. Either way these are summed over the series and standardized, and the largest counts.
 
     Returns
     -------
-    At least 1 / (permutations + 1); 1 where no permutation changes the series.
+    At least 1 / (permutations + 1); 1 where no permutation changes what is compared.
 
     Examples
     --------
@@ -59,32 +70,47 @@ def follows_order(
     centred = values.copy()
     for group in groups:
         centred[:, group] -= centred[:, group].mean(axis=1, keepdims=True)
-    if n < 2 * _TURNS[-1] or not np.abs(centred).max(initial=0) > 1e-9:
+    if n < 2 * _TURNS[-1] or not np.abs(centred).max(initial=0) > _ROUNDING:
         return 1.0
     rng = np.random.default_rng(seed)
-    found = [_statistics(centred[np.newaxis])]
+    shared = None if beside is None else _power(np.asarray(beside, dtype=np.float64))
+    found = [_statistics(centred[np.newaxis], shared)]
     at_once, left = max(1, _BLOCK // values.size), permutations
     while left:
         many = min(at_once, left)
         orders = np.empty((many, n), dtype=np.int64)
         for group in groups:
             orders[:, group] = rng.permuted(np.tile(group, (many, 1)), axis=1)
-        found.append(_statistics(centred[:, orders].swapaxes(0, 1)))
+        found.append(_statistics(centred[:, orders].swapaxes(0, 1), shared))
         left -= many
     each = np.concatenate(found)
+    # What no permutation changes differs by rounding alone, and says nothing.
     spread = each.std(axis=0)
-    standard = (each - each.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    size = n * np.square(centred).sum() * (1 if shared is None else shared.max(initial=0))
+    changes = spread > _ROUNDING * size
+    standard = (each - each.mean(axis=0)) / np.where(changes, spread, np.inf)
     largest = standard.max(axis=1)
-    return float((largest >= largest[0] - 1e-9).mean())
+    return float((largest >= largest[0] - _ROUNDING).mean())
 
 
-def _statistics(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what `follows_order` compares, shape (many, 4), of series of shape (many, k, n)."""
+def _power(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return periodograms, without their mean."""
+    return np.asarray(np.square(np.abs(np.fft.rfft(values, axis=-1)))[..., 1:])
+
+
+def _statistics(
+    values: NDArray[np.float64], shared: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return what `follows_order` compares, a row each, of series of shape (many, k, n)."""
     n = values.shape[-1]
-    power = np.square(np.abs(np.fft.rfft(values, axis=-1))).sum(axis=1)[:, 1:]
+    few = max(1, n // _SLOW)
+    if shared is not None:
+        both = (_power(values) * shared).sum(axis=1)
+        return np.stack([both.sum(axis=1), both[:, :few].sum(axis=1), both[:, 0]], axis=1)
+    power = _power(values).sum(axis=1)
     periods = np.arange(1, power.shape[1] + 1)
     neighbours = power @ np.cos(2 * np.pi * periods / n)
-    slow = power[:, : max(1, n // _SLOW)].sum(axis=1)
+    slow = power[:, :few].sum(axis=1)
     trend = np.square(values @ (np.arange(n) - (n - 1) / 2)).sum(axis=1)
     # An odd number of examples has no frequency of period two; the highest is the nearest.
     nearest = [min(round(n / period), len(periods)) - 1 for period in _TURNS]

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.proof
 
 RUNS = scaled(2000, 24)
 MOST = math.floor(RUNS * (LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)))
-SHORT = {("alternate", 1), *((name, 10) for name in COPIES if "answers alone" in name)}
-"""What is measured and not at the level: choices that take turns but for some, where one prompt is
-asked; and copies without texts, which ten answers do not tell from examples alike by accident."""
+SHORT = {(name, 10) for name in COPIES if "answers alone" in name}
+"""What is measured and not at the level: copies without texts, which ten answers do not tell from
+examples alike by accident."""
 CELLS = [
     *((name, t) for name in IN_ORDER for t in (1, 10)),
     *((name, t) for name in COPIES for t in (10, 50)),

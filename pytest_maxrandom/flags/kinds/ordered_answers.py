@@ -2,9 +2,10 @@
 
 Questions often stand in sections. Who answers each section alike is right on whole sections or on
 none, and single right answers that are shuffled do not show how often. It matters where the claim
-does not hold any more if right answers are shuffled among neighbours only, or moved on along the
-file. A model that knows is not accused: where its answers follow the right ones and nothing else,
-they are in no order among examples with the same right answer.
+does not hold any more, at half its level, if right answers are shuffled among neighbours only, or
+moved on along the file. A model that knows is not accused: where its answers follow the right ones
+and nothing else, they are in no order among examples with the same right answer. Nor is one whose
+errors come in sections, where right answers take turns: the order has to be a shared one.
 """
 
 from __future__ import annotations
@@ -31,20 +32,26 @@ def _check(judged: JudgedAnswers) -> Found:
     n = len(judged.answers.examples)
     if seen is None or n < _FEWEST or judged.answers.clusters is not None:
         return
-    if follows_order(seen.right(), seen.strata.tolist()) > _RIGHT:
+    right = seen.right()
+    if follows_order(right, seen.strata.tolist()) > _RIGHT:
         return
     # The best one alone, and what several share; the smaller of two p-values counts twice.
     rows = {seen.best[:1], seen.best}
-    followed = min(follows_order(seen.said(each), seen.classes) for each in rows) * len(rows)
+    followed = len(rows) * min(
+        follows_order(seen.said(each), seen.classes, beside=np.repeat(right, len(each), axis=0))
+        for each in rows
+    )
     if followed > _SAID:
         return
+    # Guessers pass if their order is not seen, or if this p-value is low by luck: each has half.
+    level = seen.level / 2
     p = rotated(seen.answers, seen.marked(), seen.strata)
-    if p <= seen.level:
+    if p <= level:
         parts = np.arange(n) * _PARTS // n
         p = max(p, seen.p_value(strata=1 + parts * (1 + seen.strata.max()) + seen.strata))
-    if p > max(seen.level, 1 / n):
+    if p > max(level, 1 / n):
         changes = sum(one != other for one, other in zip(seen.gold, seen.gold[1:], strict=False))
-        yield Flag("ordered_answers", {"n": n, "changes": changes, "p": p, "level": seen.level})
+        yield Flag("ordered_answers", {"n": n, "changes": changes, "p": p, "level": level})
 
 
 RED_FLAG = RedFlagKind(
@@ -55,9 +62,9 @@ RED_FLAG = RedFlagKind(
     description="Right answers that follow the order of the examples, where answers follow it too.",
     sentences="The right answers follow the order of the {n:,} examples (they change "
     "{changes:,} {changes:time/times}), and so do the answers: if right answers are shuffled among "
-    "neighbours only, or moved on along the file, p is {p:p}, above {level:level}, so a model that "
-    "answers each section alike would pass; add a column with what neighbours have in common, such "
-    f"as their section, and name it with {CLUSTERS}",
+    "neighbours only, or moved on along the file, p is {p:p}, above {level:level} "
+    "(half the level), so a model that answers each section alike would pass; add a column with "
+    f"what neighbours have in common, such as their section, and name it with {CLUSTERS}",
     brief="answers follow the file's order",
     remedy="name the sections as clusters",
     check=_check,

@@ -46,6 +46,25 @@ def test_what_does_not_follow_it_is_uniform() -> None:
     assert 60 < (values <= 0.5).sum() < 125
 
 
+@pytest.mark.parametrize("wrong", range(0, 24, 5))
+def test_one_error_beside_right_answers_in_turn_is_in_no_order(wrong: int) -> None:
+    """Wherever it stands, permutations are rotations, which differ by rounding and by trend."""
+    turns = np.arange(24) % 4
+    answers = turns.copy()
+    answers[wrong] = (answers[wrong] + 1) % 4
+    right, said = np.equal.outer(np.arange(4), [turns, answers]).swapaxes(0, 1).astype(float)
+    assert follows_order(said, turns.tolist()) > 0.1
+    assert follows_order(said, turns.tolist(), beside=right) > 0.1
+
+
+def test_only_the_order_that_is_shared_counts_beside_another_series() -> None:
+    sections, turns = PLACES // 10 % 2, PLACES % 2
+    assert follows_order([sections], [0] * N, beside=[sections]) <= 0.01
+    assert follows_order([turns], [0] * N, beside=[turns]) <= 0.01
+    assert follows_order([sections], [0] * N, beside=[turns]) > 0.1
+    assert follows_order([turns], [0] * N, beside=[sections]) > 0.1
+
+
 def test_right_answers_are_rotated_within_their_strata() -> None:
     random = np.random.default_rng(1)
     strata = random.integers(1, 3, 30)
