@@ -7,6 +7,7 @@ Of a sweep `pytest_maxrandom.sweeps.labels` tells that, of recorded results that
 from __future__ import annotations
 
 import math
+import re
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,6 +69,25 @@ class Shuffle(NamedTuple):
             choices = [1 + max(choices)] * len(choices)  # what is no choice is a label as well
         return cls(said, labels.gold, choices, labels.strata, labels.groups)
 
+    def in_order(self, ids: Sequence[str]) -> Shuffle:
+        """Return it with the examples in the order of their ids, where prompts leave some out.
+
+        Files list examples as prompts meet them, so that those which the first leaves out come
+        last: without an order of their own, other permutations would be drawn than in the run.
+        """
+        answers = np.asarray(self.answers)
+        if not (answers == NOT_EVALUATED).any():
+            return self
+        order = sorted(range(len(ids)), key=lambda place: _natural(ids[place]))
+        return Shuffle(
+            answers[:, order],
+            [self.gold[place] for place in order],
+            None if self.choices is None else np.asarray(self.choices)[order],
+            np.asarray(self.strata)[order],
+            None if self.groups is None else [self.groups[place] for place in order],
+            None if self.offered is None else [self.offered[place] for place in order],
+        )
+
     @property
     def exchange(self) -> Exchange:
         """How right answers can be exchanged."""
@@ -77,6 +97,12 @@ class Shuffle(NamedTuple):
     def arrangements(self) -> int:
         """In how many ways right answers can be shuffled."""
         return self.exchange.arrangements
+
+
+def _natural(name: str) -> list[str | int]:
+    """Sort the numbers in names by their values."""
+    parts = re.split("([0-9]+)", name)
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
 class Permuted(NamedTuple):

@@ -69,7 +69,7 @@ def views_of_sweep(
     first, *further = [labels for labels in found if not labels.things]
     answers = answers_of(planned, sweep.predictions)
     view = view_of(planned, sweep, first, answers, others)
-    orders = [Shuffle.of(sweep.predictions, labels) for labels in found if labels.things]
+    orders = [_shuffle(planned, sweep, labels) for labels in found if labels.things]
     return [
         view._replace(shuffles=[*view.shuffles, *orders]),
         *(
@@ -99,7 +99,12 @@ def view_of(
         metric=planned.suite.metric,
         constants=_constants(planned.suite.metric, labels),
     )
-    return View(seen, [Shuffle.of(sweep.predictions, labels)])
+    return View(seen, [_shuffle(planned, sweep, labels)])
+
+
+def _shuffle(planned: PlannedClaim, sweep: Sweep, labels: Labels) -> Shuffle:
+    ids = [example.id for example in planned.condition.prompt_set.validation]
+    return Shuffle.of(sweep.predictions, labels).in_order(ids)
 
 
 def result_of_sweep(
@@ -210,7 +215,8 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
         asked=len(read.prompts),
         others=tuple(others),
     )
-    return [View(seen, [] if isinstance(shuffles, NoPermutations) else shuffles)]
+    known = [] if isinstance(shuffles, NoPermutations) else shuffles
+    return [View(seen, [each.in_order(read.examples) for each in known])]
 
 
 def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Share
+from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Remark, Share
 from pytest_maxrandom.record.cost import Arithmetic, SweepCost, TrainingRecord
 from pytest_maxrandom.record.words import Standing
 
@@ -36,14 +36,17 @@ class Replicate:
     max_random_baseline: Share
     p_max: Share
     verdict: Standing
-    passed: bool
-    """Whether all parts of the claim hold for this replicate alone."""
+    passed: bool | None
+    """Whether all parts of the claim hold for this replicate alone; None where that cannot be
+    told."""
     best_prompt: str
     """Digest of the best prompt."""
     demonstration_ids: list[str]
     """Of the best prompt."""
     training: TrainingRecord | None = None
     """None where the model is run as it is."""
+    cannot_tell: Remark | None = None
+    """Why it can neither be told that they hold nor that they do not."""
 
 
 @dataclass(slots=True, kw_only=True)

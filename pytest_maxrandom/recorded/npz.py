@@ -188,6 +188,7 @@ class _Arrays:
         numbers = self.read(name, "iu", shape)
         wrong = (numbers < least) | (numbers >= _MOST_CHOICES)
         expected = f", expected a number from {least} on (below {_MOST_CHOICES})"
+        expected += "; leave out examples whose right answer is not known" * (name == "gold")
         self.refuse(name, wrong, numbers.__getitem__, expected)
         return numbers
 
@@ -333,6 +334,8 @@ def _offered(
     texts = arrays.read(name, "U", (len(arrays.examples), None))
     known = texts != ""
     sizes = known.sum(axis=1) if choices is None else choices
+    expected = "; give a text for each choice of each example, at least 2"
+    arrays.refuse(name, sizes < 2, lambda place: f"{sizes[place]} texts", expected)
     arrays.refuse(
         name,
         (known != (np.arange(texts.shape[1]) < sizes[:, np.newaxis])).any(axis=1)

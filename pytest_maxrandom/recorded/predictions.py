@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -67,6 +68,11 @@ class AnswerLine:
             expected = size if self.text is None else 0
             if len(values := getattr(self, name)) != expected:
                 yield f"'{name}' has {len(values)} values, expected {expected}"
+        if wrong := [each for each in self.log_likelihoods if not math.isfinite(each or 0)]:
+            yield (
+                f"'log_likelihoods' has {wrong[0]}, expected numbers of nats, or null for minus "
+                "infinity; find out what went wrong in the run"
+            )
         labels = self.labels
         if (
             len(labels) != size

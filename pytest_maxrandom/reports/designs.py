@@ -93,7 +93,7 @@ def holding(record: ReplicatesRecord) -> str:
         return ""
     if not record.runs:
         return NONE
-    return f"{count(sum(one.passed for one in record.runs))} of {count(len(record.runs))}"
+    return f"{count(sum(bool(one.passed) for one in record.runs))} of {count(len(record.runs))}"
 
 
 def contradictions(record: ReplicatesRecord) -> str:

@@ -9,7 +9,9 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE, accuracy, count, equals, level, p_value, percent, signed
+from pytest_maxrandom.record import OUTCOMES
 from pytest_maxrandom.reports.computing import cost
+from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.text import clauses, shorten, visible
 from pytest_maxrandom.stats.labels import FEWEST_LABELS, LITTLE_MASS, needed
 from pytest_maxrandom.stats.multiplicity import above
@@ -70,7 +72,11 @@ def bias_failure(record: LabelBiasRecord) -> str | None:
             f"{accuracy(bias.score_baseline)} ({compared}; t = {count(bias.t)}, n = "
             f"{count(bias.n)}): {bias.finding}{', since the claim itself fails' * alone}"
         )
-    return "; ".join(failed)
+    told = "; ".join(failed)
+    if record.cannot_tell is None:
+        return told
+    said = OUTCOMES["cannot tell"].one
+    return f"{said}, as the claim itself cannot: {worded(record.cannot_tell).text} ({told})"
 
 
 def _found(bias: InteractionBias, record: LabelBiasRecord) -> str:

@@ -65,6 +65,9 @@ def word_remarks(record: Record) -> None:
             record.published.changes = list(map(worded, record.published.changes))
         for flag in record.red_flags:
             flag.text = red_flags.sentence(flag)
+    if isinstance(record, ReplicatesRecord):
+        for run in record.runs:
+            run.cannot_tell = None if run.cannot_tell is None else worded(run.cannot_tell)
 
 
 def failure(record: Record) -> str | None:
@@ -326,8 +329,15 @@ def _of_replicates(record: ReplicatesRecord) -> str | None:
     least = record.asserted.get("in_replicates")
     if not record.runs or least is None:
         return record.message
-    held, total = sum(run.passed for run in record.runs), len(record.runs)
+    held, total = sum(bool(run.passed) for run in record.runs), len(record.runs)
     needed = math.ceil(Fraction(str(least)) * total)
+    if record.cannot_tell is not None:
+        untold = sum(run.passed is None for run in record.runs)
+        said = f"{OUTCOMES['cannot tell'].one}: {worded(record.cannot_tell).text}"
+        return (
+            f"{said} (passes in {held} of {total} replicates, cannot tell in {untold}, needs "
+            f"{needed})"
+        )
     return (
         f"passes in {held} of {total} replicates, needs {needed} (in_replicates: "
         f"{float(least):g}); a single draw contradicts the majority in {min(held, total - held)} "

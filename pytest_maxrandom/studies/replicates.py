@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.nulls import NoMetric
-from pytest_maxrandom.claims.plan import draw_condition
+from pytest_maxrandom.claims.plan import draw_condition, told_by_clusters
 from pytest_maxrandom.claims.planned import Design, Planned
 from pytest_maxrandom.claims.untestable import no_texts, untrainable
 from pytest_maxrandom.errors import Problem, SuiteError
@@ -140,7 +140,9 @@ def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Pl
             problems[Problem(suite.path, suite.line("replicates"), _all_the_same(found[0]))] = None
             continue
         further = [
-            dataclasses.replace(claim, condition=found[k], suite=suites[k], replicate=k)
+            told_by_clusters(
+                dataclasses.replace(claim, condition=found[k], suite=suites[k], replicate=k)
+            )
             for k in suites
         ]
         if wrong := dict.fromkeys(_of_replicates(untrainable(suite, further))):
@@ -175,7 +177,7 @@ def replicate_suite(suite: SuiteSpec, k: int) -> SuiteSpec:
 def replicate(record: ClaimRecord | Result) -> Replicate:
     """Return what a replicate's claim says, when it has been judged; red flags are the claim's."""
     assert record.best_prompt is not None
-    assert record.holds is not None
+    assert record.holds is not None or record.cannot_tell is not None
     names = {field.name for field in dataclasses.fields(Replicate)}
     shared = names.intersection(field.name for field in dataclasses.fields(record))
     told: dict[str, Any] = {
@@ -193,17 +195,20 @@ def conclude(
     """Write down what the replicates say together; their order does not matter.
 
     Where the claim asserts nothing, each replicate's verdict is where its best accuracy stands
-    compared with the baselines, else whether the claim holds.
+    compared with the baselines, else whether the claim holds. Where that cannot be told of so many
+    that they decide, neither can it of all.
     """
     held, total = sum(bool(run.passed) for run in runs), len(runs)
+    untold = [run.cannot_tell for run in runs if run.passed is None]
     claims = record.asserted.keys() - {"in_replicates"}
     record.runs = list(runs)
     record.share_passed = held / total
-    record.contradicting = contradicting_share(
-        run.passed if claims else run.verdict for run in runs
-    )
+    told = [run.passed if claims else run.verdict for run in runs if run.passed is not None]
+    record.contradicting = contradicting_share(told) if told else None
     needed = 0 if in_replicates is None else math.ceil(in_replicates * total)
     record.passed = held >= needed
+    if held < needed <= held + len(untold):
+        record.passed, record.cannot_tell = None, untold[0]
 
 
 def _drawn(conditions: Iterable[Condition]) -> tuple[int, int]:

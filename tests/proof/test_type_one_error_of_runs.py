@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.suite.claims import AssertSpec
 from tests.proof.guessers import GUESSERS, N, labels, saying
 from tests.proof.scale import LEVEL, most, scaled
 from tests.unit.claims.test_assessment import assessed, example, yes_no
@@ -27,13 +26,6 @@ pytestmark = pytest.mark.proof
 
 T = 50
 RUNS = scaled(300, 20)
-BOTH = AssertSpec(p_max=LEVEL, permutation_p=LEVEL)
-DEFAULTS: dict[Metric, AssertSpec] = {
-    "accuracy": BOTH,
-    "balanced_accuracy": BOTH,
-    "macro_f1": AssertSpec(permutation_p=LEVEL),
-}
-"""What suites of each metric claim where they say nothing."""
 OTHERS: tuple[Metric, ...] = ("balanced_accuracy", "macro_f1")
 
 
@@ -58,7 +50,7 @@ def judged(
         number = place[each.id]
         return each.choices.index(words[number][answers[prompt, number]])
 
-    return assessed(examples, answer, t=len(answers), metric=metric, claim=DEFAULTS[metric])
+    return assessed(examples, answer, t=len(answers), metric=metric)
 
 
 def passed(records: Sequence[ClaimRecord]) -> int:

@@ -182,5 +182,6 @@ class ReplicatesItem(SuiteItem):
         """The record of the claim itself, if it was tested in this process."""
         for item in self.session.items:
             if isinstance(item, SweepItem) and item.planned is self.planned.claim:
-                return item.record if item.record.passed is not None else None
+                told = item.record.passed is not None or item.record.cannot_tell is not None
+                return item.record if told and item.record.best_prompt is not None else None
         return None

@@ -194,7 +194,7 @@ def _number(response: object, fields: Fields) -> float:
         number = float(response[0])  # type: ignore[index]
     except (TypeError, ValueError, IndexError, KeyError):
         number = math.nan
-    if math.isnan(number):
+    if math.isnan(number) or number == math.inf:
         raise fields.error(
             f"'filtered_resps' has {reprlib.repr(response)}, expected a log-likelihood and whether "
             "the text is the likeliest one; find out what went wrong in the run"

@@ -156,19 +156,38 @@ def _agreed(
 
 
 def _offered(grid: Grid, gold: Texts) -> tuple[tuple[str, ...], ...] | None:
-    """Return the lists of choices; None where they do not hold what is right, nor letters do.
+    """Return the lists of choices; None where they hold nothing that is right, nor letters do.
 
     They are as they stand in the file, and sorted where prompts list those of one example in other
     orders.
+
+    Raises
+    ------
+    RecordedError
+        If they hold what is right to some examples only.
     """
     sets = grid.of_examples("listed")
-    if sets is None or not all(sets):
+    if sets is None or not any(sets):
         return None
     pairs = [*zip(gold, sets, strict=True)]
-    if not all(right <= own for right, own in pairs) and not all(
-        0 <= letter_place(label) < len(own) for right, own in pairs for label in right
-    ):
+    lettered = all(
+        0 <= letter_place(label) < len(own or ()) for right, own in pairs for label in right
+    )
+    there = [own is not None and right <= own for right, own in pairs]
+    if not all(sets):
+        raise grid.example_error(
+            sets.index(None), "has no list of choices, but others have one; list those of all"
+        )
+    if not any(there) and not lettered:
         return None
+    if not all(there) and not lettered:
+        right, own = pairs[there.index(False)]
+        raise grid.example_error(
+            there.index(False),
+            f"has the gold label {shown(right)}, which is none of its choices "
+            f"{listed(sorted(own), 4)}; write the texts of choices in both columns, or letters in "
+            "all rows",
+        )
     lists, places = grid.of_rows("order")
     assert places is not None
     first = np.zeros(len(sets), dtype=np.int64)

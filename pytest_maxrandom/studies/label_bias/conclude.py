@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Interaction,
         LabelBiasRecord,
         LabelCheck,
+        Remark,
     )
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.labels.priors import BaseRates
@@ -189,11 +190,19 @@ def holds(result: Result, level: float, *, asserts: bool) -> bool:
     return not above(max(result.p_max, result.permutation_p or 0.0), level)
 
 
-def conclude(record: LabelBiasRecord, found: Sequence[InteractionBias]) -> None:
+def conclude(
+    record: LabelBiasRecord, found: Sequence[InteractionBias], untold: Remark | None = None
+) -> None:
     """Write down what all ways of asking say together.
 
+    Parameters
+    ----------
+    untold : Remark, optional
+        Why the claim whose labels these are can neither pass nor fail.
+
     What is asserted must hold in each of them. The finding is knowledge where all say so, a label
-    preference where one does, and else is unknown.
+    preference where one does, and else is unknown. Where the claim itself cannot be told, and no
+    label preference is found, neither can what is asserted of its labels.
     """
     record.interactions = list(found)
     kinds = {bias.finding for bias in found}
@@ -202,6 +211,8 @@ def conclude(record: LabelBiasRecord, found: Sequence[InteractionBias]) -> None:
     else:
         record.finding = "label preference" if "label preference" in kinds else "cannot tell"
     record.passed = not record.asserted or record.finding == "knowledge"
+    if not record.passed and record.finding == "cannot tell" and untold is not None:
+        record.passed, record.cannot_tell = None, untold
 
 
 def _hardest(

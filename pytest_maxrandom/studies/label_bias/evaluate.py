@@ -81,7 +81,8 @@ def judge(
     record.add_arithmetic(own.engine)
     result, *_ = evaluation.judge(own, progress)
     asserts = bool(planned.claim.claim.asserted())
-    record.claim_holds = holds(result, planned.spec.level, asserts=asserts)
+    if result.cannot_tell is None:
+        record.claim_holds = holds(result, planned.spec.level, asserts=asserts)
     t, *_ = evaluation.tries.counted()
     further: list[Sweep] = []
 
@@ -93,7 +94,7 @@ def judge(
     for plan in planned.interactions:
         natural = own.predictions if plan.own else ask(plan.natural)
         found.append(_of_interaction(plan, natural, t, ask, record))
-    conclude(record, found)
+    conclude(record, found, result.cannot_tell)
     if further:
         record.engine = total([sweep.engine for sweep in further])
         tokens = sum(sweep.tokens for sweep in further)
@@ -107,9 +108,12 @@ def judge_recorded(planned: PlannedLabelBias, record: LabelBiasRecord) -> None:
     assert isinstance(recorded, RecordedClaim)
     assert recorded.evidence is not None
     result, asserts = result_of_recorded(recorded), bool(recorded.claim.asserted())
-    record.claim_holds = held = holds(result, planned.spec.level, asserts=asserts)
+    if result.cannot_tell is None:
+        record.claim_holds = holds(result, planned.spec.level, asserts=asserts)
+    held = bool(record.claim_holds)
     t = recorded.evidence.null.t
-    conclude(record, [reduce(planned.answers, "cloze", planned.spec, t, claim_holds=held)])
+    found = reduce(planned.answers, "cloze", planned.spec, t, claim_holds=held)
+    conclude(record, [found], result.cannot_tell)
 
 
 def _of_interaction(

@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.views import result_of_sweep, views_of_sweep
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.models.questions import Answer
-from pytest_maxrandom.record import Replicate, ReplicatesRecord, SweepCost
+from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.plan import plan_file
@@ -56,7 +56,7 @@ def suite(
     """A suite of one task, whose right answer is "yes" and "no" in turn."""
     rows = [
         {"id": f"q{number}", "input": f"question {number}", "choices": ["yes", "no"],
-         "answer": ["yes", "no"][number % 2]}
+         "answer": ["yes", "no"][number % 2], "passage": number // 25}
         for number in range(examples)
     ]  # fmt: skip
     (folder / "many.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -199,10 +199,14 @@ def test_a_claim_that_is_expected_to_fail_fails_in_replicates_only_if_that_is_as
     assert asserted.claim.claim.asserted() == default
 
 
-def run(passed: bool, verdict: Standing = "above maximum", best: int = 60) -> Replicate:
+FEW = {"clusters": 4, "ways": 6, "level": 0.05}
+
+
+def run(passed: bool | None, verdict: Standing = "above maximum", best: int = 60) -> Replicate:
     return Replicate(
         n=100, t=5, best_correct=best, best_accuracy=best / 100, max_random_baseline=0.55,
         p_max=0.01, verdict=verdict, passed=passed, best_prompt="p", demonstration_ids=[],
+        cannot_tell=Remark("few_clusters", FEW) if passed is None else None,
     )  # fmt: skip
 
 
@@ -237,6 +241,43 @@ def test_the_share_that_is_asked_for_is_an_exact_fraction_of_the_replicates(
     assert f"passes in {needed - 1} of {count} replicates" in short.message
     assert f"needs {needed} (in_replicates: {float(share):g});" in short.message
     assert "\n" not in short.message
+
+
+@pytest.mark.parametrize(
+    ("runs", "passed"),
+    [
+        ([True, True, None, False], True),
+        ([True, None, None, False], None),
+        ([None] * 4, None),
+        ([False, False, False, None], False),
+    ],
+)
+def test_what_cannot_be_told_of_deciding_replicates_cannot_be_told_of_all(
+    runs: list[bool | None], passed: bool | None
+) -> None:
+    record = concluded([run(each) for each in runs], "0.5")
+    assert record.passed is passed
+    assert (record.cannot_tell is None) is (passed is not None)
+    if passed is None:
+        assert record.message is not None
+        assert record.message.startswith("cannot tell: 4 clusters can take each other's")
+        held, untold = runs.count(True), runs.count(None)
+        assert f"(passes in {held} of 4 replicates, cannot tell in {untold}, needs 2)" in (
+            record.message
+        )
+
+
+def test_replicates_of_a_claim_on_few_clusters_cannot_tell(tmp_path: Path) -> None:
+    asked = "assert: {in_replicates: 1.0}\nreplicates: 3"
+    [replicates, *_] = planned(suite(tmp_path, asked, task=", columns: {cluster: passage}"))
+    record = replicates.record("i", "s")
+    conclude(record, [judged(claim) for claim in replicates.claims], replicates.in_replicates)
+    word(record)
+    assert [each.passed for each in record.runs] == [None] * 3
+    assert record.passed is None
+    assert record.message is not None
+    assert record.message.startswith("cannot tell: ")
+    assert "can take each other's right answers" in record.message
 
 
 def test_replicates_of_which_nothing_is_asserted_are_reported(tmp_path: Path) -> None:

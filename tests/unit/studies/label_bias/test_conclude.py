@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow
+from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow, Remark
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.labels.null import move_baseline
 from pytest_maxrandom.stats.labels.priors import BaseRates
@@ -332,3 +332,22 @@ def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:
     assert re.search(
         r"\(p = \.0\d+ is above \.005; t = 10, n = 100\): cannot tell$", str(told.message)
     )
+
+
+def test_where_the_claim_cannot_be_told_neither_can_its_labels_unless_one_is_preferred() -> None:
+    why = Remark("few_clusters", {"clusters": 4, "ways": 6, "level": 0.05})
+    knows = reduce(asked(np.tile(np.arange(N) % M, (2, 1))), "cloze", spec(), 2, claim_holds=False)
+    assert knows.finding == "cannot tell"
+    told = record()
+    conclude(told, [knows], why)
+    word(told)
+    assert (told.passed, told.cannot_tell is not None) == (None, True)
+    assert told.message is not None
+    assert told.message.startswith("cannot tell, as the claim itself cannot: 4 clusters")
+    preferred = reduce(asked(np.zeros((2, N), dtype=np.int64)), "cloze", spec(), 2)
+    found = record()
+    conclude(found, [preferred], why)
+    assert (found.finding, found.passed, found.cannot_tell) == ("label preference", False, None)
+    reported = record(None)
+    conclude(reported, [knows], why)
+    assert reported.passed is True

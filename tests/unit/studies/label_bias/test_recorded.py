@@ -34,7 +34,7 @@ def archive(
             "correct": given == right,
             "answers": given,
             "gold": right,
-            "choices": np.full(len(right), choices),
+            "choice_texts": np.array([[*map(str, range(choices))]] * len(right)),
             "evaluated": given >= 0,
         },
     )
@@ -67,6 +67,7 @@ def mistake(folder: Path, **named: Any) -> str:
     return str(problem).removeprefix(f"{folder / 's.yaml'}:")
 
 
+WORDS = ("no", "yes")
 GOLD = [0] * 10 + [1] * 6 + [2] * 4 + [3] * 5
 
 
@@ -152,7 +153,7 @@ def test_answers_to_a_passage_are_one_piece_of_evidence(tmp_path: Path, claimed:
     gold = np.repeat(generator.permutation([0] * 8 + [1] * 7), 4)
     answers = np.repeat(generator.integers(0, 2, (20, 15)), 4, axis=1)
     table = ["prompt_id,example_id,prediction,gold,passage"] + [
-        f"p{prompt},{place},{'AB'[said]},{'AB'[gold[place]]},c{place // 4}"
+        f"p{prompt},{place},{WORDS[said]},{WORDS[gold[place]]},c{place // 4}"
         for prompt, row in enumerate(answers)
         for place, said in enumerate(row)
     ]
