@@ -30,7 +30,7 @@ from pytest_maxrandom.claims.views import (
 from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
-from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
+from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -271,6 +271,10 @@ class Evaluation:
         told_all = (*of_training, *result.notes, *notes)
         result = replace(result, t=t, searched=searched, training=training, notes=told_all)
         return result, claim, task
+
+    def knows(self, jobs: Sequence[Job]) -> bool:
+        """Tell whether no text of some jobs needs to be put through the model again."""
+        return not self._session.fresh and is_stored(jobs, self._session.cache(self._planned))
 
     @property
     def _is_known(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
 import platform
 from collections.abc import Iterable, Sequence
@@ -11,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.record import ALLOWED, LISTS, UNREADABLE, Record, RunRecord, arithmetics
+from pytest_maxrandom.record import (
+    ALLOWED,
+    LISTS,
+    UNREADABLE,
+    Record,
+    RunRecord,
+    arithmetics,
+    plain,
+)
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import Adjustment, ClaimRecord, Outcome
@@ -38,7 +45,7 @@ def attach(item: pytest.Item, report: pytest.TestReport) -> None:
             word_remarks(record)
         kinds = {kind: name for name, kind in LISTS.items()}
         vars(report)["maxrandom"] = [
-            (kinds[type(record)], dataclasses.asdict(record)) for record in item.stash[RECORDS]
+            (kinds[type(record)], plain(record)) for record in item.stash[RECORDS]
         ]
         if CELLS in item.stash:
             vars(report)["maxrandom_cells"] = {item.nodeid: item.stash[CELLS]}

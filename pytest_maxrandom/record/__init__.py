@@ -23,6 +23,7 @@ from pytest_maxrandom.record.base import (
     Remark as Remark,
     Severity as Severity,
     note as note,
+    plain as plain,
 )
 from pytest_maxrandom.record.claim import (
     BestPrompt as BestPrompt,

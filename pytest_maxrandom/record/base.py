@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import functools
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypedDict, TypeVar
 
@@ -102,3 +105,28 @@ class RedFlag:
     """One sentence, which reports make from kind and parameters."""
     parameters: dict[str, Any] = field(default_factory=dict)
     """What was found: numbers and names."""
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def plain(value: Any) -> Any:
+    """Return a record, or a part of one, in builtin types alone.
+
+    As `dataclasses.asdict`, which copies each number and takes three times as long.
+    """
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    if kind is list or kind is tuple:
+        return kind(map(plain, value))
+    if kind is dict:
+        return {key: plain(item) for key, item in value.items()}
+    if dataclasses.is_dataclass(kind):
+        return {name: plain(getattr(value, name)) for name in _names(kind)}
+    return copy.deepcopy(value)
+
+
+@functools.cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in dataclasses.fields(kind))

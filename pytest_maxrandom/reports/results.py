@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from pytest_maxrandom.errors import GitError, ReportError, dotted, json_in_words
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.notation import P_VALUES
-from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, Record, RedFlag, RunRecord
+from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, Record, RedFlag, RunRecord, plain
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.reports.text import rewritten, shorten, visible
 from pytest_maxrandom.reports.wording import word
@@ -39,7 +39,7 @@ def dump(run: RunRecord) -> str:
     Keys stand in the order of the records' attributes; what was not computed, and a number that
     JSON cannot express, is null. The text is ASCII, so that it survives any encoding.
     """
-    content = {"schema_version": run.schema_version, **asdict(run)}
+    content = {"schema_version": run.schema_version, **plain(run)}
     content |= {name: [_renamed(each, KEYS) for each in content[name]] for name in LISTS}
     return json.dumps(_finite(content), indent=1, allow_nan=False) + "\n"
 

@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.stats.chances import whole_number
-from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.chances import integers, whole_number
+from pytest_maxrandom.stats.gold import (
+    NOT_EVALUATED,
+    check_predictions,
+    membership,
+    right_labels,
+)
 from pytest_maxrandom.stats.metrics import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
+    from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.stats.maximum import Floats
     from pytest_maxrandom.stats.metrics import Statistic
 
@@ -32,8 +38,58 @@ if TYPE_CHECKING:
 
 _CELLS = 2**21  # entries of one batch of arranged right answers: 8 MiB
 _MOST_AT_ONCE = 1024  # arrangements of one batch
+_FEW = 256  # arrangements whose right labels are looked up at once
+_CELLS_OF_FEW = 256  # examples x labels up to which that is faster
+_SHORT = 32  # prompts
 NEAR = 1e-12
 """Two scores closer than this are the same score, computed differently."""
+
+
+class Checked(NamedTuple):
+    """The arguments of a test, checked."""
+
+    chosen: NDArray[np.int64]
+    """Labels of the answers, shape (t, n); -1 where a prompt was not scored on an example."""
+    rights: list[frozenset[int]]
+    """Per example its right labels."""
+    right: NDArray[np.bool_]
+    """The same as marks, shape (n, labels)."""
+    strata: NDArray[np.int64]
+    """Among which examples right answers move, a number for each: those of choices if not given."""
+
+
+def checked(
+    predictions: ArrayLike,
+    gold: Gold,
+    choices: ArrayLike | None,
+    strata: ArrayLike | None,
+    **named: Sequence[Hashable] | None,
+) -> Checked:
+    """Check the arguments of a test, which are as of `max_t_test`.
+
+    Parameters
+    ----------
+    named
+        Further arguments with something for each example.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array has the wrong kind or shape, or a value lies outside the choices.
+    """
+    chosen, rights = integers("predictions", predictions, 2), right_labels(gold)
+    n = chosen.shape[1]
+    counts = None if choices is None else integers("choices", choices, 1)
+    apart = None if strata is None else integers("strata", strata, 1)
+    given = {"gold": rights, "choices": counts, "strata": apart, **named}
+    for name, each in given.items():
+        if each is not None and len(each) != n:
+            raise ValueError(f"{name} names {len(each)} examples, the predictions {n}")
+    if counts is None:
+        counts = np.full(n, 1 + max(int(chosen.max()), *map(max, rights)))
+    check_predictions(chosen, rights, counts)
+    right = membership(rights, int(counts.max()))
+    return Checked(chosen, rights, right, counts if apart is None else apart)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,15 +189,24 @@ def scores_of_accuracy(chosen: NDArray[np.int64], right: NDArray[np.bool_]) -> S
     sizes = (chosen != NOT_EVALUATED).sum(axis=1)
     alike = bool((sizes == sizes[0]).all())
 
-    def best(order: Order) -> Floats:
+    def best_of_few(order: Order) -> Floats:
         # As gold[order], at a tenth of its time.
         counted = gold.take(order, axis=0).reshape(len(order), -1) @ answers.T
+        if len(answers) < _SHORT:  # maxima of short rows take longer than to turn them
+            counted = np.ascontiguousarray(counted.T).T
         # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
         if alike:
             most: Floats = counted.max(axis=1).astype(np.float64) / sizes[0]
             return most
         accuracies: Floats = (counted.astype(np.float64) / sizes).max(axis=1)
         return accuracies
+
+    def best(order: Order) -> Floats:
+        if gold.size > _CELLS_OF_FEW:
+            return best_of_few(order)
+        # So few at a time that no fresh memory is asked for.
+        parts = np.split(order, range(_FEW, len(order), _FEW))
+        return np.concatenate([best_of_few(part) for part in parts])
 
     correct = np.rint(answers @ gold.ravel()).astype(np.int64)
     return correct / sizes, best

@@ -32,11 +32,12 @@ import numpy as np
 from pytest_maxrandom.stats.arranged import (
     ArrangementTest,
     batches,
+    checked,
     compared_with,
     scores_by_labels,
 )
-from pytest_maxrandom.stats.chances import integers, whole_number
-from pytest_maxrandom.stats.gold import check_predictions, membership, right_labels
+from pytest_maxrandom.stats.chances import whole_number
+from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.stats.metrics import LIFT
 
 if TYPE_CHECKING:
@@ -137,19 +138,8 @@ def cluster_test(
         If an array has the wrong kind or shape, a value lies outside the choices, or a prompt was
         evaluated on no example.
     """
-    chosen = integers("predictions", predictions, 2)
-    n, rights = chosen.shape[1], right_labels(gold)
-    counts = None if choices is None else integers("choices", choices, 1)
-    apart = None if strata is None else integers("strata", strata, 1)
-    given = {"gold": rights, "clusters": clusters, "choices": counts, "strata": apart}
-    for name, each in given.items():
-        if each is not None and len(each) != n:
-            raise ValueError(f"{name} names {len(each)} examples, the predictions {n}")
-    if counts is None:
-        counts = np.full(n, 1 + max(int(chosen.max()), *map(max, rights)))
-    check_predictions(chosen, rights, counts)
-    apart = counts if apart is None else apart
-    right = membership(rights, int(counts.max()))
+    chosen, rights, right, apart = checked(predictions, gold, choices, strata, clusters=clusters)
+    n = chosen.shape[1]
     scores = scores_by_labels(LIFT, chosen, right, apart)
     kinds = _kinds(clusters, apart.tolist())
     generator = np.random.default_rng(seed)

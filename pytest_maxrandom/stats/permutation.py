@@ -27,16 +27,13 @@ from pytest_maxrandom.stats.arranged import (
     NEAR,
     ArrangementTest,
     batch_of,
+    checked,
     compared_with,
     scores_by_labels,
     scores_of_accuracy,
 )
 from pytest_maxrandom.stats.chances import integers, whole_number
-from pytest_maxrandom.stats.gold import (
-    check_predictions,
-    membership,
-    right_labels,
-)
+from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.stats.metrics import ACCURACY
 
 if TYPE_CHECKING:
@@ -138,21 +135,10 @@ def max_t_test(
         If an array has the wrong kind or shape, a value lies outside the choices, or no prompt has
         a score.
     """
-    chosen = integers("predictions", predictions, 2)
-    n, rights = chosen.shape[1], right_labels(gold)
-    counts = None if choices is None else integers("choices", choices, 1)
-    apart = None if strata is None else integers("strata", strata, 1)
-    given = {"gold": rights, "choices": counts, "strata": apart, "groups": groups}
-    for name, each in given.items():
-        if each is not None and len(each) != n:
-            raise ValueError(f"{name} names {len(each)} examples, the predictions {n}")
-    if counts is None:
-        counts = np.full(n, 1 + max(int(chosen.max()), *map(max, rights)))
-    check_predictions(chosen, rights, counts)
-    apart = counts if apart is None else apart
+    chosen, _, right, apart = checked(predictions, gold, choices, strata, groups=groups)
+    n = chosen.shape[1]
     limit = whole_number("permutations", permutations, 1)
     blocks = _blocks(apart, groups)
-    right = membership(rights, int(counts.max()))
     exact = statistic is ACCURACY
     scores = (
         scores_of_accuracy(chosen, right)

@@ -38,6 +38,7 @@ RESAMPLES = 500
 """They leave a Monte Carlo error of about .004 at n = 100."""
 
 _CELLS = 2**22  # entries of one batch of scores: 32 MiB
+_KEPT = 2**20  # entries of draws that are kept for the next claim: 4 MiB
 
 
 def out_of_bag(
@@ -223,7 +224,21 @@ def _grid(
 
 
 def _draws(units: int, resamples: int, seed: int) -> Weights:
-    """Return how often each unit is drawn in each resample, shape (resamples, units)."""
+    """Return how often each unit is drawn in each resample, shape (resamples, units).
+
+    This depends on nothing that was answered, so the claims of a task share it.
+    """
+    return (_kept if units * resamples <= _KEPT else _drawn)(units, resamples, seed)
+
+
+@functools.lru_cache(maxsize=4)
+def _kept(units: int, resamples: int, seed: int) -> Weights:
+    drawn = _drawn(units, resamples, seed)
+    drawn.setflags(write=False)
+    return drawn
+
+
+def _drawn(units: int, resamples: int, seed: int) -> Weights:
     # Hashed, so that answers simulated from the same seed have nothing in common with the draws.
     hashed = int(digest("winner", whole_number("seed", seed, 0)), 16)
     raw = np.random.PCG64(hashed).random_raw(resamples * units).reshape(resamples, units)

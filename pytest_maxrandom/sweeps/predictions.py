@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
@@ -14,7 +16,7 @@ from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.sweeps.scorers import SCORERS, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -116,16 +118,28 @@ def labelled(predictions: Iterable[PromptPredictions], labels: Labels) -> NDArra
     One beyond all labels where no choice could be read, and NOT_EVALUATED where a prompt was not
     scored on an example: its own demonstrations.
     """
-    places = {example.presentation: place for place, example in enumerate(labels.examples)}
     beyond = 1 + max(map(max, labels.codes))
     rows = []
-    for prompt in predictions:
-        row = [NOT_EVALUATED] * len(places)
-        for example, choice in zip(prompt.examples, prompt.chosen, strict=True):
-            place = places[example.presentation]
+    for prompt, places in _placed(predictions, labels):
+        row = [NOT_EVALUATED] * len(labels.examples)
+        for place, choice in zip(places, prompt.chosen, strict=True):
             row[place] = beyond if choice is None else labels.codes[place][choice]
         rows.append(row)
     return np.array(rows, dtype=np.int64)
+
+
+def _placed(
+    predictions: Iterable[PromptPredictions], labels: Labels
+) -> Iterator[tuple[PromptPredictions, Sequence[int]]]:
+    """Yield each prompt with the places, among all examples, of those that it was scored on."""
+    everywhere = range(len(labels.examples))
+    places: dict[tuple[str, tuple[int, ...] | None], int] = {}
+    for prompt in predictions:
+        if prompt.examples == labels.examples:  # as most are, whose examples are the same objects
+            yield prompt, everywhere
+            continue
+        places = places or {each.presentation: place for place, each in enumerate(labels.examples)}
+        yield prompt, [places[example.presentation] for example in prompt.examples]
 
 
 def of_predictions(
@@ -210,6 +224,11 @@ class Texts(TypedDict):
 
 def texts_of(examples: Sequence[Example]) -> Texts:
     """Return what is known of examples whatever was answered."""
+    return _texts_of(tuple(examples))
+
+
+@lru_cache(maxsize=16)  # a task's claims have the same examples
+def _texts_of(examples: tuple[Example, ...]) -> Texts:
     clusters = tuple(example.cluster for example in examples)
     return Texts(
         inputs=tuple(example.text for example in examples),
@@ -226,10 +245,9 @@ def _unread(predictions: Sequence[PromptPredictions], labels: Labels) -> NDArray
     """Return why answers could not be read, shape (t, n); None where choices were scored."""
     if not predictions[0].texts:
         return None
-    places = {example.presentation: place for place, example in enumerate(labels.examples)}
-    found = np.zeros((len(predictions), len(places)), dtype=np.int64)
-    for row, prompt in zip(found, predictions, strict=True):
-        row[[places[example.presentation] for example in prompt.examples]] = prompt.unread_why
+    found = np.zeros((len(predictions), len(labels.examples)), dtype=np.int64)
+    for row, (prompt, places) in zip(found, _placed(predictions, labels), strict=True):
+        row[[*places]] = prompt.unread_why
     return found
 
 
@@ -278,16 +296,19 @@ def _log_likelihoods(
     labels: Labels, predictions: Sequence[PromptPredictions]
 ) -> NDArray[np.float64]:
     """Return the scores by choice; those of repeated texts are left out, as they must tie."""
-    places = {example.id: place for place, example in enumerate(labels.examples)}
     most = max(labels.choices)
-    found = np.full((len(predictions), len(places), most), np.nan)
-    for row, prompt in zip(found, predictions, strict=True):
-        for example, scores in zip(prompt.examples, prompt.log_likelihoods, strict=True):
-            row[places[example.id], : len(scores)] = scores
+    rows = []
+    for prompt, places in _placed(predictions, labels):
+        row = [(math.nan,) * most] * len(labels.examples)
+        for place, scores in zip(places, prompt.log_likelihoods, strict=True):
+            row[place] = (*scores, *(math.nan,) * (most - len(scores)))
+        rows.append(row)
+    found = np.array(rows, dtype=np.float64)
     for place, example in enumerate(labels.examples):
         choices = example.choices
-        twice = [index for index, text in enumerate(choices) if text in choices[:index]]
-        found[:, place, twice] = np.nan
+        if len(set(choices)) < len(choices):
+            twice = [index for index, text in enumerate(choices) if text in choices[:index]]
+            found[:, place, twice] = np.nan
     return found
 
 

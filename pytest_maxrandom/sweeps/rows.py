@@ -7,7 +7,7 @@ import json
 import sqlite3
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -115,11 +115,13 @@ def _decoded(key: Key, row: tuple[Any, ...]) -> Scored:
     if row[:6] != key or row[-1] != _checksum(row[:-1]):
         raise sqlite3.DatabaseError("a row of the table `results` was changed or damaged")
     counts, values, tokens = (
-        iter(np.frombuffer(data, kind).tolist())
+        np.frombuffer(data, kind).tolist()
         for data, kind in zip(row[6:9], (_COUNT, _VALUE, _COUNT), strict=True)
     )
+    ends = [*accumulate(counts)]
     answers = [
-        Answer(tuple(islice(values, count)), tuple(islice(tokens, count))) for count in counts
+        Answer(tuple(values[end - count : end]), tuple(tokens[end - count : end]))
+        for count, end in zip(counts, ends, strict=True)
     ]
     if row[9]:
         written = zip(answers, json.loads(row[9]), strict=True)

@@ -234,6 +234,11 @@ def stored_sweep(jobs: Sequence[Job], cache: Cache) -> Sweep | None:
     return results.sweep()
 
 
+def is_stored(jobs: Sequence[Job], cache: Cache) -> bool:
+    """Tell whether a sweep needs no model, because the store has all of its results."""
+    return len(cache.read(jobs)) == len(jobs)
+
+
 @dataclass
 class _Results:
     """Takes results in any order, tells and stores them at once; shows them in order."""
