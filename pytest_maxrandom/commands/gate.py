@@ -11,6 +11,7 @@ from pytest_maxrandom.ci import actions
 from pytest_maxrandom.ci.gate import Watch, discard, judge, known_base, report_files, unread_base
 from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.errors import GitError, ReportError
+from pytest_maxrandom.host.data import Boundary, work_tree
 from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
 from pytest_maxrandom.reports.guessers import odds_section
 from pytest_maxrandom.reports.markdown import MARKDOWN
@@ -34,6 +35,22 @@ suite is wrong, 3 for an internal error, 4 for wrong arguments, 5 if nothing was
 if signal s ended pytest. If pytest succeeds, the gate still returns 5 if there was no claim, and 1
 if results are simulated or the ledger lost lines since the base. The gate runs nothing and returns
 2 if git cannot read the base, or if a file that no gate wrote would be overwritten."""
+
+_ALLOWED = (
+    (
+        "--allow-env",
+        "NAME",
+        "environment variable that the paths of results may name; several may be given, in one or "
+        "in several options",
+    ),
+    (
+        "--allow-path",
+        "FOLDER",
+        "folder outside of the repository, or address, whose data suites may read; several may be "
+        "given",
+    ),
+)
+"""What a suite alone may not read: its author could show what the runner holds."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -68,6 +85,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="always exit with 0; the output `code` has pytest's exit code",
     )
+    for option, metavar, said in _ALLOWED:
+        add(option, action="append", default=[], metavar=metavar, help=said)
     parser.set_defaults(run=run)
 
 
@@ -105,7 +124,8 @@ def run(options: argparse.Namespace) -> str:
     except (GitError, OSError, ValueError) as error:
         root, said, outcome = Path.cwd(), list[str](), unread_base(str(error))
     else:
-        code, root = run_pytest([*arguments, *suites])
+        with _boundary(options).in_force():
+            code, root = run_pytest([*arguments, *suites])
         recorded, said = _read(files["json"])
         outcome = judge(code, recorded, ", ".join(suites))
         if watch is not None:
@@ -146,6 +166,16 @@ def _suites(paths: list[str]) -> list[str]:
             "pytest-args"
         )
     return paths
+
+
+def _boundary(options: argparse.Namespace) -> Boundary:
+    """Return what suites may read: the repository, and what the workflow allows besides."""
+    variables, places = (
+        [word for text in given for word in _words(name, text)]
+        for name, given in (("allow-env", options.allow_env), ("allow-path", options.allow_path))
+    )
+    whole = [place if "://" in place else str(Path(place).resolve()) for place in places]
+    return Boundary(work_tree(Path.cwd()), variables, whole)
 
 
 def _words(name: str, text: str) -> list[str]:

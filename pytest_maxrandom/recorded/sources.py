@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import MaxRandomError, RecordedError, listed, nearest_file
 from pytest_maxrandom.host import packages
+from pytest_maxrandom.host.data import reading, refused, refused_variable
 from pytest_maxrandom.host.packages import NamedParts, package_of, reason
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(:-(?P<default>[^}]*))?\}")
 
+_LEAST = 4
+"""Letters of a part of a variable's value that no message shows."""
+
 ChoiceTable: TypeAlias = dict[tuple[str, str, int], int]
 """Number of choices by model, task and shots."""
 
@@ -45,11 +49,15 @@ def locate(spec: ResultsSpec, base: Path) -> Path:
     Raises
     ------
     RecordedError
-        If a variable is not set, and nothing is given in its place.
+        If a variable is not set, and nothing is given in its place; or if the path, or a variable
+        that is set, is none that may be read.
     """
 
     def value(match: re.Match[str]) -> str:
-        found = os.environ.get(match["name"]) or match["default"]
+        said = os.environ.get(match["name"])
+        if said and (why := refused_variable(match["name"])):
+            raise RecordedError(why)
+        found = said or match["default"]
         if found is None:
             raise RecordedError(
                 f"the environment variable {match['name']} is not set; set it, or write a default: "
@@ -57,7 +65,25 @@ def locate(spec: ResultsSpec, base: Path) -> Path:
             )
         return found
 
-    return base / _VARIABLE.sub(value, spec.path)
+    path = base / _VARIABLE.sub(value, spec.path)
+    if why := refused(path, spec.path):
+        raise RecordedError(why)
+    return path
+
+
+def _unexpanded(text: str, spec: ResultsSpec, base: Path) -> str:
+    """Return a message without what variables hold, which may be anybody's secret."""
+    names = {match["name"] for match in _VARIABLE.finditer(spec.path)}
+    held = {name: value for name in names if (value := os.environ.get(name))}
+    if not held:
+        return text
+    whole = base / _VARIABLE.sub(lambda found: held.get(found["name"], found[0]), spec.path)
+    shown = {str(whole): spec.path, str(whole.absolute()): spec.path}
+    for name, value in held.items():
+        parts = (part for part in value.split("/") if len(part) >= _LEAST)
+        shown |= dict.fromkeys((value, repr(value)[1:-1], *parts), f"${{{name}}}")
+    hidden = sorted(filter(None, shown), key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, hidden)), lambda found: shown[found[0]], text)
 
 
 class Reader(Protocol):
@@ -168,9 +194,25 @@ class ModelResults:
         RecordedError
             If they cannot be read, or are of other models.
         """
-        spec = model.results
+        spec, base = model.results, self._suite.path.parent
+        with reading(base) as found:
+            try:
+                read = self._of(model, spec, base)
+            except RecordedError as error:
+                if found.quotable:
+                    raise RecordedError(_unexpanded(str(error), spec, base)) from None
+                raise RecordedError(
+                    f"{spec.path}: cannot be read as `format: {spec.format}`; why is not told, "
+                    "because it leads out of the repository, and nothing there is quoted; copy it "
+                    "into the repository to see why"
+                ) from None
+        if read is None or not _VARIABLE.search(spec.path):
+            return read
+        return [replace(each, path=Path(spec.path)) for each in read]
+
+    def _of(self, model: RecordedModelSpec, spec: ResultsSpec, base: Path) -> list[Answers] | None:
         try:
-            path = locate(spec, self._suite.path.parent)
+            path = locate(spec, base)
             if not path.exists():
                 raise RecordedError(
                     f"{path}: no such file or folder; correct the path, or say in `if_missing` "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from pytest_maxrandom.errors import Problem, SuiteError, dotted
+from pytest_maxrandom.host.data import reading, refused
 from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
 from pytest_maxrandom.suite.mistakes import mistakes_of
 from pytest_maxrandom.suite.positions import read
@@ -81,8 +82,21 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
     Raises
     ------
     SuiteError
-        With all the mistakes of the file.
+        With all the mistakes of the file; where it is a link out of the repository, that there are.
     """
+    with reading(path.parent) as found:
+        if why := refused(path, path.name):
+            raise SuiteError([Problem(path, None, why)])
+        try:
+            return _any_suite(path)
+        except SuiteError:
+            if found.quotable:
+                raise
+            told = "this link leads out of the repository, and there is a mistake in the file there"
+            raise SuiteError([Problem(path, None, told)]) from None
+
+
+def _any_suite(path: Path) -> Suite | RecordedSuite:
     document = read(path)
     if _is_of_lm_eval(document.data):
         message = (

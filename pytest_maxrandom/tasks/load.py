@@ -9,13 +9,14 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError, quoted
+from pytest_maxrandom.host.data import refused
 from pytest_maxrandom.host.packages import SOURCES, load, reason, titled
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.tasks import PoolSpec, usual_format
 from pytest_maxrandom.tasks.bigbench import BigBench
 from pytest_maxrandom.tasks.lm_eval import LmEval
-from pytest_maxrandom.tasks.reading import Findings
+from pytest_maxrandom.tasks.reading import Findings, quoting_own
 from pytest_maxrandom.tasks.tables import Csv, Hub, Jsonl
 from pytest_maxrandom.tasks.task import Layout, Task
 from pytest_maxrandom.tasks.whole import checked_task
@@ -56,7 +57,8 @@ def members(spec: TaskSpec, base: Path, where: Where) -> list[TaskSpec]:
     def named(source: Any) -> list[TaskSpec]:
         return list(source.members(spec, base, where)) if hasattr(source, "members") else [spec]
 
-    return _by_source(spec, where, named)
+    with quoting_own(base):
+        return _by_source(spec, where, named)
 
 
 def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
@@ -102,7 +104,8 @@ def absent_file(spec: TaskSpec, base: Path) -> str | None:
     for path in places:
         if path is None or (by_name and not path.startswith((".", "/", "~"))):
             continue
-        if not (base / Path(path).expanduser()).exists():
+        file = base / Path(path).expanduser()
+        if not refused(file, path) and not file.exists():
             return path
     return None
 
@@ -121,7 +124,8 @@ def absent_data(spec: TaskSpec, base: Path, where: Where) -> str | None:
     def asked(source: Any) -> str | None:
         return source.absent(spec, base, where) if hasattr(source, "absent") else None
 
-    return _by_source(spec, where, asked)
+    with quoting_own(base):
+        return _by_source(spec, where, asked)
 
 
 def _told_apart(pool: tuple[Example, ...], examples: tuple[Example, ...]) -> tuple[Example, ...]:
@@ -153,6 +157,11 @@ def _load_pool(spec: TaskSpec, asked: PoolSpec, base: Path, where: Where) -> Tas
 
 
 def _load(spec: TaskSpec, base: Path, place: Where) -> Task:
+    with quoting_own(base):
+        return _loaded(spec, base, place)
+
+
+def _loaded(spec: TaskSpec, base: Path, place: Where) -> Task:
     findings = _findings(spec, place)
     try:
         task = _by_source(spec, place, lambda source: source.read(spec, base, place))

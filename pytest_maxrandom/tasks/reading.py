@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -20,9 +21,10 @@ from pytest_maxrandom.errors import (
     nearest_file,
     quoted,
 )
+from pytest_maxrandom.host.data import reading, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from pytest_maxrandom.tasks.task import Where
 
@@ -163,6 +165,29 @@ def shown(path: Path) -> Path:
     return absolute.relative_to(here) if absolute.is_relative_to(here) else path
 
 
+@contextmanager
+def quoting_own(base: Path) -> Iterator[None]:
+    """Read data for a suite in a folder; what lies outside of its repository is not quoted.
+
+    Raises
+    ------
+    SuiteError
+        What is raised meanwhile: its places alone, where its messages might quote such data.
+    """
+    with reading(base) as found:
+        try:
+            yield
+        except SuiteError as error:
+            if found.quotable:
+                raise
+            told = (
+                "there is a mistake here; it is not told, because data outside of the repository "
+                "are not quoted; `maxrandom tasks FILE` tells it"
+            )
+            problems = (replace(problem, message=told) for problem in error.problems)
+            raise SuiteError(dict.fromkeys(problems)) from None
+
+
 def read_file(path: str, base: Path, where: Where, holds: str = "examples") -> tuple[Path, str]:
     """Return the file that `path` names, relative to the folder `base`, and its text.
 
@@ -177,7 +202,7 @@ def read_file(path: str, base: Path, where: Where, holds: str = "examples") -> t
     """
     file = shown(base / path)
     try:
-        missing = _missing(path, file, holds)
+        missing = refused(file, path) or _missing(path, file, holds)
     except OSError as error:
         missing = f"cannot access {quoted(path)}: {error.strerror}"
     if missing:

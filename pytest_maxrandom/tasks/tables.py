@@ -7,10 +7,12 @@ import io
 import os
 import textwrap
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, csv_in_words, listed, quoted
+from pytest_maxrandom.host.data import refused, refused_address
 from pytest_maxrandom.suite.tasks import CsvSpec, HubSpec, JsonlSpec
 from pytest_maxrandom.tasks.reading import (
     Findings,
@@ -235,6 +237,8 @@ def load_split(path: str, base: Path | None, needed_by: str, **settings: Any) ->
     if base is not None:
         folder = shown(base / path)
         if os.path.exists(folder):  # noqa: PTH110 - Path.exists raises where a name is too long
+            if why := refused(folder, path):
+                raise Mistake(why)
             path = str(folder.absolute())  # it takes no "."
         elif path.startswith((".", "/")):
             raise Mistake(
@@ -242,11 +246,29 @@ def load_split(path: str, base: Path | None, needed_by: str, **settings: Any) ->
                 "file)"
             )
     try:
+        for why in _refused_files(path, settings):
+            raise Mistake(why)
         return datasets.load_dataset(path, **settings)
+    except Mistake:
+        raise
     # Network, hub, builders and parsers each raise errors of their own here.
     except Exception as error:
         reason = textwrap.shorten(str(error), 400, placeholder=" ...") or type(error).__name__
         raise Mistake(f"the dataset cannot be loaded: {reason}") from error
+
+
+def _refused_files(path: str, settings: dict[str, Any]) -> Iterator[str]:
+    """Yield why files of a local dataset are not read: its README may name any."""
+    import datasets
+
+    if not os.path.exists(path) and "data_files" not in settings:  # noqa: PTH110
+        return
+    named = {key: value for key, value in settings.items() if key != "split"}
+    files = datasets.load_dataset_builder(path, **named).config.data_files or {}
+    for file in chain.from_iterable(files.values()):
+        why = refused_address(file) if "://" in file else refused(Path(file), file)
+        if why:
+            yield why
 
 
 def _with_classes(spec: HubSpec, features: dict[str, Any]) -> HubSpec:

@@ -8,7 +8,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import described, listed
-from pytest_maxrandom.tasks.reading import Mistake, as_object, file_findings, parse_json, read_file
+from pytest_maxrandom.tasks.reading import (
+    Mistake,
+    as_object,
+    file_findings,
+    parse_json,
+    quoting_own,
+    read_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,8 +44,9 @@ def read_texts(path: str, base: Path, where: Where) -> tuple[str, ...]:
     SuiteError
         If there is no such file, or it has no texts; with all of its mistakes.
     """
-    file, text = read_file(path, base, where, "texts")
-    return _texts(file, text)
+    with quoting_own(base):
+        file, text = read_file(path, base, where, "texts")
+        return _texts(file, text)
 
 
 @lru_cache(maxsize=16)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_maxrandom.errors import Problem, described, did_you_mean, quoted
+from pytest_maxrandom.host.data import refused
 from pytest_maxrandom.tasks.reading import Mistake, file_findings, shown
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ def _parsed(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
         return Function(loader.construct_scalar(node), folder)
 
     Loader.add_constructor("!function", function)
+    if why := refused(path, str(shown(path))):
+        raise Mistake(why)
     try:
         data = path.read_bytes()
         if nested_too_deeply(data):

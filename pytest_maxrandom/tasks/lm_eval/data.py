@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
+from pytest_maxrandom.host.data import refused, refused_address
 from pytest_maxrandom.tasks.reading import Mistake, file_findings, parse_json, shown
 from pytest_maxrandom.tasks.tables import load_split, not_cached
 
@@ -139,6 +140,8 @@ def _found(names: Iterable[str], folders: Sequence[Path]) -> list[str]:
     found: list[str] = []
     for name in names:
         if "://" in name:
+            if why := refused_address(name):
+                raise Mistake(why)
             found.append(name)
             continue
         for folder in (*folders, Path()):
@@ -153,6 +156,9 @@ def _found(names: Iterable[str], folders: Sequence[Path]) -> list[str]:
                 dict.fromkeys(quoted(str(shown(each)), 200) for each in (*folders, Path()))
             )
             raise Mistake(f"there is no file {quoted(name, 200)} in {looked}")
+    for file in found:
+        if "://" not in file and (why := refused(Path(file), str(shown(Path(file))))):
+            raise Mistake(why)
     return found
 
 

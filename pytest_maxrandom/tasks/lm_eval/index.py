@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean, quoted
+from pytest_maxrandom.host.data import refused
 from pytest_maxrandom.tasks.lm_eval.config import SAFE, Config, nested_too_deeply, read_config
 from pytest_maxrandom.tasks.reading import Mistake, shown
 
@@ -101,6 +102,8 @@ def _head(path: Path, folder: Path, known: dict[Path, dict[str, object]]) -> dic
 
     No file outside of the folder is included, and none into itself: `known` has those included.
     """
+    if refused(path, path.name):
+        return {}
     try:
         data = path.read_bytes()
     except OSError:
@@ -154,6 +157,8 @@ def members(spec: LmEvalSpec, base: Path, where: Where) -> Members:
         If there is none, or a file is wrong.
     """
     local = base / spec.path
+    if local.exists() and (why := refused(local, spec.path)):
+        raise SuiteError([Problem(*where("path"), why)])
     if local.is_dir():
         found = _Names(index(local), local)
         tasks = {name: found.config(name) for name in found.index.tasks}
