@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Field,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
@@ -15,9 +16,9 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_maxrandom.errors import did_you_mean
+from pytest_maxrandom.errors import ExtensionError, did_you_mean
 from pytest_maxrandom.suite.base import FormatSpec, Name, Prose, Scoring, Spec, Text
-from pytest_maxrandom.suite.models import ModelSpec, TransformersSpec, kind_of
+from pytest_maxrandom.suite.models import MODELS, ModelSpec, TransformersSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec  # noqa: TC001 - pydantic
 
 if TYPE_CHECKING:
@@ -77,10 +78,19 @@ def arm_spec(kind: type[ModelSpec]) -> type[ArmSpec]:
     return create_model(f"ArmOf{kind.__name__}", __base__=ArmSpec, **own)
 
 
+class _ArmOfAny(ArmSpec):
+    """An arm of a model whose keys are not known."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 def arm_of(models: Any) -> type[ArmSpec]:
     """Return what may be said of the arms of a suite that says this of its models."""
-    kind = kind_of(models[0] if isinstance(models, list) and models else {})
-    return arm_spec(TransformersSpec if kind is ModelSpec else kind)
+    try:
+        kind = MODELS.kind(models[0] if isinstance(models, list) and models else {})
+    except ExtensionError:  # which is said of the model
+        return _ArmOfAny
+    return arm_spec(kind or TransformersSpec)
 
 
 Level = Annotated[float, Field(gt=0, lt=0.5)]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.errors import ExtensionError, Problem, SuiteError
 from pytest_maxrandom.suite.checks import entries, is_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite
 from pytest_maxrandom.suite.mistakes import mistakes_of
-from pytest_maxrandom.suite.models import MODELS, kind_of
+from pytest_maxrandom.suite.models import MODELS
 from pytest_maxrandom.suite.positions import Document, read
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
@@ -113,10 +113,13 @@ def _with_format(part: str, keys: Any) -> Any:
 
 
 def _model(keys: Any) -> ModelSpec:
-    backend = keys.get("backend", MODELS.default) if isinstance(keys, dict) else None
-    if backend not in MODELS.names():
+    try:
+        kind = MODELS.kind(keys) if isinstance(keys, dict) else None
+    except ExtensionError:
+        kind = None
+    if kind is None:
         raise SuiteError([])  # the loader says what is wrong with it
-    return kind_of(keys).model_validate(keys)
+    return kind.model_validate(keys)
 
 
 def _task(keys: Any) -> TaskSpec:

@@ -1,270 +1,488 @@
-"""A package adds a backend and a format, with keys of their own, and a suite uses both."""
+"""A package adds a part of each kind, with words of its own, and suites use all of them.
+
+It is the package that docs/how-to/packages.md shows whole.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import page_blocks
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_maxrandom.host.packages import BACKENDS, SOURCES
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.host.packages import (
+    BACKENDS,
+    METRICS,
+    READERS,
+    RED_FLAGS,
+    SCORERS,
+    SOURCES,
+    load,
+)
+from pytest_maxrandom.suite.base import SCORINGS
 from pytest_maxrandom.suite.models import MODELS
-from tests.installed import install
+from pytest_maxrandom.suite.recorded import RESULTS
+from pytest_maxrandom.suite.schema import PATH
+from tests.installed import Orders, install, page
 from tests.suites import either
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-CODE = '''
-from pathlib import Path
+    Check = Callable[[], list[str]]
 
-from pytest_maxrandom.errors import ModelNotFound
-from pytest_maxrandom.models import base
-from pytest_maxrandom.models.base import Backend, Identity, Located
-from pytest_maxrandom.models.questions import Answer, Reply
-from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.suite.models import ModelSpec
-from pytest_maxrandom.suite.tasks import TaskSpec
-from pytest_maxrandom.tasks import Example, Task
+SUITE, RECORDED = "eval_suites/orders.yaml", "eval_suites/recorded.yaml"
 
 
-class SeriesSpec(TaskSpec):
-    length: int
-    """How many questions there are."""
+@dataclass(frozen=True)
+class Folder:
+    """Where the package is installed, and its suites are."""
 
+    path: Path
+    code: Path
 
-class Series:
-    spec = SeriesSpec
+    def change(self, file: str, old: str, new: str) -> None:
+        text = (self.path / file).read_text()
+        assert old in text
+        (self.path / file).write_text(text.replace(old, new, 1))
 
-    def read(self, spec, base, where):
-        def example(n):
-            one, other = 1000 + 379 * n % 7919, 1000 + 997 * n % 7907
-            return Example(f"e{n}", f"{n}?", (str(one), str(other)), (int(one < other),))
-
-        return Task(spec.name, tuple(map(example, range(1, 1 + spec.length))))
-
-
-class RuleSpec(ModelSpec):
-    rule: str = "largest"
-    """Which choice it says: largest or smallest."""
-    file: str = "."
-    """A file without which nothing is said."""
-
-
-ARITHMETIC = Arithmetic("rules", "rules", {"rules": "1.0"})
-
-
-class Rules(Backend):
-    spec = RuleSpec
-
-    def locate(self, spec, base):
-        if not spec.rule:
-            raise KeyError("no rule")
-        if spec.rule not in ("largest", "smallest"):
-            raise ModelNotFound({"rule": f"there is no rule {spec.rule!r}; take largest"})
-        return Located(spec)
-
-    def absent(self, located):
-        return None if Path(located.spec.file).exists() else f"there is no {located.spec.file}"
-
-    def identity(self, located):
-        told = digest("rules", located.spec.rule)
-        return Identity(told, ARITHMETIC, told)
-
-    def load(self, located, resources):
-        return Model(located.spec.rule)
-
-
-class Model(base.Model):
-    device = dtype = engine = "rules"
-    asked_dtype = revision = context_length = engine_reason = None
-    batch_tokens = 0
-    arithmetic = ARITHMETIC
-
-    def __init__(self, rule):
-        self.sign = 1 if rule == "largest" else -1
-
-    def peak_memory(self):
-        return None
-
-    def check(self, questions):
-        pass
-
-    def ask(self, questions):
-        answers = [
-            Answer(tuple(self.sign * int(each) / 1e4 - 9.0 for each in one.answers), (1, 1))
-            for one in questions
-        ]
-        return Reply(tuple(answers), len(answers), len(answers))
-'''
-
-SUITE = """\
-models: [{name: measures, backend: rules}]
-arms:
-  largest: {}
-  smallest:
-    rule: smallest
-tasks:
-- name: sizes
-  format: series
-  length: 60
-prompts: {shots: 1, count: 3}
-"""
+    def breaks(self, old: str, new: str) -> None:
+        """Change the package's code."""
+        self.change(str(self.code), old, new)
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A suite about both, where the package is installed."""
-    place = install(pytester.path, "ruled", BACKENDS, "rules", CODE, "ruled:Rules")
-    with (place / "ruled-1.0.dist-info" / "entry_points.txt").open("a") as file:
-        file.write(f"\n[{SOURCES}]\nseries = ruled:Series\n")
+def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Folder:
+    orders, path = Orders.shown(), pytester.path
+    place = orders.install(path)
+    on_path(place, monkeypatch)
+    orders.suites(path)
+    return Folder(path, place / "orders.py")
+
+
+def on_path(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process, and those that it starts, find a package."""
+    monkeypatch.syspath_prepend(str(place))
     monkeypatch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
-    path = pytester.mkdir("eval_suites") / "suite.yaml"
-    path.write_text(SUITE)
-    return path
+    forget()
 
 
-def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
-    result = pytester.runpytest_subprocess("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=1, failed=1)
-    claims = json.loads((pytester.path / "r.json").read_text())["claims"]
-    assert {claim["id"].partition("::")[2]: claim["best_accuracy"] for claim in claims} == {
-        "sizes[largest-1shot]": 1.0,
-        "sizes[smallest-1shot]": 0.0,
+def forget() -> None:
+    """Forget what was imported of packages, so that it is read anew."""
+    for name in ("orders", "broken"):
+        sys.modules.pop(name, None)
+    load.cache_clear()
+
+
+@pytest.fixture
+def check(folder: Folder, capsys: pytest.CaptureFixture[str]) -> Check:
+    """Return what `maxrandom check` says of the suites."""
+
+    def said() -> list[str]:
+        main(["check", "eval_suites"])
+        return [line.strip() for line in capsys.readouterr().out.splitlines()]
+
+    return said
+
+
+def test_who_follows_the_page_sees_what_it_shows(folder: Folder, pytester: pytest.Pytester) -> None:
+    """One run of pytest uses all parts, and workers of pytest-xdist have them as well."""
+    reader = page_blocks.Reader(folder.path)
+    for block in page():
+        try:
+            reader.follow(block)
+        except page_blocks.PageError as error:
+            raise AssertionError(f"docs/how-to/packages.md:{block.line}: {error}") from None
+    first = claims(folder)
+    assert {claim["id"].partition("::")[2]: claim["best_score"] for claim in first} == {
+        "orders[honest-1shot]": 1.0,
+        "orders[contrary-1shot]": 0.0,
+        "theirs[theirs-0shot]": 53 / 60,
     }
-    assert {(claim["backend"], claim["simulated"], claim["quantization"]) for claim in claims} == {
-        ("rules", False, "")
-    }
+    assert [flag["text"] for flag in first[0]["red_flags"]] == [
+        "The best prompt is right on all 60 examples: check whether the answers stand in the "
+        "questions."
+    ]
+    assert [(claim["scoring"], claim["backend"], claim["metric"]) for claim in first[:2]] == [
+        ("per_word", "rules", "worst_class")
+    ] * 2
     # It computes, so it is stored and counted like any.
-    assert [*(suite.parent / "maxrandom-ledger").iterdir()]
-    again = pytester.runpytest_subprocess("--maxrandom-json=r.json")
-    again.assert_outcomes(passed=1, failed=1)
-    claims = json.loads((pytester.path / "r.json").read_text())["claims"]
-    assert {claim["engine"]["reused"] for claim in claims} == {3}
+    assert [*(folder.path / "eval_suites" / "maxrandom-ledger").iterdir()]
+    result = pytester.runpytest_subprocess("-n2", "--maxrandom-json=report.json")
+    result.assert_outcomes(passed=2, failed=1)
+    for claim, again in zip(first, claims(folder), strict=True):
+        for key in ("id", "p_max", "permutation_p", "red_flags", "warnings"):
+            assert again[key] == claim[key]
+        assert (again["engine"] or {}).get("reused") == (3 if again["engine"] else None)
+
+
+def claims(folder: Folder) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((folder.path / "report.json").read_text())["claims"]
+    return found
+
+
+def test_what_is_stored_is_that_of_a_version(folder: Folder, pytester: pytest.Pytester) -> None:
+    """Another version of a scorer may ask otherwise, so that it asks anew."""
+    (folder.path / RECORDED).unlink()
+    for version in ("1.0", "1.1"):
+        (info,) = folder.path.glob("installed_orders/*.dist-info")
+        text = f"Metadata-Version: 2.1\nName: orders\nVersion: {version}\n"
+        (info / "METADATA").write_text(text)
+        result = pytester.runpytest_subprocess("--maxrandom-json=report.json")
+        result.assert_outcomes(passed=1, failed=1)
+        assert {claim["engine"]["reused"] for claim in claims(folder)} == {0}
 
 
 def test_a_suite_is_skipped_where_their_backend_says_that_something_is_missing(
-    pytester: pytest.Pytester, suite: Path
+    folder: Folder, pytester: pytest.Pytester
 ) -> None:
     missing = "backend: rules, file: weights.bin, if_missing: get the weights"
-    suite.write_text(SUITE.replace("backend: rules", missing))
-    result = pytester.runpytest_subprocess("-rs")
+    folder.change(SUITE, "backend: rules", missing)
+    result = pytester.runpytest("-rs", SUITE)
     result.assert_outcomes(skipped=2)
     result.stdout.fnmatch_lines(["*get the weights (there is no weights.bin)*"])
-    (pytester.path / "weights.bin").touch()
-    pytester.runpytest_subprocess().assert_outcomes(passed=1, failed=1)
 
 
 def test_a_model_that_does_not_say_that_it_generates_is_not_asked_to(
-    pytester: pytest.Pytester, suite: Path
+    folder: Folder, pytester: pytest.Pytester
 ) -> None:
-    suite.write_text(SUITE + "scoring: generate\n")
-    result = pytester.runpytest_subprocess()
+    folder.change(SUITE, "scoring: per_word", "scoring: generate")
+    result = pytester.runpytest(SUITE)
     result.stdout.fnmatch_lines(["*the model cannot generate answers, which `scoring: generate`*"])
+
+
+MISTAKES = [
+    (
+        SUITE,
+        "backend: rules",
+        "backend: rules, ruel: honest",
+        "3: unknown key `models[0].ruel`; did you mean `rule`? (keys here: name, label, backend, "
+        "if_missing, rule, file)",
+    ),
+    (
+        SUITE,
+        "backend: rules",
+        "backend: ruels",
+        f"3: `models[0].backend`: found 'ruels', expected {either(MODELS.specs)} or 'rules' or "
+        "'recorded'; did you mean `rules`?",
+    ),
+    (
+        SUITE,
+        "backend: rules",
+        "backend: rules, rule: any",
+        "3: models[0].rule: there is no rule 'any'; take honest",
+    ),
+    (
+        SUITE,
+        "backend: rules",
+        "backend: rules, rule: ''",
+        "3: models[0].name: the backend 'rules' of orders 1.0 failed (KeyError: 'no rule'); report "
+        "this to its authors",
+    ),
+    (
+        SUITE,
+        "rule: contrary",
+        "rule: any",
+        "6: arms.contrary.rule: there is no rule 'any'; take honest",
+    ),
+    (
+        SUITE,
+        "rule: contrary",
+        "quantization: nf4",
+        "6: unknown key `arms.contrary.quantization` (keys here: model, instruction, format, "
+        "scoring, train, classify, rule, file)",
+    ),
+    (
+        SUITE,
+        "length: 90",
+        "length: many",
+        "8: `tasks[0].length`: found 'many', expected a whole number",
+    ),
+    (
+        SUITE,
+        "scoring: per_word",
+        "scoring: per_world",
+        f"10: `scoring`: found 'per_world', expected {either((*SCORINGS, 'per_word'))}; did you "
+        "mean `per_word`?",
+    ),
+    (
+        SUITE,
+        "rule: contrary",
+        "scoring: word",
+        f"6: `arms.contrary.scoring`: found 'word', expected {either((*SCORINGS, 'per_word'))}; "
+        "did you mean `per_word`?",
+    ),
+    (
+        SUITE,
+        "metric: worst_class",
+        "metric: min_recall",
+        "11: `metric`: found 'min_recall', expected 'accuracy' or 'balanced_accuracy' or "
+        "'macro_f1' or 'worst_class'; did you mean `worst_class`?",
+    ),
+    (
+        SUITE,
+        "all_right: warn",
+        "all_rigth: warn",
+        "12: unknown key `assert.red_flags.all_rigth`; did you mean `all_right`? *",
+    ),
+    (
+        RECORDED,
+        "format: marks",
+        "format: mark",
+        f"3: `models[0].results.format`: found 'mark', expected {either(RESULTS.specs)} or "
+        "'marks'; did you mean `marks`?",
+    ),
+    (
+        RECORDED,
+        "right: x",
+        "rigth: x",
+        "3: unknown key `models[0].results.rigth`; did you mean `right`? (keys here: path, "
+        "format, model, right)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "told"), MISTAKES)
+def test_mistakes_in_their_words_are_told_with_their_lines(
+    folder: Folder, check: Check, file: str, old: str, new: str, told: str
+) -> None:
+    folder.change(file, old, new)
+    start, any_end, _ = told.partition("*")
+    (line,) = [each for each in check() if each.startswith(f"{file}:{start}")]
+    assert any_end or line == f"{file}:{told}"
+
+
+def test_the_schema_has_their_words(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    made: dict[str, Any] = json.loads(capsys.readouterr().out)
+    schema = Draft202012Validator(made)
+    spec = made["$defs"]["RuleSpec"]["properties"]["rule"]
+    assert spec["description"] == "What it says: honest or contrary."
+    told = made["$defs"]["SuiteSpec"]["properties"]["metric"]["description"]
+    assert "; worst_class: the least recall of a class." in told
+    task = {"name": "orders", "format": "series", "length": 60}
+    model = {"name": "measures", "backend": "rules", "rule": "honest"}
+    suite = {
+        "models": [model],
+        "tasks": [task],
+        "arms": {"x": {"rule": "contrary", "scoring": "per_word"}},
+        "scoring": "per_word",
+        "metric": "worst_class",
+        "assert": {"red_flags": {"all_right": "fail"}},
+    }
+    assert schema.is_valid(suite)
+    for wrong in (
+        {"models": [{**model, "ruel": "x"}]},
+        {"tasks": [{**task, "length": "x"}]},
+        {"arms": {"x": {"ruel": "x"}}},
+        {"scoring": "per_world"},
+        {"metric": "min_recall"},
+        {"assert": {"red_flags": {"all_rigth": "fail"}}},
+    ):
+        assert not schema.is_valid({**suite, **wrong})
+    results = {"path": "x", "format": "marks", "right": "x"}
+    recorded = {
+        "models": [{"name": "x", "backend": "recorded", "results": results}],
+        "tasks": [{"name": "x"}],
+    }
+    assert schema.is_valid(recorded)
+    # What is shipped for editors depends on no package: it allows others' keys, but no words.
+    shipped = Draft202012Validator(json.loads(PATH.read_text(encoding="utf-8")))
+    assert shipped.is_valid({"models": [model], "tasks": [task]})
+    assert not shipped.is_valid({"models": [model], "tasks": [task], "scoring": "per_word"})
+    assert shipped.is_valid(recorded)
+    results["rigth"] = "x"
+    assert shipped.is_valid(recorded)
+    assert not schema.is_valid(recorded)
+
+
+WORDS = {
+    BACKENDS: ("mock", SUITE, "backend: rules", "models[0].backend"),
+    SOURCES: ("csv", SUITE, "format: series", "tasks[0].format"),
+    READERS: ("npz", RECORDED, "format: marks", "models[0].results.format"),
+    SCORERS: ("paper", SUITE, "scoring: per_word", "scoring"),
+    METRICS: ("macro_f1", SUITE, "metric: worst_class", "metric"),
+    RED_FLAGS: ("majority", SUITE, "all_right: warn", "assert.red_flags.broken"),
+}
+"""By group a name that is built in, where a suite says a part's name, and the key in messages."""
+WRONG = {
+    BACKENDS: "has no attribute `spec` that is a subclass of *.ModelSpec; repair *",
+    SOURCES: "has no attribute `spec` that is a subclass of *.TaskSpec; repair *",
+    READERS: "has no attribute `spec` that is a subclass of *.ResultsSpec; repair *",
+    SCORERS: "is int, expected what pytest_maxrandom.sweeps.scorers.Scorer lists (criterion, *",
+    METRICS: "is int, expected pytest_maxrandom.stats.metrics.MetricDefinition, with guessers; *",
+    RED_FLAGS: "is int, expected pytest_maxrandom.flags.RedFlagKind with `kind='broken'`; *",
+}
+"""What is said of a part that is none."""
+
+
+def name_broken(folder: Folder, group: str, name: str) -> str:
+    """Let a suite name a part of the package `broken`, and return that part in words."""
+    _, file, said, _ = WORDS[group]
+    key, _, value = said.partition(": ")
+    folder.change(file, said, f"{name}: {value}" if group == RED_FLAGS else f"{key}: {name}")
+    return (
+        f"the {group.rpartition('.')[2].removesuffix('s').replace('_', ' ')} {name!r} of broken 1.0"
+    )
+
+
+@pytest.mark.parametrize("group", WORDS)
+def test_a_package_that_cannot_be_imported_is_told_in_one_sentence(
+    folder: Folder, check: Check, monkeypatch: pytest.MonkeyPatch, group: str
+) -> None:
+    on_path(
+        install(folder.path, "broken", group, "broken", "import absent", "broken:PART"), monkeypatch
+    )
+    part, (_, file, _, key) = name_broken(folder, group, "broken"), WORDS[group]
+    (told,) = [line for line in check() if "broken 1.0" in line]
+    assert told.startswith(f"{file}:")
+    assert told.partition(": ")[2] == (
+        f"`{key}`: {part} cannot be loaded from broken:PART (ModuleNotFoundError: No module named "
+        "'absent'); repair or uninstall the package"
+    )
+
+
+@pytest.mark.parametrize("group", WORDS)
+def test_a_part_that_is_none_is_told_in_one_sentence(
+    folder: Folder, check: Check, monkeypatch: pytest.MonkeyPatch, group: str
+) -> None:
+    on_path(install(folder.path, "broken", group, "broken", "PART = 3", "broken:PART"), monkeypatch)
+    part, file = name_broken(folder, group, "broken"), WORDS[group][1]
+    (told,) = [line for line in check() if "broken 1.0" in line]
+    assert told.startswith(f"{file}:")
+    start, *_ = WRONG[group].split("*")
+    assert f"{part} {start}" in told
+
+
+@pytest.mark.parametrize("group", [group for group in WORDS if group != RED_FLAGS])
+def test_a_name_that_is_built_in_is_told_in_one_sentence(
+    folder: Folder, check: Check, monkeypatch: pytest.MonkeyPatch, group: str
+) -> None:
+    built_in, file, _, key = WORDS[group]
+    on_path(install(folder.path, "broken", group, built_in, "PART = 3", "broken:PART"), monkeypatch)
+    part = name_broken(folder, group, built_in)
+    (told,) = [line for line in check() if "broken 1.0" in line]
+    assert told.startswith(f"{file}:")
+    assert told.partition(": ")[2] == (
+        f"`{key}`: {part} has the name of a built-in one; rename it there, or uninstall the package"
+    )
+
+
+@pytest.mark.parametrize("group", WORDS)
+def test_the_schema_is_not_made_where_a_part_is_none(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], group: str
+) -> None:
+    on_path(install(folder.path, "broken", group, "broken", "PART = 3", "broken:PART"), monkeypatch)
+    assert main(["schema"]) == 2
+    assert "'broken' of broken 1.0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         (
-            "backend: rules",
-            "backend: rules, ruel: largest",
-            "1: unknown key `models[0].ruel`; did you mean `rule`? (keys here: name, label, "
-            "backend, if_missing, rule, file)",
+            "return [answers]",
+            "return [3]",
+            "theirs.marks cannot be read as `format: marks` (TypeError: it returned int, expected "
+            "Answers); check that the file is complete and has that format, or report this to the "
+            "authors of orders 1.0",
         ),
         (
-            "backend: rules",
-            "backend: ruels",
-            f"1: `models[0].backend`: found 'ruels', expected {either(MODELS.specs)} or 'rules' or "
-            "'recorded'; did you mean `rules`?",
-        ),
-        (
-            "backend: rules",
-            "backend: rules, rule: any",
-            "1: models[0].rule: there is no rule 'any'; take largest",
-        ),
-        (
-            "backend: rules",
-            "backend: rules, rule: ''",
-            "1: models[0].name: the backend 'rules' of ruled 1.0 failed (KeyError: 'no rule'); "
-            "report this to its authors",
-        ),
-        (
-            "rule: smallest",
-            "rule: any",
-            "5: arms.smallest.rule: there is no rule 'any'; take largest",
-        ),
-        (
-            "rule: smallest",
-            "quantization: nf4",
-            "5: unknown key `arms.smallest.quantization` (keys here: model, instruction, format, "
-            "scoring, train, classify, rule, file)",
-        ),
-        (
-            "length: 60",
-            "length: many",
-            "9: `tasks[0].length`: found 'many', expected a whole number",
+            "return simulated(t",
+            "return t / 0; (t",
+            "orders: the metric 'worst_class' of orders 1.0 failed (ZeroDivisionError: division by "
+            "zero); report this to its authors",
         ),
     ],
 )
-def test_mistakes_in_their_keys_are_told_with_their_lines(
-    pytester: pytest.Pytester, suite: Path, old: str, new: str, told: str
+def test_what_fails_before_a_run_is_told_by_check(
+    folder: Folder, check: Check, old: str, new: str, told: str
 ) -> None:
-    suite.write_text(SUITE.replace(old, new))
-    done = pytester.run(sys.executable, "-m", "pytest_maxrandom.cli", "check", "eval_suites")
-    assert f"eval_suites/suite.yaml:{told}" in [line.strip() for line in done.outlines]
-
-
-def test_the_schema_has_their_keys(pytester: pytest.Pytester, suite: Path) -> None:
-    done = pytester.run(sys.executable, "-m", "pytest_maxrandom.cli", "schema")
-    made: dict[str, Any] = json.loads("\n".join(done.outlines))
-    schema = Draft202012Validator(made)
-    assert made["$defs"]["RuleSpec"]["properties"]["rule"]["description"].startswith("Which")
-    task = {"name": "sizes", "format": "series", "length": 60}
-    model = {"name": "measures", "backend": "rules", "rule": "largest"}
-    arms = {"x": {"rule": "smallest"}}
-    assert schema.is_valid({"models": [model], "tasks": [task], "arms": arms})
-    assert not schema.is_valid({"models": [{**model, "ruel": "x"}], "tasks": [task]})
-    assert not schema.is_valid({"models": [model], "tasks": [{**task, "length": "x"}]})
-    assert not schema.is_valid({"models": [model], "tasks": [task], "arms": {"x": {"ruel": "x"}}})
+    folder.breaks(old, new)
+    assert any(line.endswith(told) for line in check())
 
 
 @pytest.mark.parametrize(
-    ("code", "why"),
+    ("old", "new", "told"),
     [
-        ("import absent", "ModuleNotFoundError: No module named 'absent'"),
         (
-            CODE.replace("def load(", "def lode(").replace("class Rules(", "class Broken("),
-            "TypeError: Can't instantiate abstract class Broken with abstract method load",
+            "value / len(text.split())",
+            "value / 0",
+            "the scorer 'per_word' of orders 1.0 failed (ZeroDivisionError: *); report this to its "
+            "authors",
+        ),
+        (
+            "    return min(\n",
+            "    return max(), min(\n",
+            "the metric 'worst_class' of orders 1.0 failed (TypeError: *); report this to its *",
+        ),
+        (
+            "tuple(answers), len",
+            "tuple(answers[1:]), len",
+            "the model gave 59 answers to 60 questions, expected one*",
         ),
     ],
 )
-def test_a_package_that_is_broken_is_told_in_one_sentence(
-    pytester: pytest.Pytester, suite: Path, monkeypatch: pytest.MonkeyPatch, code: str, why: str
+def test_what_fails_in_a_run_is_told_of_the_claims_that_need_it(
+    folder: Folder, pytester: pytest.Pytester, old: str, new: str, told: str
 ) -> None:
-    place = install(pytester.path, "broken", BACKENDS, "broken", code, "broken:Broken")
-    monkeypatch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
-    suite.write_text("models: [{name: m, backend: broken}]\n" + SUITE.partition("\n")[2])
-    done = pytester.run(sys.executable, "-m", "pytest_maxrandom.cli", "check", "eval_suites")
+    folder.breaks(old, new)
+    result = pytester.runpytest()
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines([f"*{told}"] * 2)
+
+
+def test_a_red_flag_that_raises_costs_a_warning_and_nothing_else(
+    folder: Folder, pytester: pytest.Pytester
+) -> None:
+    pytester.runpytest("--maxrandom-json=report.json").assert_outcomes(passed=2, failed=1)
+    before = claims(folder)
+    folder.breaks("    result = judged.passing\n", "    result = judged.past\n")
+    result = pytester.runpytest_subprocess(
+        "--maxrandom-json=report.json", "--maxrandom-report=report.md"
+    )
+    result.assert_outcomes(passed=2, failed=1)
     told = (
-        done.outlines[0]
-        .replace(" without an implementation for", " with")
-        .replace("'load'", "load")
+        "the red flag 'all_right' of orders 1.0 failed (AttributeError: 'JudgedAnswers' object has "
+        "no attribute 'past'); it was not looked for, so report this to its authors"
     )
-    assert told == (
-        "eval_suites/suite.yaml:1: `models[0].backend`: the backend 'broken' of broken 1.0 cannot "
-        f"be loaded from broken:Broken ({why}); repair or uninstall the package"
+    for was, claim in zip(before, claims(folder), strict=True):
+        assert [warning["text"] for warning in claim["warnings"]] == [told]
+        assert {flag["kind"] for flag in was["red_flags"]} - {"all_right"} == {
+            flag["kind"] for flag in claim["red_flags"]
+        }
+        kept = was.keys() - {"warnings", "red_flags", "engine", "tries", "notes"}
+        assert {key: claim[key] for key in kept} == {key: was[key] for key in kept}
+    assert "the red flag 'all_right' of orders 1.0 failed" in (
+        (folder.path / "report.md").read_text().replace("`", "'")
     )
 
 
-def test_another_number_of_answers_than_questions_is_told(
-    pytester: pytest.Pytester, suite: Path
+def test_a_report_format_that_fails_or_is_not_there_is_told(
+    folder: Folder, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module = next(pytester.path.rglob("ruled.py"))
-    module.write_text(CODE.replace("tuple(answers), len", "tuple(answers[1:]), len"))
-    result = pytester.runpytest_subprocess()
-    result.stdout.fnmatch_lines(["*the model gave 58 answers to 59 questions, expected one*"])
+    (folder.path / SUITE).unlink()
+    pytester.runpytest("--maxrandom-json=report.json")
+    with pytest.raises(SystemExit):
+        main(["report", "report.json", "--format", "line"])
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .endswith(
+            "found 'line', expected markdown or disclosure or html or latex or bibtex or csv or "
+            "lines; did you mean 'lines'?"
+        )
+    )
+    folder.breaks('    return "".join(', "    return len(")
+    forget()
+    assert main(["report", "report.json", "--format", "lines"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "maxrandom report: the report format 'lines' of orders 1.0 failed (TypeError: "
+    )

@@ -362,7 +362,7 @@ def test_what_a_reader_of_results_lets_out_is_one_sentence(
     def broken(*_: object) -> list[object]:
         raise KeyError("column")
 
-    monkeypatch.setitem(sources.READERS.built_in, "table", broken)
+    monkeypatch.setitem(sources.READERS.built_in, "table", broken)  # type: ignore[arg-type]
     (folder / "t.csv").write_text("x\n")
     path = suite(
         "- {name: a}", "{name: m, backend: recorded, results: {format: table, path: t.csv}}"
