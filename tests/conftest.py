@@ -6,11 +6,15 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 from hypothesis import settings
 
+import pytest_maxrandom
 import tests.tiny as tiny
 
 pytest_plugins = ["pytester", "tests.expected_skips", "tests.targets"]
@@ -44,6 +48,32 @@ def pytest_runtest_call() -> None:
         _modules_at_freeze = len(sys.modules)
         gc.collect()
         gc.freeze()
+
+
+_PACKAGE = pytest_maxrandom.__name__
+RARE = (f"{_PACKAGE}.figures", f"{_PACKAGE}.searches")
+"""What large libraries come with, which few runs need."""
+
+
+@pytest.fixture(scope="session")
+def imported() -> None:
+    """Import the package whole.
+
+    A run within the test process forgets the modules that it imported, but packages keep those
+    that they hold as attributes: what was imported before is one and the same for all runs, and is
+    not read anew by each of them.
+    """
+    names = [module.name for module in walk_packages(pytest_maxrandom.__path__, f"{_PACKAGE}.")]
+    names.append("datasets")  # which cannot be imported twice
+    for name in names:
+        if not name.startswith(RARE) and not name.endswith("__main__"):
+            with suppress(ImportError):  # a library that is not installed
+                import_module(name)
+
+
+@pytest.fixture
+def pytester(imported: None, pytester: pytest.Pytester) -> pytest.Pytester:
+    return pytester
 
 
 @pytest.fixture(scope="session")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from contextlib import suppress
-from importlib import import_module
-from pkgutil import walk_packages
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy.fft  # noqa: F401  (compiled: a process that forgot it cannot load it again)
 import pytest
 
-import pytest_maxrandom
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.mock import MockModel
 from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
@@ -21,23 +18,13 @@ from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
-from tests import label_models
+from tests import label_models, tiny
+from tests.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from pytest_maxrandom.models.base import Model
-
-# A run within the test process forgets the modules that it imported, but packages keep those that
-# they hold as attributes: what was imported before is one and the same for all runs, and is not
-# read anew by each of them.
-RARE = ("pytest_maxrandom.figures", "pytest_maxrandom.searches")
-"""What large libraries come with, which few runs need."""
-for _module in walk_packages(pytest_maxrandom.__path__, "pytest_maxrandom."):
-    if not _module.name.startswith(RARE) and not _module.name.endswith("__main__"):
-        with suppress(ImportError):  # a library that is not installed
-            import_module(_module.name)
 
 SUITE = """\
 models:
@@ -151,6 +138,7 @@ def preferring(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> Pa
 
 
 @pytest.fixture(scope="session")
-def knowing(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> Path:
+def knowing(tiny_llama: Path) -> Path:
     """A model that was trained to find the right letter."""
-    return label_models.save_knowing(tmp_path_factory.mktemp("models") / "knowing")
+    sources = (Path(module.__file__ or "") for module in (label_models, tiny))
+    return kept("knowing", label_models.save_knowing, sources)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _claims(pytester: pytest.Pytester, *arguments: str) -> list[dict[str, Any]]:
-    pytester.runpytest_subprocess(
+    pytester.runpytest(
         "--maxrandom-json=r.json", "--maxrandom-report=r.md", "-k", "known and not unknown",
         *arguments,
     )  # fmt: skip

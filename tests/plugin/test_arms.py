@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.requests import Likelihoods, Request
 
-DISTRIBUTED = pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "xdist"])
+DISTRIBUTED = pytest.mark.parametrize(
+    "arguments",
+    [pytest.param((), id="alone"), pytest.param(("-n", "2"), id="xdist", marks=pytest.mark.slow)],
+)
 
 
 class Suite:

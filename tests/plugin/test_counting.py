@@ -279,7 +279,9 @@ def test_a_ledger_that_cannot_be_read_stops_the_claim_in_one_line(suite: Suite) 
     suite.result.stdout.no_fnmatch_line("*Traceback*")
 
 
-@pytest.mark.parametrize("arguments", [("-n2",), ("-p", "no:xdist")])
+@pytest.mark.parametrize(
+    "arguments", [pytest.param(("-n2",), marks=pytest.mark.slow), ("-p", "no:xdist")]
+)
 def test_workers_count_as_one_process_does(suite: Suite, arguments: tuple[str, ...]) -> None:
     first = suite.run("", "Say:\n", arguments=arguments)
     assert first["tries"]["claim"] == 2

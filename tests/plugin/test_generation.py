@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.models.mock import MockModel
 from tests import tiny
 from tests.served import FakeServer, serving
 
@@ -58,9 +59,7 @@ def run(
     (pytester.path / "s.maxrandom.yaml").write_text(suite)
     report = pytester.path / "r.json"
     report.unlink(missing_ok=True)
-    result = pytester.runpytest_subprocess(
-        "--maxrandom-json=r.json", "--maxrandom-report=r.md", *arguments
-    )
+    result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md", *arguments)
     return result, json.loads(report.read_text())
 
 
@@ -99,7 +98,7 @@ def test_a_rule_is_asked_for_texts_as_for_likelihoods(pytester: pytest.Pytester)
     suite = suite.replace("scoring: generate\ngeneration: {max_tokens: 12}\n", "")
     (pytester.path / "s.maxrandom.yaml").write_text(suite)
     shutil.rmtree(pytester.path / "maxrandom-ledger-simulated")  # else these are further tries
-    pytester.runpytest_subprocess("--maxrandom-json=r.json")
+    pytester.runpytest("--maxrandom-json=r.json")
     (scored,) = json.loads((pytester.path / "r.json").read_text())["claims"]
     for key in ("correct_counts", "p_max", "max_random_baseline", "permutation_p"):
         assert scored[key] == claim[key]
@@ -181,7 +180,7 @@ def test_what_cannot_be_read_is_wrong_and_a_red_flag(
         "models: [{name: far, backend: recorded, results: {format: predictions, path: p.jsonl}}]\n"
         "tasks: [{name: parity}]\nassert: {p_max: 0.05}\n"
     )
-    pytester.runpytest_subprocess("--maxrandom-json=again.json")
+    pytester.runpytest("--maxrandom-json=again.json")
     (read,) = json.loads((pytester.path / "again.json").read_text())["claims"]
     assert read["correct_counts"] == claim["correct_counts"]
 
@@ -199,17 +198,17 @@ def test_a_pattern_finds_what_is_read(pytester: pytest.Pytester, server: FakeSer
 def test_labels_have_no_probability_where_answers_are_generated(pytester: pytest.Pytester) -> None:
     rest = "label_bias: {calibration: [pride]}\nassert: report"
     (pytester.path / "s.maxrandom.yaml").write_text(SUITE.format(model=MOCK, how="", rest=rest))
-    result = pytester.runpytest_subprocess()
+    result = pytester.runpytest()
     result.stdout.fnmatch_lines(
         ["*calibration: parity: answers are generated, so that labels have no probability; remove*"]
     )
 
 
 @pytest.mark.usefixtures("task")
-def test_a_backend_that_does_not_generate_says_so(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(
-        "from pytest_maxrandom.models.mock import MockModel\nMockModel.generates = False\n"
-    )
+def test_a_backend_that_does_not_generate_says_so(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MockModel, "generates", False)
     result, _ = run(pytester)
     result.stdout.fnmatch_lines(["*the model cannot generate answers, which `scoring: generate`*"])
 
@@ -237,7 +236,7 @@ def test_the_report_shows_a_prompt_in_its_template(pytester: pytest.Pytester) ->
         assert "answers generated with" in page or times
     suite = (pytester.path / "s.maxrandom.yaml").read_text()
     (pytester.path / "s.maxrandom.yaml").write_text(suite.replace("chat: true", "chat: false"))
-    pytester.runpytest_subprocess("--maxrandom-json=r.json")
+    pytester.runpytest("--maxrandom-json=r.json")
     (plain,) = json.loads((pytester.path / "r.json").read_text())["claims"]
     assert plain["engine"]["chat"] is None
     # With the template it is another model.

@@ -62,6 +62,7 @@ def escaped(node_id: str) -> str:
     return node_id.replace("[", "[[]")
 
 
+@pytest.mark.slow
 def test_workers_say_of_the_check_and_its_claim_what_one_process_says(suite: LabelSuite) -> None:
     suite.write("prefers: A", FEW[:8], "label_bias: {check: move}", t=2)
     one = suite.run()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import socket
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,17 +90,12 @@ def test_without_the_key_what_is_missing_is_a_mistake(
 
 
 @pytest.fixture
-def no_network(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(
-        """
-        import socket
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise AssertionError("asked the network")
 
-        def refused(*_):
-            raise AssertionError("asked the network")
-
-        socket.socket.connect = socket.getaddrinfo = refused
-        """
-    )
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
 
 
 @pytest.mark.usefixtures("no_network")
@@ -107,7 +103,7 @@ def test_a_model_that_the_hubs_cache_lacks_is_missing_and_the_hub_is_not_asked(
     pytester: pytest.Pytester, folder: Path
 ) -> None:
     replace(folder, ("./weights", "nobody/nothing-here"))
-    result = pytester.runpytest_subprocess("-rs")
+    result = pytester.runpytest("-rs")
     result.assert_outcomes(skipped=8)
     result.stdout.fnmatch_lines(["*get the weights (*cache holds no such model*"])
 
@@ -147,8 +143,7 @@ def test_data_that_have_a_name_are_missing_where_no_cache_holds_them(
         (SUITE[SUITE.index("arms:") : SUITE.index("allow")], "prompts: {shots: 0, count: 1}\n"),
         ("format: jsonl, path: gone.jsonl, if_missing: get the data", said),
     )
-    # A process of its own, and no import here: none can import the library of data sets twice.
-    result = pytester.runpytest_subprocess("-rs")
+    result = pytester.runpytest("-rs")
     outcomes = result.parseoutcomes()
     assert outcomes["skipped"] == 1  # and what is here is run
     assert outcomes.get("passed", 0) + outcomes.get("failed", 0) == 1

@@ -32,7 +32,7 @@ ALL = f"All results are {SAID}"
 
 @pytest.fixture
 def example(pytester: pytest.Pytester) -> Path:
-    """Mock models that know half, guess, and say one label, where nothing can be computed."""
+    """Mock models that know half, guess, and say one label."""
     folder = pytester.mkdir("eval_suites")
     (folder / "first.yaml").write_text(SUITE)
     rows = [
@@ -40,7 +40,6 @@ def example(pytester: pytest.Pytester) -> Path:
         for n in range(2, 122)
     ]
     (folder / "primes.csv").write_text("\n".join(["input,answer", *rows, ""]))
-    pytester.makeconftest("import sys\nsys.modules['torch'] = sys.modules['transformers'] = None")
     return folder
 
 
@@ -52,6 +51,7 @@ def _report(pytester: pytest.Pytester) -> dict[str, Any]:
 def test_who_guesses_or_says_one_label_does_not_pass(
     pytester: pytest.Pytester, example: Path
 ) -> None:
+    pytester.makeconftest("import sys\nsys.modules['torch'] = sys.modules['transformers'] = None")
     result = pytester.runpytest_subprocess("--maxrandom-json=r.json")
     result.assert_outcomes(passed=1, failed=2)
     claims = {claim["model"]: claim for claim in _report(pytester)["claims"]}
@@ -70,7 +70,7 @@ def test_who_guesses_or_says_one_label_does_not_pass(
 def test_every_report_says_that_results_are_simulated(
     pytester: pytest.Pytester, example: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
     result.stdout.fnmatch_lines([ALL])
     report = pytester.path / "r.json"
     assert all(claim["simulated"] for claim in _report(pytester)["claims"])
@@ -100,7 +100,7 @@ def test_they_are_counted_and_kept_apart_from_a_users_results(
         (example / "first.yaml").write_text(
             re.sub("count: 50.*}", f"count: 50, seed: {seed}}}", text)
         )
-        pytester.runpytest_subprocess("--maxrandom-json=r.json")
+        pytester.runpytest("--maxrandom-json=r.json")
         for claim in _report(pytester)["claims"]:
             assert (claim["engine"]["reused"], claim["tries"]["look"]) == (reused, look)
             assert claim["t"] == t
@@ -123,7 +123,7 @@ def test_a_gate_does_not_pass_on_them(pytester: pytest.Pytester, example: Path) 
     suite = (example / "first.yaml").read_text()
     kept = [line for line in suite.splitlines() if "guesses" not in line and "says-no" not in line]
     (example / "first.yaml").write_text("\n".join(kept))
-    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+    pytester.runpytest().assert_outcomes(passed=1)
     done = pytester.run(sys.executable, "-m", "pytest_maxrandom.cli", "gate", "eval_suites")
     assert done.ret == 1
     assert done.outlines[-1] == (
@@ -142,10 +142,11 @@ assert: {p_max: 0.5, red_flags: {majority: ignore}}
 """
 
 
+@pytest.mark.slow
 def test_what_they_answered_stays_simulated_when_it_is_read_back(
     pytester: pytest.Pytester, example: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytester.runpytest_subprocess("--maxrandom-predictions=p.jsonl")
+    pytester.runpytest("--maxrandom-predictions=p.jsonl")
     lines = (pytester.path / "p.jsonl").read_text().splitlines()
     assert {json.loads(line)["simulated"] for line in lines} == {True}
     (example / "first.yaml").write_text(READ)
@@ -187,13 +188,14 @@ def _records(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from report[kind]
 
 
+@pytest.mark.slow
 def test_all_kinds_of_items_run_the_same_in_any_number_of_processes(
     pytester: pytest.Pytester, example: Path
 ) -> None:
     (example / "first.yaml").write_text(WHOLE)
     told = []
     for arguments in ((), ("-n", "2")):
-        pytester.runpytest_subprocess("--maxrandom-json=r.json", *arguments)
+        pytester.runpytest("--maxrandom-json=r.json", *arguments)
         report = _report(pytester)
         assert all(record["simulated"] for record in _records(report))
         told.append([(each["id"], each["outcome"]) for each in _records(report)])
@@ -244,7 +246,7 @@ def test_neither_they_nor_models_that_are_run_count_for_the_other(
 
 def test_nothing_is_lost_with_their_ledger(pytester: pytest.Pytester, example: Path) -> None:
     begin_repository(pytester.path)
-    pytester.runpytest_subprocess()
+    pytester.runpytest()
     apart = example / "maxrandom-ledger-simulated"
     git(pytester.path, "add", "--force", apart)  # whoever insists
     commit(pytester.path)
@@ -281,5 +283,5 @@ def test_mistakes_in_its_keys_are_told_with_their_line(
 ) -> None:
     text = (example / "first.yaml").read_text()
     (example / "first.yaml").write_text(text.replace("knows: 0.5", said))
-    result = pytester.runpytest_subprocess("-q")
+    result = pytester.runpytest("-q")
     result.stdout.fnmatch_lines([f"*first.yaml:2: {told}".replace("[", "[[]")])

@@ -150,27 +150,32 @@ def test_numbers_are_junit_properties(pytester: pytest.Pytester, real_suites: Pa
     assert float(str(properties["p_max"])) == pytest.approx(0.5**N)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-p", "no:xdist"),
+        ("-n2",),
+        pytest.param(("-n2", "--dist=loadfile"), marks=pytest.mark.slow),
+    ],
+)
 def test_reports_are_the_same_however_the_run_is_distributed(
-    pytester: pytest.Pytester, suites: Path
+    pytester: pytest.Pytester, suites: Path, arguments: tuple[str, ...]
 ) -> None:
     pytester.makepyfile(test_other="def test_other(): pass")
-    # The first one computes what the others, whose workers then need no model, find in the store.
-    for arguments in (["-p", "no:xdist"], ["-n2"], ["-n2", "--dist=loadfile"]):
-        result = pytester.runpytest(
-            *arguments, "--maxrandom-json=r.json", "--maxrandom-report=r.md", "--junitxml=j.xml"
-        )
-        result.assert_outcomes(passed=2, xfailed=1)
-        report = json.loads((pytester.path / "r.json").read_text())
-        assert [claim["id"] for claim in report["claims"]] == [
-            f"eval_suites/suite.yaml::{HOLDS}",
-            f"eval_suites/suite.yaml::{FAILS}",
-        ]
-        assert (report["not_run"], report["interrupted"]) == (0, False)
-        assert [claim["outcome"] for claim in report["claims"]] == ["passed", "xfailed"]
-        names = [p.get("name") for p in ET.parse(pytester.path / "j.xml").iter("property")]
-        assert names.count("p_max") == 2
-        for name in ("r.json", "r.md", "j.xml"):
-            (pytester.path / name).unlink()
+    result = pytester.runpytest(
+        *arguments, "--maxrandom-json=r.json", "--maxrandom-report=r.md", "--junitxml=j.xml"
+    )
+    result.assert_outcomes(passed=2, xfailed=1)
+    report = json.loads((pytester.path / "r.json").read_text())
+    assert [claim["id"] for claim in report["claims"]] == [
+        f"eval_suites/suite.yaml::{HOLDS}",
+        f"eval_suites/suite.yaml::{FAILS}",
+    ]
+    assert (report["not_run"], report["interrupted"]) == (0, False)
+    assert [claim["outcome"] for claim in report["claims"]] == ["passed", "xfailed"]
+    names = [p.get("name") for p in ET.parse(pytester.path / "j.xml").iter("property")]
+    assert names.count("p_max") == 2
+    assert (pytester.path / "r.md").read_text()
 
 
 def test_what_did_not_run_is_counted(pytester: pytest.Pytester, suites: Path) -> None:
@@ -362,14 +367,15 @@ def test_a_record_that_cannot_be_read_costs_no_other_and_is_told(
     assert "1 record could not be read" in (pytester.path / "r.md").read_text().splitlines()[0]
 
 
-@pytest.mark.parametrize("arguments", [[], ["--continue-on-collection-errors"], ["-n2"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--continue-on-collection-errors"], pytest.param(["-n2"], marks=pytest.mark.slow)],
+)
 def test_a_broken_suite_stands_in_the_report(
     pytester: pytest.Pytester, suites: Path, arguments: list[str]
 ) -> None:
     (suites / "broken.yaml").write_text("modls: []\n")
-    result = pytester.runpytest_subprocess(
-        *arguments, "--maxrandom-report=r.md", "--maxrandom-json=r.json"
-    )
+    result = pytester.runpytest(*arguments, "--maxrandom-report=r.md", "--maxrandom-json=r.json")
     assert result.ret != 0
     report = json.loads((pytester.path / "r.json").read_text())
     assert len(report["broken"]) == 2

@@ -25,7 +25,7 @@ def opened(path: Path) -> dict[str, Any]:
     return {shown["task"]: shown for shown in claims(path.read_text(encoding="utf-8"))}
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 def test_the_page_has_each_answer_of_the_predictions_file(
     pytester: pytest.Pytester, suites: Path, workers: tuple[str, ...]
 ) -> None:

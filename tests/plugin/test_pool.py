@@ -84,7 +84,7 @@ def test_the_demos_model_is_shown_the_pool_only(pytester: pytest.Pytester) -> No
         DEMO_TASK,
     )
     arguments = ("--maxrandom-json=r.json", "--maxrandom-predictions=p.jsonl")
-    pytester.runpytest_subprocess(*arguments).assert_outcomes(passed=1)
+    pytester.runpytest(*arguments).assert_outcomes(passed=1)
     claim = only_claim(pytester.path / "r.json")
     assert (claim["n"], claim["t"], claim["prompts"]["regime"]) == (30, 5, "pool")
     assert claim["best_accuracy"] > claim["max_random_baseline"]
@@ -101,7 +101,7 @@ def test_the_demos_model_is_shown_the_pool_only(pytester: pytest.Pytester) -> No
     # Other demonstrations on the same examples are further tries of the same claim.
     path = folder / "s.yaml"
     path.write_text(path.read_text().replace("  pool: {path: train.jsonl}\n", ""))
-    pytester.runpytest_subprocess("--maxrandom-json=r.json")
+    pytester.runpytest("--maxrandom-json=r.json")
     again = only_claim(pytester.path / "r.json")
     assert (again["n"], again["prompts"]["regime"]) == (26, "leave_out")
     assert again["t"] == 10

@@ -135,6 +135,7 @@ def test_pytest_xdist_need_not_be_installed(pytester: pytest.Pytester) -> None:
     assert result.returncode == pytest.ExitCode.OK
 
 
+@pytest.mark.slow
 def test_a_test_that_kills_its_worker_fails_once_and_all_claims_are_tested(
     pytester: pytest.Pytester, two_models: Path
 ) -> None:
@@ -147,7 +148,7 @@ def test_a_test_that_kills_its_worker_fails_once_and_all_claims_are_tested(
     assert all(claim["best_correct"] is not None for claim in claims)
 
 
-@pytest.mark.parametrize("dist", ["loadfile", "worksteal"])
+@pytest.mark.parametrize("dist", ["loadfile", pytest.param("worksteal", marks=pytest.mark.slow)])
 def test_another_way_to_distribute_is_left_to_the_user(
     pytester: pytest.Pytester, dist: str
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_model_has_a_line_below_pytests_own_which_is_taken_away(slow: Path, li
     assert "6 passed" in left.display[left.cursor.y - 1]
 
 
+@pytest.mark.slow
 def test_models_on_several_workers_have_a_line_each(slow: Path) -> None:
     written = in_a_terminal(slow, "-n", "2", "--color=no")
     shown = [below(screen) for screen in screens(written)][:-1]
@@ -89,7 +90,7 @@ def test_the_second_run_reads_all_prompts_and_has_no_rate(slow: Path) -> None:
     assert "/s" not in seen
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 def test_a_log_stays_quiet(slow: Path, arguments: tuple[str, ...]) -> None:
     run = [sys.executable, "-m", "pytest", *arguments]
     found = subprocess.run(run, cwd=slow, capture_output=True, text=True, check=True)

@@ -163,11 +163,10 @@ def test_a_quantization_that_is_known_stands_in_the_name(
     assert claims(pytester.path / "r.json")["knows[m-gptq-2shot]"]["quantization"] == "gptq"
 
 
+@pytest.mark.slow
 def test_workers_judge_them_alike(pytester: pytest.Pytester, folder: Path) -> None:
     pytester.runpytest("--maxrandom-json=one.json")
-    pytester.runpytest_subprocess("--maxrandom-json=two.json", "-n2").assert_outcomes(
-        passed=2, failed=2
-    )
+    pytester.runpytest("--maxrandom-json=two.json", "-n2").assert_outcomes(passed=2, failed=2)
     assert claims(pytester.path / "one.json") == claims(pytester.path / "two.json")
 
 

@@ -197,15 +197,17 @@ def test_a_mistake_is_told_with_its_line(
     result.stdout.fnmatch_lines([f"eval_suites/suite.yaml:{line}: {told}"])
 
 
-def test_a_red_flag_is_no_failure_that_was_expected(pytester: pytest.Pytester, suite: Path) -> None:
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
+def test_a_red_flag_is_no_failure_that_was_expected(
+    pytester: pytest.Pytester, suite: Path, arguments: tuple[str, ...]
+) -> None:
     expect(suite)
-    for arguments in ([], ["-n2"]):  # workers find in the store what was computed here
-        result = pytester.runpytest("--maxrandom-json=r.json", *arguments)
-        result.assert_outcomes(passed=1, failed=1)
-        claim = claims(pytester.path / "r.json")[UNKNOWN]
-        assert (claim["holds"], claim["passed"], claim["outcome"]) == (False, False, "failed")
-        again = pytester.runpytest("--lf", "--maxrandom-json=r.json", *arguments)
-        again.assert_outcomes(failed=1)
+    result = pytester.runpytest("--maxrandom-json=r.json", *arguments)
+    result.assert_outcomes(passed=1, failed=1)
+    claim = claims(pytester.path / "r.json")[UNKNOWN]
+    assert (claim["holds"], claim["passed"], claim["outcome"]) == (False, False, "failed")
+    again = pytester.runpytest("--lf", "--maxrandom-json=r.json", *arguments)
+    again.assert_outcomes(failed=1)
 
 
 def test_a_red_flag_that_is_told_leaves_an_expected_failure_as_it_is(
@@ -336,6 +338,7 @@ def test_a_model_that_is_selected_alone_is_compared_with_those_that_are_not(
         assert identical(pytester.path / "r.json")["toss[two-none-0shot]"]
 
 
+@pytest.mark.slow
 def test_of_models_that_run_at_the_same_time_the_last_one_is_told(
     pytester: pytest.Pytester, twins: Path
 ) -> None:

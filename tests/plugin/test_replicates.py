@@ -170,6 +170,7 @@ def test_collection_shows_replicates_and_an_id_selects_them(suite: Suite) -> Non
     assert suite.run(f"eval_suites/suite.yaml::{CLAIM}").keys() == {CLAIM}
 
 
+@pytest.mark.slow
 def test_workers_of_xdist_find_the_same(suite: Suite) -> None:
     task = (
         "  - {name: unknown, format: jsonl, path: data/unknown.jsonl, append_choices: false, "

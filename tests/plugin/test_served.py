@@ -40,9 +40,7 @@ def _run(
     (pytester.path / "s.maxrandom.yaml").write_text(suite)
     report = pytester.path / "r.json"
     report.unlink(missing_ok=True)
-    result = pytester.runpytest_subprocess(
-        "--maxrandom-json=r.json", "--maxrandom-report=r.md", *arguments
-    )
+    result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md", *arguments)
     claims: list[Any] = json.loads(report.read_text())["claims"] if report.is_file() else []
     return result, claims
 
@@ -108,7 +106,7 @@ def test_a_secret_in_an_address_is_refused_and_shown_nowhere(
 ) -> None:
     server_of = SUITE.replace("{url}", "http://" + secret.format(KEY)).replace("{more}", "")
     (pytester.path / "s.maxrandom.yaml").write_text(server_of.format())
-    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*s.maxrandom.yaml:3: models*.url: expected an address without*"])
     (pytester.path / "s.maxrandom.yaml").unlink()

@@ -47,7 +47,7 @@ def _run(
     (pytester.path / "s.maxrandom.yaml").write_text(suite)
     report = pytester.path / "r.json"
     report.unlink(missing_ok=True)
-    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
     return result, json.loads(report.read_text()) if report.is_file() else {}
 
 
@@ -127,7 +127,7 @@ def test_a_file_of_gguf_runs_whole(
     (pytester.path / "w.maxrandom.yaml").write_text(
         suite.format(name="whole", said="quantization: none, device: cpu", more="")
     )
-    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
     result.assert_outcomes(passed=2)
     served, whole = json.loads((pytester.path / "r.json").read_text())["claims"]
     assert served["id"].endswith("::parity[m.gguf-1shot]")
@@ -156,7 +156,7 @@ def test_a_file_of_gguf_writes_what_the_same_weights_write(pytester: pytest.Pyte
     ):
         written = yaml.safe_dump(suite | {"models": [model]})
         (pytester.path / "d.maxrandom.yaml").write_text(written)
-        pytester.runpytest_subprocess("--maxrandom-predictions=p.jsonl")
+        pytester.runpytest("--maxrandom-predictions=p.jsonl")
         lines = map(json.loads, (pytester.path / "p.jsonl").read_text().splitlines())
         texts.append([[one["text"] for one in line["examples"]] for line in lines])
     assert texts[0] == texts[1]

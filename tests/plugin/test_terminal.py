@@ -37,7 +37,6 @@ prompts: {shots: [0], count: 1}
 arms: {none: {}, a_long_name_of_another_arm_of_this_model: {seed: 1}}
 compare: [{arms: none - a_long_name_of_another_arm_of_this_model, assert: {better: 0.9}}]
 """
-DISTRIBUTED = pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["alone", "xdist"])
 UNREACHABLE = """\
 models:
   - {name: away, backend: openai, url: "http://127.0.0.1:9/v1", served_model: m}
@@ -59,13 +58,19 @@ def mixed(pytester: pytest.Pytester, suites: Path, monkeypatch: pytest.MonkeyPat
 
 def shown(pytester: pytest.Pytester, *arguments: str) -> list[str]:
     """Return the lines of the plugin's section."""
-    out = pytester.runpytest_subprocess(*arguments).stdout.str()
+    out = pytester.runpytest(*arguments).stdout.str()
     found = re.search(r"^=+ maxrandom =+\n(.*?)^=", out, re.DOTALL | re.MULTILINE)
     return found[1].splitlines() if found else []
 
 
 @pytest.mark.parametrize(
-    ("columns", "spread"), [(80, ()), (100, ("-n", "2")), (120, ()), (160, ("-n", "2"))]
+    ("columns", "spread"),
+    [
+        (80, ()),
+        (100, ()),
+        (120, ()),
+        pytest.param(160, ("-n", "2"), marks=pytest.mark.slow),
+    ],
 )
 def test_nothing_is_wider_than_the_terminal(
     pytester: pytest.Pytester,
@@ -100,7 +105,7 @@ RESULTS = ["fails", "xpasses", "error", "passes", "reported", "xfails", "skipped
 def test_an_error_that_claims_share_is_written_once_and_every_machine_gets_it_whole(
     pytester: pytest.Pytester, mixed: Path
 ) -> None:
-    result = pytester.runpytest_subprocess("eval_suites/away.yaml", "--junitxml=j.xml")
+    result = pytester.runpytest("eval_suites/away.yaml", "--junitxml=j.xml")
     result.assert_outcomes(errors=3)
     out = result.stdout.str()
     blocks = out.partition(" ERRORS ")[2].partition(" maxrandom ")[0]
@@ -117,7 +122,7 @@ def test_an_error_that_claims_share_is_written_once_and_every_machine_gets_it_wh
 def test_pytests_styles_of_tracebacks_are_respected(pytester: pytest.Pytester, mixed: Path) -> None:
     chosen = ("eval_suites/suite.yaml", "-k", "guesser-0shot and not hard and not label_bias")
     told = {
-        style: pytester.runpytest_subprocess(*chosen, f"--tb={style}").stdout.str()
+        style: pytester.runpytest(*chosen, f"--tb={style}").stdout.str()
         for style in ("auto", "short", "long", "line", "no")
     }
     pattern = r"best \.\d{3}, needs \.\d{3} \(permutation p = \.\d{3}; t = 1, n = 24\)"
@@ -133,7 +138,7 @@ def test_pytests_styles_of_tracebacks_are_respected(pytester: pytest.Pytester, m
 def test_the_line_of_a_failure_ends_with_its_main_reason(
     pytester: pytest.Pytester, mixed: Path
 ) -> None:
-    result = pytester.runpytest_subprocess("eval_suites/suite.yaml", "-k", "says-yes", "--tb=line")
+    result = pytester.runpytest("eval_suites/suite.yaml", "-k", "says-yes", "--tb=line")
     pattern = r": best \.\d{3}, needs \.\d{3} \(p_max .*\); always says \"\w+\"$"
     assert re.search(pattern, result.stdout.str(), re.M)
 
@@ -154,24 +159,21 @@ def test_no_summary_leaves_out_all_but_what_went_wrong(
     (pytester.path / "templates").mkdir()
     (pytester.path / "templates" / "report.md.j2").write_text("{{ nonsense }}")
     arguments = ("--maxrandom-report=r.md", "--maxrandom-templates=templates", "--no-summary")
-    result = pytester.runpytest_subprocess(*arguments)
+    result = pytester.runpytest(*arguments)
     result.stdout.fnmatch_lines(["no report was written: *nonsense*"])
 
 
-@DISTRIBUTED
 def test_colour_is_pytests(
-    pytester: pytest.Pytester,
-    mixed: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    spread: tuple[str, ...],
+    pytester: pytest.Pytester, mixed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    coloured = pytester.runpytest_subprocess("--color=yes", *spread).stdout.str()
-    assert "\x1b[31m\x1b[1mFAILED:\x1b[0m " in coloured
-    assert "\x1b[32mpasses\x1b[0m " in coloured
-    assert "\x1b[31m\x1b[1mbest ." in coloured
-    assert "\x1b" not in pytester.runpytest_subprocess("--color=no", *spread).stdout.str()
+    for spread in ((), ("-n", "2")):
+        coloured = pytester.runpytest("--color=yes", *spread).stdout.str()
+        assert "\x1b[31m\x1b[1mFAILED:\x1b[0m " in coloured
+        assert "\x1b[32mpasses\x1b[0m " in coloured
+        assert "\x1b[31m\x1b[1mbest ." in coloured
+    assert "\x1b" not in pytester.runpytest("--color=no").stdout.str()
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in pytester.runpytest_subprocess(*spread).stdout.str()
+    assert "\x1b" not in pytester.runpytest().stdout.str()
 
 
 def test_mistakes_of_a_suite_break_between_words_where_there_is_a_terminal(
@@ -180,12 +182,12 @@ def test_mistakes_of_a_suite_break_between_words_where_there_is_a_terminal(
     suite = suites / "suite.yaml"
     suite.write_text(f"{suite.read_text()}\nnonsense: 1\n")
     monkeypatch.setenv("COLUMNS", "60")
-    flat = pytester.runpytest_subprocess("--color=no", "--junitxml=j.xml").stdout.str()
+    flat = pytester.runpytest("--color=no", "--junitxml=j.xml").stdout.str()
     (line,) = (each for each in flat.splitlines() if "unknown key `nonsense`" in each)
     assert len(line) > 120
     (error,) = ET.parse(pytester.path / "j.xml").iter("error")
     assert line in (error.text or "")
-    coloured = pytester.runpytest_subprocess("--color=yes").stdout.str()
+    coloured = pytester.runpytest("--color=yes").stdout.str()
     lines = re.sub(r"\x1b\[\d*m", "", coloured).splitlines()
     (first,) = (at for at, each in enumerate(lines) if "unknown key `nonsense`" in each)
     last = next(at for at in range(first + 1, len(lines)) if not lines[at].startswith("    "))
@@ -217,6 +219,7 @@ def test_a_wrong_argument_shows_the_users_line_and_none_of_the_plugins(
     result.stdout.no_fnmatch_line("*fixture.py*")
 
 
+@pytest.mark.slow  # a process of its own, which imports all that computes
 def test_the_kernels_of_4_bit_layers_do_not_look_like_the_cause_of_a_failure(
     pytester: pytest.Pytester, real_suites: Path
 ) -> None:

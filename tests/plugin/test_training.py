@@ -182,6 +182,7 @@ STEPS = re.compile(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_a_training_shows_its_arm_its_steps_and_its_loss_in_a_terminal(
     suite: Run, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

@@ -72,6 +72,7 @@ def test_every_format_holds_a_picture(tmp_path: Path) -> None:
             assert pixels.std() > 0.05
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_bytes_whatever_else_differs(tmp_path: Path) -> None:
     results = tmp_path / "r.json"
     results.write_text(dump(_run(samples.claim())))
@@ -107,7 +108,9 @@ def test_drawing_changes_no_setting_of_the_user_and_loads_no_window_system(
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("width", [style.WIDTH, style.NARROWEST])
+@pytest.mark.parametrize(
+    "width", [pytest.param(style.WIDTH, marks=pytest.mark.slow), style.NARROWEST]
+)
 def test_no_letter_is_smaller_than_seven_points_and_none_is_cut(width: float) -> None:
     """As wide as a page, and as narrow as they may be."""
     catalogues = [of_run(_run()), of_run(_run(*_many())), of_numbers([2, 4], 100, 200), _course()]

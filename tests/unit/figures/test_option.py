@@ -16,7 +16,7 @@ CLAIM = """
 """
 
 
-@pytest.mark.parametrize("workers", [[], ["-n1"]])
+@pytest.mark.parametrize("workers", [[], pytest.param(["-n1"], marks=pytest.mark.slow)])
 def test_a_run_draws_its_claims_once_and_says_where(
     pytester: pytest.Pytester, workers: list[str]
 ) -> None:
@@ -38,14 +38,14 @@ def test_a_run_draws_its_claims_once_and_says_where(
 
 def test_a_run_without_claims_says_that_there_is_nothing_to_draw(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_nothing(): pass")
-    result = pytester.runpytest_subprocess("--maxrandom-figures=figures")
+    result = pytester.runpytest("--maxrandom-figures=figures")
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["figures: none; no claim was tested"])
 
 
 def test_nothing_is_drawn_when_tests_are_only_collected(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(CLAIM)
-    pytester.runpytest_subprocess("--maxrandom-figures=figures", "--collect-only")
+    pytester.runpytest("--maxrandom-figures=figures", "--collect-only")
     assert not (pytester.path / "figures").exists()
 
 

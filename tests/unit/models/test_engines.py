@@ -85,7 +85,10 @@ def test_each_architecture_has_its_engine_and_the_reason_names_what_is_in_the_wa
 
 
 @pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
-@pytest.mark.parametrize("batch_tokens", [5, 64, 10_000])
+@pytest.mark.parametrize(
+    "batch_tokens",
+    [5, *(pytest.param(tokens, marks=pytest.mark.slow) for tokens in (64, 10_000))],
+)
 def test_log_likelihoods_equal_those_of_one_text_at_a_time(
     architecture: str, batch_tokens: int
 ) -> None:
@@ -357,6 +360,7 @@ def test_a_probe_tells_a_wrong_engine_from_a_right_one() -> None:
     assert "differed" in reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["auto", "float32"])
 def test_a_processor_that_the_environment_limits_computes_or_says_what_limits_it(
     tiny_llama: Path, dtype: str

@@ -65,7 +65,9 @@ def _sums(architecture: str, requests: Sequence[Request]) -> list[float]:
 
 
 @pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
-@pytest.mark.parametrize("batch_tokens", [1, 100, 4096])
+@pytest.mark.parametrize(
+    "batch_tokens", [100, *(pytest.param(tokens, marks=pytest.mark.slow) for tokens in (1, 4096))]
+)
 @pytest.mark.parametrize("engine", ["auto", "plain"])
 def test_batches_of_any_size_change_nothing(
     architecture: str, batch_tokens: int, engine: str

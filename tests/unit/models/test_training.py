@@ -334,6 +334,7 @@ pool.get(TransformersSpec(name="gpt2", quantization="none"), base, BOTH)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training", [1, 2])
 def test_who_is_killed_goes_on_after_what_was_finished(
     bases: Path, cache: Path, tmp_path: Path, training: int

@@ -81,7 +81,13 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("task", "feedback"), [("swapped_topic", "score"), ("kind_of", "accept")])
+@pytest.mark.parametrize(
+    ("task", "feedback"),
+    [
+        ("swapped_topic", "score"),
+        pytest.param("kind_of", "accept", marks=pytest.mark.slow),
+    ],
+)
 def test_miprov2_is_counted(
     demo: Path, proposer: Any, scored: Iterator[set[Any]], task: str, feedback: Any
 ) -> None:

@@ -44,6 +44,7 @@ def found(
     return finding([baseline.p_value(score)], p, 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gold", "m"), [(UNBALANCED, 4), (BALANCED, 4), (np.repeat([0, 1], [90, 10]), 2)]
 )

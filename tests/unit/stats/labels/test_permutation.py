@@ -87,6 +87,7 @@ def leaving_out(generator: np.random.Generator) -> NDArray[np.int64]:
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "seldom"),
     [(usual(0.6), 5), (usual(0.5), 50), (copies, 10), (leaving_out, 10)],
