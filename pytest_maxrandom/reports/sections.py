@@ -129,6 +129,8 @@ def _columns(
         Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"], **paper),
         Column("needed", lambda c: phrases.needed_value(c) or NONE, "right", wide="needed",
                optional=True, note=NOTES["needed"], **narrow),
+        Column("needed", phrases.needed_value, "score", optional=True, note=NOTES["needed"],
+               **paper),
         Column("standard\nbaseline", "standard_baseline", "score", wide="standard", late=True),
         replace(MAXIMUM, late=True),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),

@@ -42,7 +42,7 @@ class Results:
     """Per example its choices."""
     ids: list[str] = field(default_factory=list)
     clusters: list[str] | None = None
-    scores: dict[tuple[int, int], Any] = field(default_factory=dict)
+    scores: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
     """Log-likelihoods of some cells, in place of 0 for the answer and -1 for others."""
 
     @classmethod

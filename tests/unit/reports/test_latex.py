@@ -133,6 +133,7 @@ def test_a_row_holds_the_numbers_of_its_claim() -> None:
         "0.683",
         "41/60",
         r".495\textendash{}.782",  # scipy.stats.beta(41, 20).ppf(.05 / 20), beta(42, 19).ppf(.95)
+        "0.700",  # 42 of 60, by scipy.stats.binom(60, .5)
         "0.500",
         "0.620",
         r"\num{0.060}",
