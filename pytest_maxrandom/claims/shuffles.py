@@ -195,10 +195,6 @@ _LISTS = (
     "list the choices of each example (column `choices` of a table, array `choice_texts` of an "
     "archive)"
 )
-PLACES = (
-    "answers are recorded by letters or numbers, and the results do not say which texts these "
-    f"stand for, so a preferred text such as 'none of these' is not seen: {_LISTS}"
-)
 UNKNOWN = "the results do not say which answers were given and which are right"
 
 
@@ -230,9 +226,9 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
     """Put together examples with as many choices whose labels mean the same.
 
     A right answer that is shuffled to an example without that choice is never given there, and
-    whoever prefers a label would look knowing. The same holds of places, or letters, whose texts
-    nobody tells: who says "none of these" wherever that stands prefers no place. So labels must be
-    texts. There are two views, of which the larger p-value counts:
+    whoever prefers a label would look knowing. Places are choices of every example with as many;
+    of these `by_places` tells what is not seen. Else there are two views, of which the larger
+    p-value counts:
 
     - all examples together, where no more labels are right or given than there are choices;
     - those whose right answers are given in place of each other. What is never confused stays
@@ -261,8 +257,6 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
     if chances is None:
         raise NoPermutations("the results do not say how many choices each example has")
     choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]
-    if _places(results, max(choices)):
-        raise NoPermutations(PLACES)
     alike = {
         number: [place for place, many in enumerate(choices) if many == number]
         for number in sorted(set(choices))
@@ -289,11 +283,17 @@ def _unknown(results: Answers, members: list[int], number: Fraction) -> str:
     )
 
 
-def _places(results: Answers, most: Fraction) -> bool:
-    """Tell whether all labels that are right are places of choices, or may be."""
-    assert results.gold is not None
+def by_places(results: Answers, chances: Sequence[Fraction] | None) -> bool:
+    """Tell whether all labels that are right are places of choices, or may be, and no text is told.
+
+    Who says "none of these" wherever that stands prefers no place, so shuffling places does not
+    tell.
+    """
+    if results.gold is None or results.offered is not None or chances is None:
+        return False
     if not results.labels:
         return True
+    most = max(len(right) / chance for right, chance in zip(results.gold, chances, strict=True))
     names = {results.labels[label].strip() for right in results.gold for label in right}
     return all(_place(name) <= most for name in names)
 
@@ -312,6 +312,8 @@ def _place(name: str) -> float:
 
 def _parts(results: Answers, members: list[int], number: Fraction) -> _Parts:
     """Return what can be exchanged among examples with as many choices."""
+    if not results.labels:
+        return _Parts([members], [])
     found, never = _told_apart(results, members, number, _OFTEN)
     # Of what is given, only what is given often enough not to be stray.
     given = (each for _, each in _given(results, members, _OFTEN[0]))

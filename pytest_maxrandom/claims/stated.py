@@ -19,7 +19,13 @@ from pytest_maxrandom.claims.publication import (
     of_examples,
     published,
 )
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, beside_orders, strata
+from pytest_maxrandom.claims.shuffles import (
+    NoPermutations,
+    Shuffle,
+    beside_orders,
+    by_places,
+    strata,
+)
 from pytest_maxrandom.claims.verdict import APPROXIMATE, COUNTED, EXACT
 from pytest_maxrandom.notation import chances, span
 from pytest_maxrandom.record import Remark
@@ -111,7 +117,14 @@ class Evidence:
             return EXACT, Remark("only_right_and_wrong")
         if (why := self.untestable or self.unchanged) is not None:
             return EXACT, Remark("not_permutable", {"why": why})
+        if self.by_places:
+            return EXACT, Remark("only_places")
         return (EXACT if results.evaluated.all() else APPROXIMATE), None
+
+    @property
+    def by_places(self) -> bool:
+        """Whether right answers are shuffled by letters or numbers whose texts nobody tells."""
+        return self.untestable is None and by_places(self.results, self.chances)
 
     @cached_property
     def arrangements(self) -> int | None:

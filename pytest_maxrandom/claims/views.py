@@ -235,6 +235,8 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
     if evidence.untestable is not None and evidence.chance is None:
         why = Remark("no_permutations", {"why": evidence.untestable})
         result = replace(result, notes=(why, *result.notes))
+    if evidence.by_places and result.permutation_p is not None:
+        result = result.noted(Remark("places_exchanged"))
     result = result.noted(*_of_recorded_by_class(claim, views[0], result))
     return replace(result, n=evidence.n)
 

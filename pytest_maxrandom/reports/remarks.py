@@ -156,6 +156,13 @@ SENTENCES: dict[str, str] = {
     "label: let a suite judge the predictions, or claim p_max by name (`p_max=0.05`)",
     "not_permutable": "knowledge cannot be distinguished from a preferred label, because {why}; or "
     "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
+    "only_places": "knowledge cannot be distinguished from a preferred text, such as 'none of "
+    "these', because answers are recorded by letters or numbers and the results do not say which "
+    "texts these stand for: list the choices of each example (column `choices` of a table, array "
+    "`choice_texts` of an archive), or claim by name what letters can show (`assert: "
+    "{{permutation_p: 0.05, beats: max_random}}`)",
+    "places_exchanged": "Right answers were shuffled by letters or numbers, because the results do "
+    "not say which texts these stand for. A preferred text, such as 'none of these', is not seen.",
     "no_permutations": "There is no permutation p, because {why}. So knowledge cannot be "
     "distinguished from a preferred label.",
     "fixed_answers": "Of {examples:,} right answers {fixed:,} stay where they are when right "

@@ -14,8 +14,8 @@ import pytest
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.listed import shuffles_of_lists
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, strata
-from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, by_places, strata
+from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.stats.permutation import max_t_test
 from tests.notes import noted
 from tests.unit.recorded.suites import judged, planned, save, suite_text
@@ -170,17 +170,22 @@ def test_examples_whose_choices_are_called_otherwise_are_never_shuffled() -> Non
         strata(*(lambda found: (found, found.chances))(sweep(chained, 0)))
 
 
+def test_places_are_choices_of_every_example_with_as_many() -> None:
+    found = sweep([(0, 1), (0, 1, 2)] * 10, 0, named=False)
+    assert [view.tolist() for view in strata(found, found.chances)] == [[1, 2] * 10]
+
+
 @pytest.mark.parametrize("labels", ["", "012", "123", "ABC", "abc", ["(A)", "(B)", "(C)"]])
 def test_places_and_letters_do_not_say_which_text_was_preferred(labels: Sequence[str]) -> None:
     found = replace(sweep([(0, 1), (0, 1, 2)] * 10, 0), labels=tuple(labels))
-    with pytest.raises(NoPermutations, match="a preferred text such as 'none of these'"):
-        strata(found, found.chances)
-    assert shuffles(listing(replace(found, labels=()), [(0, 1), (0, 1, 2)] * 10))
+    assert by_places(found, found.chances)
+    assert not by_places(listing(found, [(0, 1), (0, 1, 2)] * 10), found.chances)
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), ("N", "Y"), ("-1", "1"), ("10", "20")])
 def test_labels_that_are_no_places_are_texts(labels: tuple[str, str]) -> None:
     found = replace(sweep([(0, 1)] * 20, 0), labels=labels)
+    assert not by_places(found, found.chances)
     assert [view.tolist() for view in strata(found, found.chances)] == [[1] * 20]
 
 
@@ -328,7 +333,7 @@ def test_where_only_the_number_of_choices_is_known_nothing_is_told() -> None:
         strata(found, found.chances)
 
 
-def by_places(found: Answers, lists: Sequence[tuple[int, ...]]) -> Answers:
+def as_places(found: Answers, lists: Sequence[tuple[int, ...]]) -> Answers:
     """Return a sweep whose labels are the places of choices."""
     assert found.answers is not None
     assert found.gold is not None
@@ -340,7 +345,7 @@ def by_places(found: Answers, lists: Sequence[tuple[int, ...]]) -> Answers:
 
 def test_letters_stand_for_listed_choices() -> None:
     found, lists = saying_none(np.random.default_rng(4), 10)
-    by_place = by_places(found, lists)
+    by_place = as_places(found, lists)
     for labels in ((), ("A", "B", "C", "D")):
         told = listing(replace(by_place, labels=labels), lists)
         assert p_value(told, 0) == p_value(listing(found, lists), 0)
@@ -359,7 +364,7 @@ def test_choices_that_repeat_a_text_keep_their_places() -> None:
 
 
 def _archive(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told: bool) -> str:
-    placed = by_places(found, lists)
+    placed = as_places(found, lists)
     assert placed.answers is not None
     assert placed.gold is not None
     given = {
@@ -374,7 +379,7 @@ def _archive(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], tol
 
 
 def _lines(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told: bool) -> str:
-    placed = by_places(found, lists)
+    placed = as_places(found, lists)
     assert placed.answers is not None
     assert placed.gold is not None
     rows = [
@@ -394,7 +399,7 @@ def _lines(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told:
 
 
 def _predictions(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told: bool) -> str:
-    placed = by_places(found, lists)
+    placed = as_places(found, lists)
     assert placed.answers is not None
     assert placed.gold is not None
     lines = []
@@ -446,10 +451,18 @@ def test_who_knows_passes_by_every_way_in_that_lists_choices(
     write: Callable[[Path, Answers, Sequence[tuple[int, ...]], bool], str], tmp_path: Path
 ) -> None:
     found, lists = saying_none(np.random.default_rng(9), 5, knows=0.7)
-    for told, passed in ((True, True), (False, None)):
-        text = suite_text("{name: a}", model=write(tmp_path, found, lists, told))
-        [claim] = planned(tmp_path, text)
-        assert judged(claim).passed is passed
+    by_name = "{name: a, assert: {permutation_p: 0.05}}"
+    for told, task, passed in (
+        (True, "{name: a}", True),
+        (False, "{name: a}", None),
+        (False, by_name, True),
+        (True, by_name, True),
+    ):
+        [claim] = planned(tmp_path, suite_text(task, model=write(tmp_path, found, lists, told)))
+        record = judged(claim)
+        assert record.passed is passed
+        unseen = not told
+        assert ("places_exchanged" in {note.kind for note in record.notes}) is unseen
 
 
 @pytest.mark.parametrize("write", [_archive, _lines, _predictions])
