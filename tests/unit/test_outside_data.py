@@ -223,3 +223,26 @@ def test_a_suite_that_is_a_link_shows_nothing(tree: Path) -> None:
     with pytest.raises(SuiteError) as caught:
         load_any_suite(file)
     assert SECRET not in str(caught.value)
+
+
+def test_the_readme_of_a_dataset_is_held_to_the_same(tree: Path) -> None:
+    pytest.importorskip("datasets")
+    folder = tree / "data"
+    folder.mkdir()
+    (folder / "own.jsonl").write_text(json.dumps(ROW) + "\n")
+    target = tree.parent / "outside" / "task.jsonl"
+    for named, way in ((str(target), "path"), ("../../outside/task.jsonl", "path"), (None, "link")):
+        if way == "link":
+            link(tree, "data/named.jsonl", target)
+        files = named or "named.jsonl"
+        (folder / "README.md").write_text(
+            f"---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n"
+            f"    path: {files}\n---\n"
+        )
+        with Boundary(tree).in_force():
+            said = told(tree, format="hub", path="data", split="test")
+        assert "leads out of the repository" in said
+    (folder / "named.jsonl").unlink()
+    (folder / "README.md").unlink()
+    with Boundary(tree).in_force():
+        assert len(load(tree, format="hub", path="data", split="train").examples) == 1
