@@ -246,3 +246,18 @@ def test_the_readme_of_a_dataset_is_held_to_the_same(tree: Path) -> None:
     (folder / "README.md").unlink()
     with Boundary(tree).in_force():
         assert len(load(tree, format="hub", path="data", split="train").examples) == 1
+
+
+def test_data_that_a_gate_refuses_are_missing_to_it(tree: Path) -> None:
+    from pytest_maxrandom.claims.untestable import missing_data
+
+    spec = TASKS.validate(
+        {"name": "t", "format": "jsonl", "path": "../outside/task.jsonl", "if_missing": "get it"}
+    )
+    assert missing_data(spec, tree) is None
+    with Boundary(tree).in_force():
+        said = missing_data(spec, tree)
+    assert said is not None
+    assert said.startswith("get it ('../outside/task.jsonl' leads out of the repository")
+    (tree.parent / "outside" / "task.jsonl").unlink()
+    assert missing_data(spec, tree) == "get it (there is no ../outside/task.jsonl)"
