@@ -23,7 +23,6 @@ as well.
 
 from __future__ import annotations
 
-import math
 import re
 import zipfile
 import zlib
@@ -32,11 +31,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib import format as npy
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.host.data import too_large
+from pytest_maxrandom.recorded.headers import check_arrays
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 
 if TYPE_CHECKING:
@@ -94,40 +92,13 @@ def _content(path: Path) -> dict[str, NDArray[Any]]:
         with path.open("rb") as file:
             if not zipfile.is_zipfile(file):
                 raise RecordedError(f"{path}: not an .npz archive; write it with numpy.savez")
-        _check_sizes(path)
+        check_arrays(path)
         with np.load(path, allow_pickle=False) as archive:
             return {name: _read(archive, name, path) for name in archive}
     except OSError as error:
         raise RecordedError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise RecordedError(f"{path}: a damaged .npz archive: {error}; copy it again") from error
-
-
-def _check_sizes(path: Path) -> None:
-    """Refuse an archive that takes more memory than it may, or than it has content for."""
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        if why := too_large(sum(member.file_size for member in members)):
-            raise RecordedError(f"{path}: {why}")
-        for member in members:
-            with archive.open(member) as file:
-                name = member.filename.removesuffix(".npy")
-                try:
-                    version = npy.read_magic(file)
-                    read = (
-                        npy.read_array_header_1_0 if version[0] == 1 else npy.read_array_header_2_0
-                    )
-                    shape, _, dtype = read(file)
-                except Exception as error:  # whatever its tokens and types make of the text
-                    raise RecordedError(
-                        f"{path}: {name}: the header is damaged; write it with numpy.savez"
-                    ) from error
-                claimed = math.prod(shape) * dtype.itemsize
-                if not dtype.hasobject and claimed > member.file_size:
-                    raise RecordedError(
-                        f"{path}: {name}: the header claims {claimed:,} bytes, but the file has "
-                        f"{member.file_size:,}; write it with numpy.savez"
-                    )
 
 
 def _read(archive: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray[Any]:
