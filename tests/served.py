@@ -157,7 +157,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(200, self._reply(body), cut=True)
         if written := faults.get("raw"):
             self.close_connection = True
-            return written(self.wfile)
+            written(self.wfile)
+            return None
         if location := faults.get("redirect"):
             return self._send(307, {}, {"Location": location})
         if faults.get("page"):

@@ -67,7 +67,9 @@ def opened(path: Path, newline: str) -> Iterator[IO[str]]:
     RecordedError
         If it cannot be read, or while it is read a byte is found that is not UTF-8 (with its line).
     """
-    binary = _Unpacked if path.suffix.lower() == ".gz" else partial(open, mode="rb")
+    binary: Callable[[Path], Any] = partial(open, mode="rb")
+    if path.suffix.lower() == ".gz":
+        binary = _Unpacked
     try:
         with (
             binary(path) as packed,

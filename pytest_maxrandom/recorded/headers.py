@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+import zlib
 from typing import TYPE_CHECKING
 
 from numpy.lib import format as npy
@@ -38,6 +39,8 @@ def check_arrays(path: Path) -> None:
                         npy.read_array_header_1_0 if version[0] == 1 else npy.read_array_header_2_0
                     )
                     shape, _, dtype = read(file)
+                except (OSError, EOFError, zipfile.BadZipFile, zlib.error):
+                    raise
                 except Exception as error:  # whatever its tokens and types make of the text
                     raise RecordedError(
                         f"{path}: {name}: the header is damaged; write it with numpy.savez"

@@ -55,7 +55,7 @@ class _Timed(io.RawIOBase):
             if left <= 0:
                 raise TimeoutError("timed out")
             self._sock.settimeout(left)
-        return self._raw.readinto(buffer)  # type: ignore[no-any-return, attr-defined]
+        return self._raw.readinto(buffer)
 
     def close(self) -> None:
         self._raw.close()
@@ -65,7 +65,7 @@ class _Timed(io.RawIOBase):
 class _Answer(http.client.HTTPResponse):
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
-        self.fp = io.BufferedReader(_Timed(self.fp.detach(), sock))  # type: ignore[attr-defined]
+        self.fp = io.BufferedReader(_Timed(self.fp.detach(), sock))
 
 
 class _Http(HTTPConnection):

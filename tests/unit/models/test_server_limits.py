@@ -76,7 +76,10 @@ def test_an_answer_is_unpacked_as_far_as_it_may_be_long(
     server: FakeServer, packed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MAXRANDOM_DATA_MB", "8")
-    pack = {"gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}[packed]
+    ways: dict[str, Callable[[bytes], bytes]] = {
+        "gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes
+    }  # fmt: skip
+    pack = ways[packed]
     for size, fits in ((900_000, True), (1_100_000, False)):
         body = pack(b'{"data": ' + b" " * size + b"1}")
         server.faults["raw"] = answer(body, f"Content-Encoding: {packed}")
