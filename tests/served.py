@@ -155,6 +155,10 @@ class _Handler(BaseHTTPRequestHandler):
         if faults.get("half"):
             faults["half"] -= 1
             return self._send(200, self._reply(body), cut=True)
+        if written := faults.get("raw"):
+            self.close_connection = True
+            written(self.wfile)
+            return None
         if location := faults.get("redirect"):
             return self._send(307, {}, {"Location": location})
         if faults.get("page"):

@@ -80,9 +80,9 @@ def missing_data(task: TaskSpec, base: Path) -> str | None:
     base : Path
         The folder that paths are relative to.
     """
-    if task.if_missing is None or (path := absent_file(task, base)) is None:
+    if task.if_missing is None or (why := absent_file(task, base)) is None:
         return None
-    return f"{task.if_missing} (there is no {path})"
+    return f"{task.if_missing} ({why})"
 
 
 def missing_named(task: TaskSpec, base: Path, where: Where) -> str | None:

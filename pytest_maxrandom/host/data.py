@@ -141,7 +141,7 @@ def _refused(path: Path, said: str) -> str:
             f"{quoted(said, 200)} leads out of the repository; data there are read under "
             "`maxrandom gate` only if the workflow says `--allow-path FOLDER`"
         )
-    if ".git" in real.parts:
+    if ".git" in map(str.casefold, real.parts):
         return f"{quoted(said, 200)} leads into the folder of git, which holds no data"
     of_system = any(real.is_relative_to(one) for one in _OF_SYSTEM)
     if of_system and not real.is_relative_to(_SHARED_MEMORY):

@@ -20,6 +20,7 @@ _FETCH_ALL = "`fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab"
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
 """What git tells its hooks of another folder's repository."""
 _REGULAR = ("100644", "100755")
+_SUBMODULE = "160000"
 _PATIENCE = 60.0
 """Seconds that git may take: what waits for a network drive or a lock must not hold up a run."""
 _HASH = re.compile("[0-9a-f]{7,64}")
@@ -144,6 +145,18 @@ class Repository:
         entries = (entry.split("\t", 1) for entry in _names(found))
         parts = ((head.split(), path) for head, path in entries)
         return {path: name for (mode, _, name), path in parts if mode in _REGULAR}
+
+    def submodules_at(self, commit: str) -> list[str]:
+        """Return the paths of a commit's submodules, whose files it does not hold.
+
+        Raises
+        ------
+        GitError
+            If the commit is not there.
+        """
+        entries = _names(self._asked("ls-tree", "-r", "-z", "--full-tree", commit))
+        return [path for head, _, path in (entry.partition("\t") for entry in entries)
+                if head.startswith(_SUBMODULE)]  # fmt: skip
 
     def contents(self, objects: Iterable[str]) -> dict[str, bytes]:
         """Return the contents of objects by their names.

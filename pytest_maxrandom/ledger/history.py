@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.ledger.folder import FOLDER
 from pytest_maxrandom.ledger.lines import fact, read_lines, related
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.fields import Row
 
+_POINTER = b"version https://git-lfs"
+"""How the file begins that git keeps in place of one of git LFS."""
 COUNTED = ("prompt", "look", "opening", "feedback")
 """Kinds of lines that count for a claim."""
 
@@ -109,11 +112,18 @@ class Commit:
     Raises
     ------
     GitError
-        If there is no such reference, or the commit's files cannot be listed.
+        If there is no such reference, the commit's files cannot be listed, or a ledger is a
+        submodule there, of which the commit has no lines.
     """
 
     def __init__(self, tree: Repository, ref: str) -> None:
         self.tree, self.ref, self.commit = tree, ref, tree.fork_point(ref)
+        for path in tree.submodules_at(self.commit):
+            if PurePosixPath(path).name == FOLDER:
+                raise GitError(
+                    f"{path} is a submodule at {ref}, of which git keeps no lines here, so none "
+                    "can be missed; keep the ledger in the repository itself"
+                )
         names = {
             PurePosixPath(path): name
             for path, name in tree.files_at(self.commit).items()
@@ -132,6 +142,12 @@ class Commit:
             If git lacks their contents.
         """
         contents = self.tree.contents(self._names.values())
+        for path, name in self._names.items():
+            if contents[name].startswith(_POINTER):
+                raise GitError(
+                    f"{path} is kept by git LFS at {self.ref}, so git has none of its lines; take "
+                    f"{FOLDER} out of .gitattributes, since a ledger is small"
+                )
         return [File(path, contents[name]) for path, name in self._names.items()]
 
     def about(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
 import reprlib
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pytest_maxrandom.errors import RecordedError, described, json_in_words
+from pytest_maxrandom.host.data import most_bytes, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +37,25 @@ _NO_UTF8 = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, as Python's surrogateescape decodes them."""
 
 
+class _Unpacked(gzip.GzipFile):
+    """A file that unpacks to as much as it may, and no more."""
+
+    _bytes = 0
+
+    def read1(self, size: int = -1) -> bytes:
+        return self._counted(super().read1(size))
+
+    def read(self, size: int | None = -1) -> bytes:
+        whole = size is None or size < 0
+        return self._counted(super().read(most_bytes() + 1 if whole else size))
+
+    def _counted(self, part: bytes) -> bytes:
+        self._bytes += len(part)
+        if why := too_large(self._bytes):
+            raise RecordedError(f"{self.name}: {why}")
+        return part
+
+
 @contextmanager
 def opened(path: Path, newline: str) -> Iterator[IO[str]]:
     """Open a file in UTF-8, with or without a byte order mark, also with gzip (``.gz``).
@@ -45,17 +67,22 @@ def opened(path: Path, newline: str) -> Iterator[IO[str]]:
     RecordedError
         If it cannot be read, or while it is read a byte is found that is not UTF-8 (with its line).
     """
-    unpacked: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    binary: Callable[[Path], Any] = partial(open, mode="rb")
+    if path.suffix.lower() == ".gz":
+        binary = _Unpacked
     try:
-        with unpacked(path, "rt", encoding="utf-8-sig", newline=newline) as file:
+        with (
+            binary(path) as packed,
+            io.TextIOWrapper(packed, encoding="utf-8-sig", newline=newline) as file,
+        ):
             yield file
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or error
         raise RecordedError(f"{path}: cannot be read: {reason}") from error
     except UnicodeDecodeError as error:
         # Looked for again, because the decoder knows bytes of its own buffer only.
-        with unpacked(path, "rb") as file:
-            text = file.read().decode("utf-8-sig", "surrogateescape")
+        with binary(path) as packed:
+            text = packed.read().decode("utf-8-sig", "surrogateescape")
         if not (wrong := _NO_UTF8.search(text)):
             raise RecordedError(
                 f"{path}: the file changed while it was being read; run this again"

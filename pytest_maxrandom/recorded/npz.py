@@ -34,6 +34,7 @@ import numpy as np
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.headers import check_arrays
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def _content(path: Path) -> dict[str, NDArray[Any]]:
         with path.open("rb") as file:
             if not zipfile.is_zipfile(file):
                 raise RecordedError(f"{path}: not an .npz archive; write it with numpy.savez")
+        check_arrays(path)
         with np.load(path, allow_pickle=False) as archive:
             return {name: _read(archive, name, path) for name in archive}
     except OSError as error:

@@ -7,7 +7,6 @@ it.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -20,12 +19,17 @@ from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.sweeps.said import choices_said
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.models.questions import Answer, Span
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
+
+
+_SECONDS = 10.0
+"""That a pattern may take for one answer, by the processor's clock."""
 
 
 class Reading(NamedTuple):
@@ -196,7 +200,7 @@ class Generate:
         text: str | None = said.text
         cut = said.finish == "length"
         if how.pattern is not None:
-            found = re.search(how.pattern, said.text)
+            found = _found(how.pattern, said.text)
             text = None if found is None else found.group(1)
             cut = cut and found is not None and found.end(1) == len(said.text)
         if text is None or said.finish == "refused":
@@ -206,6 +210,30 @@ class Generate:
         if not equal:
             return Reading(None)
         return Reading(_lot(equal, prompt, example), len(equal) > 1)
+
+
+def _found(pattern: str, text: str) -> re.Match[str] | None:
+    """Return where a pattern is first found in what a model wrote.
+
+    The package `regex` reads what Python's `re` does, and can be told to give up. Where it does,
+    there is no reading at all: an answer must not be wrong on a slow machine alone.
+    """
+    try:
+        import regex
+    except ImportError:
+        raise ScoreError(
+            "`generation: pattern` needs the package regex, which is not installed; `pip install "
+            "regex`"
+        ) from None
+    try:
+        return regex.search(  # type: ignore[no-any-return]
+            pattern, text, flags=regex.VERSION0, timeout=_SECONDS
+        )
+    except TimeoutError:
+        raise ScoreError(
+            f"`generation: pattern: {pattern}` takes more than {_SECONDS:g} s on an answer of "
+            f"{len(text):,} characters; write it without repetitions within repetitions"
+        ) from None
 
 
 def joined(answers: Sequence[Answer]) -> tuple[tuple[float, ...], tuple[int, ...]]:

@@ -92,7 +92,7 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
 
 
 def absent_file(spec: TaskSpec, base: Path) -> str | None:
-    """Return the first file or folder of a task that is not there; None if all are.
+    """Say which file or folder of a task is not there, or not for it; None if all may be read.
 
     What is no path (a dataset's id on the hub, the name of a task of lm-eval) is none of them:
     :func:`absent_data` says of those.
@@ -105,8 +105,10 @@ def absent_file(spec: TaskSpec, base: Path) -> str | None:
         if path is None or (by_name and not path.startswith((".", "/", "~"))):
             continue
         file = base / Path(path).expanduser()
-        if not refused(file, path) and not file.exists():
-            return path
+        if why := refused(file, path):
+            return why
+        if not file.exists():
+            return f"there is no {path}"
     return None
 
 

@@ -223,3 +223,41 @@ def test_a_suite_that_is_a_link_shows_nothing(tree: Path) -> None:
     with pytest.raises(SuiteError) as caught:
         load_any_suite(file)
     assert SECRET not in str(caught.value)
+
+
+def test_the_readme_of_a_dataset_is_held_to_the_same(tree: Path) -> None:
+    pytest.importorskip("datasets")
+    folder = tree / "data"
+    folder.mkdir()
+    (folder / "own.jsonl").write_text(json.dumps(ROW) + "\n")
+    target = tree.parent / "outside" / "task.jsonl"
+    for named, way in ((str(target), "path"), ("../../outside/task.jsonl", "path"), (None, "link")):
+        if way == "link":
+            link(tree, "data/named.jsonl", target)
+        files = named or "named.jsonl"
+        (folder / "README.md").write_text(
+            f"---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n"
+            f"    path: {files}\n---\n"
+        )
+        with Boundary(tree).in_force():
+            said = told(tree, format="hub", path="data", split="test")
+        assert "leads out of the repository" in said
+    (folder / "named.jsonl").unlink()
+    (folder / "README.md").unlink()
+    with Boundary(tree).in_force():
+        assert len(load(tree, format="hub", path="data", split="train").examples) == 1
+
+
+def test_data_that_a_gate_refuses_are_missing_to_it(tree: Path) -> None:
+    from pytest_maxrandom.claims.untestable import missing_data
+
+    spec = TASKS.validate(
+        {"name": "t", "format": "jsonl", "path": "../outside/task.jsonl", "if_missing": "get it"}
+    )
+    assert missing_data(spec, tree) is None
+    with Boundary(tree).in_force():
+        said = missing_data(spec, tree)
+    assert said is not None
+    assert said.startswith("get it ('../outside/task.jsonl' leads out of the repository")
+    (tree.parent / "outside" / "task.jsonl").unlink()
+    assert missing_data(spec, tree) == "get it (there is no ../outside/task.jsonl)"

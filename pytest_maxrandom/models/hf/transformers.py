@@ -173,7 +173,7 @@ def _layers(folder: Path) -> list[str]:
                 for name, weight in header.items()
                 if name.endswith(".weight") and len(weight["shape"]) > 1
             ]
-    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+    except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return []
     return found
 

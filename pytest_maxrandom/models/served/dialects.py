@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import ScoreError, listed
+from pytest_maxrandom.errors import ScoreError, listed, quoted
 from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import Serving
 from pytest_maxrandom.models.served.replies import (
@@ -281,6 +281,12 @@ class OpenAI(Dialect):
                     f"the server at {self._at} was asked to echo {len(request.ids)} tokens with "
                     f"log-probabilities, but returned {count}; expected a server that supports "
                     "`echo`"
+                )
+            if told[0] is not None:  # nothing is before the first token, so this is of another
+                raise ScoreError(
+                    f"the server at {self._at} tells {quoted(str(told[0]))} as the log-probability "
+                    "of the first token, which follows nothing; expected null there, since else "
+                    "each number may be that of the next token"
                 )
             span = range(request.start, len(request.ids))
             values.append(math.fsum(log_probability(self._at, told, place) for place in span))

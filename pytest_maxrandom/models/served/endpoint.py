@@ -29,8 +29,6 @@ BACKOFF = 0.5
 _LONGEST_PAUSE = 10.0
 IDLE = 5.0
 """Seconds without a request in which a server may have been started again unnoticed."""
-_SECRET = 16
-"""Letters from which on a key is looked for in all that a server says, not in messages only."""
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -76,6 +74,8 @@ class Endpoint:
     ) -> None:
         try:
             import urllib3
+
+            from pytest_maxrandom.models.served import limits
         except ImportError:
             raise ModelError(
                 "a model behind a server needs urllib3, which is not installed; "
@@ -87,9 +87,10 @@ class Endpoint:
         self._timeout = timeout
         self._tell = tell
         self._telling, self._told, self._back = Lock(), math.inf, 0.0
-        self._key = key_for(self.url, key_name) if key_name else None
-        self._headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        self._pool = urllib3.PoolManager(
+        self._limits = limits
+        self._key = limits.Key(key_for(self.url, key_name)) if key_name else None
+        self._headers = {"Authorization": f"Bearer {self._key.text}"} if self._key else {}
+        self._pool = limits.pool(
             maxsize=connections,
             block=True,
             headers={"User-Agent": "pytest-maxrandom"},
@@ -135,7 +136,8 @@ class Endpoint:
     def _json(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         raw = self._request(method, path, body)
         try:
-            return json.loads(raw)
+            found = self._limits.parsed(raw)
+            return found if self._key is None else self._key.removed_from(found)
         except ValueError:
             shown = quoted(self._without_key(raw))
             message = f"{self.url}{path} answers with {shown}, which is not JSON; expected the "
@@ -154,7 +156,10 @@ class Endpoint:
         while True:
             tries, asked = tries + 1, time.monotonic()
             try:
-                response = self._pool.request(method, self.url + path, json=body, headers=headers)
+                response = self._pool.request(
+                    method, self.url + path, json=body, headers=headers, preload_content=False
+                )
+                raw = self._limits.body_of(response, self.url)
             except HTTPError as error:
                 self.broken = True
                 refusal: ModelError = self._unreachable(error, time.monotonic() - began)
@@ -163,8 +168,8 @@ class Endpoint:
                 self._last = time.monotonic()
                 if response.status < 300:
                     self._tell_of(gone=False, asked=asked)
-                    return self._kept(response.data)
-                refusal = self._refusal(path, response)
+                    return raw
+                refusal = self._refusal(path, response, raw)
                 status = response.status
                 self.broken |= status in _GONE
                 wait = max(pause, _wait_of(response))
@@ -192,7 +197,7 @@ class Endpoint:
     def _unreachable(self, error: Exception, waited: float) -> ModelError:
         from urllib3.exceptions import ReadTimeoutError
 
-        if isinstance(error, ReadTimeoutError):
+        if isinstance(getattr(error, "reason", error), ReadTimeoutError):
             return ModelError(
                 f"the server at {self.url} did not answer in {self._timeout:g} s; raise `timeout`, "
                 "or lower `concurrency`"
@@ -205,12 +210,12 @@ class Endpoint:
             "it, or correct `url`"
         )
 
-    def _refusal(self, path: str, response: BaseHTTPResponse) -> ModelError:
+    def _refusal(self, path: str, response: BaseHTTPResponse, raw: bytes) -> ModelError:
         """Say what a status other than 200 means."""
         status = response.status
-        said = quoted(self._without_key(_said(response.data)), 300)
+        said = quoted(self._without_key(_said(raw)), 300)
         if status < 400:
-            target = _host(response.headers.get("Location", "")) or "elsewhere"
+            target = self._without_key(_host(response.headers.get("Location", "")) or "elsewhere")
             return ModelError(
                 f"the server at {self.url} redirects to {target}, where neither keys nor questions "
                 "are sent; write the final address as `url`"
@@ -237,18 +242,12 @@ class Endpoint:
                 "or `backend` if it is a server of another kind",
             )
         message = f"the server at {self.url} refuses {path} ({status}): {said}"
-        return Refused(status, message, _code(response.data))
-
-    def _kept(self, raw: bytes) -> bytes:
-        """Return an answer without the key, which a server may put into a text that it writes."""
-        if self._key is None or len(self._key) < _SECRET:
-            return raw
-        return raw.replace(self._key.encode(), b"***")
+        return Refused(status, message, _code(raw))
 
     def _without_key(self, text: str | bytes) -> str:
         """Return a text that may be shown, since a server may repeat what it was sent."""
         shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
-        return shown.replace(self._key, "***") if self._key else shown
+        return self._key.removed(shown) if self._key else shown
 
 
 class Refused(ModelError):
@@ -324,7 +323,7 @@ def _code(raw: bytes) -> str | None:
     """Return what a refusal calls its reason."""
     try:
         return str(json.loads(raw)["error"]["code"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
@@ -334,6 +333,7 @@ def _said(raw: bytes) -> str:
         found = json.loads(raw)
         for step in ("error", "message", "detail"):
             found = found.get(step, found) if isinstance(found, dict) else found
-    except ValueError:
+        return " ".join(str(found).split())
+    except (ValueError, RecursionError):
         found = raw.decode("utf-8", "replace")
     return " ".join(str(found).split())

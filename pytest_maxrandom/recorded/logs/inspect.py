@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.host.data import too_large
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.files import Fields, parse, read_json
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, cluster_of, digest, gather
@@ -222,6 +223,8 @@ def _open_archive(path: Path) -> tuple[Fields, Iterable[Fields]]:
             f"{path}: not an archive ({error}); the run may still be going on, so wait for its "
             "end, or copy the log again"
         ) from error
+    if why := too_large(sum(member.file_size for member in members)):
+        raise RecordedError(f"{path}: {why}")
     names = [member.filename for member in members]
     headers = [name for name in ("header.json", "_journal/start.json") if name in names]
     if not headers:

@@ -134,6 +134,22 @@ def test_a_set_line_without_which_nothing_counts_is_missed(
     assert any("the line of the set" in line for line in verify(capsys))
 
 
+def test_a_ledger_whose_lines_git_does_not_hold_is_refused(
+    suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, root = the_file(suite), suite.parent
+    path.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n")
+    commit(suite)
+    (line,) = verify(capsys, base="HEAD", status=2)
+    assert "kept by git LFS at HEAD" in line
+    entry = f"160000,{'1' * 40},other/{FOLDER}"
+    git(root, "rm", "--quiet", "-r", f"models/{FOLDER}")
+    git(root, "update-index", "--add", "--cacheinfo", entry)
+    git(root, "commit", "--quiet", "--message", "a submodule")
+    (line,) = verify(capsys, base="HEAD", status=2)
+    assert f"other/{FOLDER} is a submodule at HEAD" in line
+
+
 @pytest.mark.parametrize("how", ["file", "folder", "ignored"])
 def test_a_ledger_that_is_gone_is_one_sentence_with_what_it_counted(
     suite: Path, capsys: pytest.CaptureFixture[str], how: str
