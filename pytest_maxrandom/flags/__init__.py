@@ -107,4 +107,6 @@ def _checked(kind: RedFlagKind, judged: JudgedAnswers) -> Iterator[Flag]:
             if not isinstance(each, Flag) or each.kind != kind.kind:
                 raise TypeError(f"its check yielded {each!r}, expected Flag({kind.kind!r}, ...)")
             json.dumps(dict(each.parameters), allow_nan=False)
+            if kind.sentence(case := each.parameters.get("case")) is None:
+                raise ValueError(f"it has no sentence for the case {case!r}")
         yield each

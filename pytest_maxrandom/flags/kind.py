@@ -224,6 +224,13 @@ def _rank(definition: RedFlagKind) -> int:
 
 
 def _usable(name: str, loaded: Any) -> RedFlagKind:
-    if not isinstance(loaded, RedFlagKind) or loaded.kind != name:
-        raise TypeError(f"pytest_maxrandom.flags.RedFlagKind with `kind={name!r}`")
+    if (
+        not isinstance(loaded, RedFlagKind)
+        or loaded.kind != name
+        or loaded.default not in ("fail", "warn", "ignore")
+    ):
+        raise TypeError(
+            f"pytest_maxrandom.flags.RedFlagKind with `kind={name!r}` and a default of fail, warn "
+            "or ignore"
+        )
     return loaded

@@ -318,7 +318,7 @@ WRONG = {
     READERS: "has no attribute `spec` that is a subclass of *.ResultsSpec; repair *",
     SCORERS: "is int, expected what pytest_maxrandom.sweeps.scorers.Scorer lists (criterion, *",
     METRICS: "is int, expected pytest_maxrandom.stats.metrics.MetricDefinition, with guessers; *",
-    RED_FLAGS: "is int, expected pytest_maxrandom.flags.RedFlagKind with `kind='broken'`; *",
+    RED_FLAGS: "is int, expected pytest_maxrandom.flags.RedFlagKind with `kind='broken'` and *",
 }
 """What is said of a part that is none."""
 

@@ -133,6 +133,7 @@ def failed(
         ('"told": 1}', '"told": {1}}', "TypeError: Object of type set is not JSON serializable"),
         ('yield Flag("odd_number"', 'yield Flag("even"', "TypeError: its check yielded *"),
         ("yield Flag", "yield 3; Flag", "TypeError: its check yielded 3, expected *"),
+        ('"told": 1}', '"case": "x"}', "ValueError: it has no sentence for the case 'x'"),
     ],
 )
 def test_a_check_that_fails_costs_its_own_line(
@@ -144,7 +145,7 @@ def test_a_check_that_fails_costs_its_own_line(
         f"the red flag 'odd_number' of oddly 1.0 failed ({told}); it was not looked for, so report "
         "this to its authors",
     )
-    with pytest.raises(TypeError):  # whoever tests a red flag of their own sees why
+    with pytest.raises((TypeError, ValueError)):  # whoever tests a red flag of their own sees why
         find(seen(np.eye(3)))
 
 
@@ -161,8 +162,15 @@ def test_a_check_that_fails_costs_its_own_line(
             "ODD = 3",
             "odd_number",
             "the red flag 'odd_number' of oddly 1.0 is int, expected "
-            "pytest_maxrandom.flags.RedFlagKind with `kind='odd_number'`; repair or uninstall the "
-            "package",
+            "pytest_maxrandom.flags.RedFlagKind with `kind='odd_number'` and a default of fail, "
+            "warn or ignore; repair or uninstall the package",
+        ),
+        (
+            ODD.replace('default="warn"', 'default="warning"'),
+            "odd_number",
+            "the red flag 'odd_number' of oddly 1.0 is RedFlagKind, expected "
+            "pytest_maxrandom.flags.RedFlagKind with `kind='odd_number'` and a default of fail, "
+            "warn or ignore; repair or uninstall the package",
         ),
         (
             ODD,
