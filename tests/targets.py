@@ -58,13 +58,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if _chosen(config) is None:
         return
-    others = []
-    kept = []
-    for item in items:
-        target = target_of(item.path, (mark.name for mark in item.iter_markers()))
-        (kept if target == _chosen(config) else others).append(item)
+    others = [
+        item
+        for item in items
+        if target_of(item.path, (mark.name for mark in item.iter_markers())) != _chosen(config)
+    ]
     if others:
-        items[:] = kept
+        left_out = set(others)
+        items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=others)
 
 
