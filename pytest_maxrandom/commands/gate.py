@@ -11,6 +11,7 @@ from pytest_maxrandom.ci import actions
 from pytest_maxrandom.ci.gate import Watch, discard, judge, known_base, report_files, unread_base
 from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.errors import GitError, ReportError
+from pytest_maxrandom.ledger.base import BASE
 from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
 from pytest_maxrandom.reports.guessers import odds_section
 from pytest_maxrandom.reports.markdown import MARKDOWN
@@ -105,7 +106,7 @@ def run(options: argparse.Namespace) -> str:
     except (GitError, OSError, ValueError) as error:
         root, said, outcome = Path.cwd(), list[str](), unread_base(str(error))
     else:
-        code, root = run_pytest([*arguments, *suites])
+        code, root = run_pytest([*arguments, *suites], {BASE: ref} if ref else {})
         recorded, said = _read(files["json"])
         outcome = judge(code, recorded, ", ".join(suites))
         if watch is not None:

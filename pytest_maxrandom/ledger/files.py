@@ -17,7 +17,7 @@ from pytest_maxrandom.ledger.questions import named
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from io import FileIO
     from pathlib import Path
 
@@ -44,6 +44,11 @@ class LedgerFile:
         Digest of a model to the claims that it has tries of.
     questions : dict
         Digest of an example, of whatever set, to that of its question, where lines say it.
+    joins : dict
+        Digests of a set and of the one before to which questions are examples of that in other
+        words.
+    undone : dict
+        Digests of such sets to why their questions are others nevertheless.
     all_tries : set of Try
         Those of all claims.
     looks : dict
@@ -69,6 +74,8 @@ class LedgerFile:
         self.models: dict[ClaimKey, set[str]] = {}
         self.claims: dict[str, set[ClaimKey]] = {}
         self.questions: dict[str, str] = {}
+        self.joins: dict[tuple[str, str], dict[str, str]] = {}
+        self.undone: dict[tuple[str, str], str] = {}
         self.all_tries: set[Try] = set()
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
@@ -117,6 +124,10 @@ class LedgerFile:
                 return self.sets, row["set"], tuple(row["examples"])
             case "test":
                 return self.tests, row["test"], tuple(row["examples"])
+            case "reworded":
+                return self.joins, (row["set"], row["before"]), row["pairs"]
+            case "apart":
+                return self.undone, (row["set"], row["before"]), row["why"]
             case "look":
                 look = Looked(*(row[name] for name in Looked._fields))
                 return self.looks.setdefault(_claim(row), {}), row["look"], look
@@ -401,6 +412,13 @@ class LedgerFiles:
         near = index.near(own)
         return [found[name] for name in sorted(found) if name in near]
 
+    def examples(self, folder: Path) -> Collection[str]:
+        """Return the digests of the examples of all sets of a folder, as `near` knows them.
+
+        Those of their questions stand there, too.
+        """
+        return self._folders[folder].examples if folder in self._folders else ()
+
     def file(self, path: Path) -> LedgerFile:
         """Return a file, as it was when somebody last read it."""
         try:
@@ -436,6 +454,11 @@ class _Folder:
         self.sets: dict[str, tuple[str, ...]] = {}
         self._names: dict[str, tuple[str, ...]] = {}
 
+    @property
+    def examples(self) -> Collection[str]:
+        """The digests by which files are found."""
+        return self._names.keys()
+
     def keep(self, names: set[str]) -> None:
         """Forget all files but these."""
         if not self.sets.keys() <= names:
@@ -448,6 +471,7 @@ class _Folder:
         """Take what a file is about, as it was just read."""
         examples = tuple(each for one in file.sets.values() for each in one)
         examples += named(examples, file.questions) if file.questions else ()
+        examples += tuple(each for pairs in file.joins.values() for each in pairs.values())
         if examples and self.sets.get(name) != examples:
             self.keep(self.sets.keys() - {name})
             self._add(name, examples)
