@@ -75,7 +75,7 @@ def _contradiction(row: Row) -> str | None:
     examples = row.get("examples", [""])
     if not examples or any(type(example) is not str for example in examples):
         return f"examples: found {shown(examples)}, expected texts; {RESTORE}"
-    questions = row["questions"] if "questions" in row else examples
+    questions: Any = row.get("questions", examples)
     if len(questions) != len(examples) or any(type(each) is not str for each in questions):
         found = shown(questions)
         return (
