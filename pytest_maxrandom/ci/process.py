@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pytest
 
@@ -34,8 +34,13 @@ def pytest_configure(config: pytest.Config) -> None:
         Path(os.environ[_ROOT]).write_text(str(config.rootpath), encoding="utf-8")
 
 
-def run_pytest(arguments: Sequence[str]) -> tuple[int, Path]:
+def run_pytest(arguments: Sequence[str], told: Mapping[str, str] = {}) -> tuple[int, Path]:
     """Run pytest in the current folder; its output goes where this process's does.
+
+    Parameters
+    ----------
+    told : mapping of str to str
+        More of its environment.
 
     Returns
     -------
@@ -46,20 +51,20 @@ def run_pytest(arguments: Sequence[str]) -> tuple[int, Path]:
     """
     command = [sys.executable, "-m", "pytest", "-p", __name__, *arguments]
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder) / "root"
+        root = Path(folder) / "root"
         # In a session of its own, so that an interrupt reaches it once: through this process. At
         # the second one pytest would give up its reports.
         with (
             subprocess.Popen(
                 command,
-                env={**os.environ, _ROOT: str(told)},
+                env={**os.environ, **told, _ROOT: str(root)},
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             ) as process,
             _interrupts_for(process),
         ):
             code = process.wait()
-        found = Path(told.read_text(encoding="utf-8")) if told.exists() else Path.cwd()
+        found = Path(root.read_text(encoding="utf-8")) if root.exists() else Path.cwd()
     return (code if code >= 0 else 128 - code), found
 
 

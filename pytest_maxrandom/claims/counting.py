@@ -6,6 +6,7 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from pytest_maxrandom.claims.earlier import EarlierTasks
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.ledger.history import ClaimedSet
@@ -15,7 +16,7 @@ from pytest_maxrandom.stats.looks import spent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import PurePosixPath
+    from pathlib import Path, PurePosixPath
 
     from pytest_maxrandom.claims.nulls import Condition
     from pytest_maxrandom.claims.planned import PlannedClaim
@@ -132,9 +133,21 @@ def own_tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
 
 
 def claim_ledger(
-    planned: PlannedClaim, run: str = "", files: LedgerFiles | None = None
+    planned: PlannedClaim,
+    run: str = "",
+    files: LedgerFiles | None = None,
+    earlier: EarlierTasks | None = None,
 ) -> SetLedger:
     """Return the ledger of a claim's examples, which its siblings' prompts are no tries in.
+
+    Parameters
+    ----------
+    run : str
+        Names the session in what is written.
+    files : LedgerFiles, optional
+        What it has read already.
+    earlier : EarlierTasks, optional
+        What the tasks of the claim's folder asked before, perhaps in other words.
 
     Raises
     ------
@@ -144,7 +157,10 @@ def claim_ledger(
     siblings = planned.design.siblings(planned.replicate) if planned.design else None
     condition = planned.condition
     examples = condition.prompt_set.validation
-    return SetLedger(planned.ledger, run, condition.task.name, examples, siblings, files)
+    ledger = SetLedger(planned.ledger, run, condition.task.name, examples, siblings, files)
+    if earlier is not None:
+        earlier.join(ledger, examples)
+    return ledger
 
 
 class ClaimsOfRun:
@@ -154,11 +170,18 @@ class ClaimsOfRun:
         self.claims = list(dict.fromkeys(claims))
         self._by_key: dict[tuple[str, int], list[PlannedClaim]] = {}
         self._near: dict[Condition, int] = {}
+        self._earlier: dict[Path, EarlierTasks] = {}
         for claim in self.claims:
             self._by_key.setdefault(_claim_key(claim), []).append(claim)
 
     def __iter__(self) -> Iterator[PlannedClaim]:
         return iter(self.claims)
+
+    def earlier(self, planned: PlannedClaim) -> EarlierTasks:
+        """Return what the tasks of a claim's folder asked before, read once for all claims."""
+        if planned.base not in self._earlier:
+            self._earlier[planned.base] = EarlierTasks(planned.base)
+        return self._earlier[planned.base]
 
     def that_count_for(self, planned: PlannedClaim) -> list[PlannedClaim]:
         """Return the claims whose prompts may count for a claim: no siblings.

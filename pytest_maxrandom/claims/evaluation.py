@@ -33,7 +33,7 @@ from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decide
 from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pytest_maxrandom.claims.decided import Undecidable
     from pytest_maxrandom.claims.planned import PlannedClaim
@@ -77,10 +77,15 @@ class Evaluation:
         self._subject = subject_of(planned)
         condition = planned.condition
         self.jobs = condition.jobs(planned.suite.scoring)
-        self._ledger = claim_ledger(planned, session.run, session.ledgers)
+        earlier = run.earlier(planned)
+        self._ledger = claim_ledger(planned, session.run, session.ledgers, earlier)
         examples, left = condition.prompt_set.validation, list[Remark]()
+        at_base: Collection[str] = ()
         if not planned.simulated:  # no commit holds a ledger of such
             left = left_behind(planned.ledger, examples, self._subject, session.run)
+            at_base = earlier.ledger
+        if not planned.replicate:  # whose examples are others by design
+            left += self._ledger.begun_anew(self._subject.claim, at_base)
         self._left_behind = left
         self._all, self._run = run, run.that_count_for(planned)
         self.tries = ClaimTries(planned, self._run, self._ledger, self._subject)

@@ -137,7 +137,7 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
     ModelError
         If the model's files cannot be read.
     """
-    ledger = claim_ledger(planned)
+    ledger = claim_ledger(planned, earlier=run.earlier(planned))
     identify = _by_content if ledger.tries() else _by_place
     subject = identify(planned)
     of_claim = planned.counted == "claim"

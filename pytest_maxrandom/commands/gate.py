@@ -12,6 +12,7 @@ from pytest_maxrandom.ci.gate import Watch, discard, judge, known_base, report_f
 from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.errors import GitError, ReportError
 from pytest_maxrandom.host.data import Boundary, work_tree
+from pytest_maxrandom.ledger.base import BASE
 from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
 from pytest_maxrandom.reports.guessers import odds_section
 from pytest_maxrandom.reports.markdown import MARKDOWN
@@ -125,7 +126,7 @@ def run(options: argparse.Namespace) -> str:
         root, said, outcome = Path.cwd(), list[str](), unread_base(str(error))
     else:
         with _boundary(options).in_force():
-            code, root = run_pytest([*arguments, *suites])
+            code, root = run_pytest([*arguments, *suites], {BASE: ref} if ref else {})
         recorded, said = _read(files["json"])
         outcome = judge(code, recorded, ", ".join(suites))
         if watch is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -16,12 +17,13 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.fields import FIELDS
-from pytest_maxrandom.ledger.files import rows_of
+from pytest_maxrandom.ledger.files import LedgerFile, rows_of
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import fact, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.opened import read_once
+from pytest_maxrandom.ledger.questions import explained
 from pytest_maxrandom.ledger.summary import FileSummary, mistakes, summary
 from pytest_maxrandom.ledger.union import by_set, merged, unite
 from pytest_maxrandom.notation import accuracy, count
@@ -80,6 +82,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     united = actions.add_parser("unite", help=text, description=f"{text[0].upper()}{text[1:]}.")
     united.set_defaults(run=_unite)
 
+    text = (
+        "write down that reworded questions are others, so that what was tried on the earlier ones "
+        "does not count for them; whoever reviews the change decides whether it is true"
+    )
+    apart = actions.add_parser("apart", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    apart.add_argument("file", type=Path, metavar="FILE", help="the ledger file of the new set")
+    apart.add_argument("--why", required=True, metavar="TEXT", help="why, for who reviews it")
+    apart.set_defaults(run=_apart)
+
     text = "print all prompts, looks and openings as a table"
     export = actions.add_parser("export", help=text, description=f"{text[0].upper()}{text[1:]}.")
     export.add_argument(
@@ -132,7 +143,7 @@ def _shown_of(path: Path) -> list[Path]:
 
     def is_about(file: Path, condition: Condition) -> bool:
         read = read_once(file)
-        known = read.questions | condition.named_questions
+        known = explained([read], condition.named_questions)
         return bool(related(read.sets, condition.example_digests, known))
 
     return [file for file in files if any(is_about(file, condition) for condition in own)]
@@ -233,11 +244,10 @@ def _unlike(path: Path) -> Iterator[str]:
     """Yield the tasks of a suite of which only an earlier form is in the ledger."""
     files = list(map(read_once, _files([path])))
     sets = {digest: examples for file in files for digest, examples in file.sets.items()}
-    questions = {e: q for file in files for e, q in file.questions.items()}
     tasks = {claim.condition.task.name: claim.condition for claim in _claims(path)}
     for task, condition in tasks.items():
         own = condition.example_digests
-        near = related(sets, own, questions | condition.named_questions)
+        near = related(sets, own, explained(files, condition.named_questions))
         if near and set_digest(own) not in near:
             yield (
                 f"{path}: the ledger has no set with the {len(own)} validation examples of {task}; "
@@ -271,6 +281,30 @@ def _unite(options: argparse.Namespace) -> str:
         file, lines = unite(group)
         told.append(f"{lines:,} lines of {len(group)} files in {file}")
     return "\n".join(told) or "each validation set has one file; there is nothing to unite"
+
+
+def _apart(options: argparse.Namespace) -> str:
+    file = LedgerFile(options.file)
+    file.read()
+    file.check_set()
+    if not options.why.strip() or not options.why.isprintable():
+        raise ValueError(f"--why: found {options.why!r}, expected a reason in one line")
+    joins = [sets for sets in file.joins if sets not in file.undone]
+    if not joins:
+        raise ValueError(
+            f"{options.file}: found no line of kind reworded that still counts, so there is "
+            "nothing to undo"
+        )
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    rows = [
+        {"kind": "apart", "when": when, "run": "", "set": new, "before": before, "why": options.why}
+        for new, before in joins
+    ]
+    file.append(lambda: list(map(line_of, rows)))
+    return (
+        f"{options.file}: its questions count as others than those of {len(rows)} earlier "
+        f"{'set' if len(rows) == 1 else 'sets'}; commit the line, and let it be reviewed"
+    )
 
 
 def _export(options: argparse.Namespace) -> str:

@@ -35,6 +35,8 @@ FIELDS: dict[str, dict[str, type]] = {
         "budget": int,
         "accepted": int,
     },
+    "reworded": {**_WHEN, "set": str, "before": str, "pairs": dict},
+    "apart": {**_WHEN, "set": str, "before": str, "why": str},
 }
 """Type of each field of each kind of line, in the order of the line."""
 _OPEN = ("prompt", "correct")
@@ -73,12 +75,15 @@ def _contradiction(row: Row) -> str | None:
     examples = row.get("examples", [""])
     if not examples or any(type(example) is not str for example in examples):
         return f"examples: found {shown(examples)}, expected texts; {RESTORE}"
-    questions = row.get("questions", examples)
+    questions: Any = row.get("questions", examples)
     if len(questions) != len(examples) or any(type(each) is not str for each in questions):
         found = shown(questions)
         return (
             f"questions: found {found}, expected {len(examples)} texts, one an example; {RESTORE}"
         )
+    pairs = row.get("pairs", {})
+    if any(type(each) is not str for each in pairs.values()):
+        return f"pairs: found {shown(pairs)}, expected a text for each question; {RESTORE}"
     sizes = row.get("chances", {"": len(examples)}).values()
     if any(type(size) is not int for size in sizes) or sum(sizes) != len(examples):
         return (

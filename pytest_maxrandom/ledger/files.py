@@ -45,6 +45,11 @@ class LedgerFile:
         Digest of a model to the claims that it has tries of.
     questions : dict
         Digest of an example, of whatever set, to that of its question, where lines say it.
+    joins : dict
+        Digests of a set and of the one before to which questions are examples of that in other
+        words.
+    undone : dict
+        Digests of such sets to why their questions are others nevertheless.
     all_tries : set of Try
         Those of all claims.
     looks : dict
@@ -71,6 +76,8 @@ class LedgerFile:
         self.models: dict[ClaimKey, set[str]] = {}
         self.claims: dict[str, set[ClaimKey]] = {}
         self.questions: dict[str, str] = {}
+        self.joins: dict[tuple[str, str], dict[str, str]] = {}
+        self.undone: dict[tuple[str, str], str] = {}
         self.all_tries: set[Try] = set()
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
@@ -120,6 +127,10 @@ class LedgerFile:
                 return self.sets, row["set"], tuple(row["examples"])
             case "test":
                 return self.tests, row["test"], tuple(row["examples"])
+            case "reworded":
+                return self.joins, (row["set"], row["before"]), row["pairs"]
+            case "apart":
+                return self.undone, (row["set"], row["before"]), row["why"]
             case "look":
                 look = Looked(*(row[name] for name in Looked._fields))
                 return self.looks.setdefault(_claim(row), {}), row["look"], look

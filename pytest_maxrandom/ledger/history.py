@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.ledger.folder import FOLDER
 from pytest_maxrandom.ledger.lines import fact, read_lines, related
+from pytest_maxrandom.ledger.questions import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,6 +61,18 @@ class File:
         return {
             e: q for row in sets for e, q in zip(row["examples"], row["questions"], strict=True)
         }
+
+    @cached_property
+    def joins(self) -> dict[tuple[str, str], dict[str, str]]:
+        """Which questions of a set are examples of the one before in other words."""
+        rows = [row for _, row in self.rows if row["kind"] == "reworded"]
+        return {(row["set"], row["before"]): row["pairs"] for row in rows}
+
+    @cached_property
+    def undone(self) -> dict[tuple[str, str], str]:
+        """Why they are other questions nevertheless."""
+        rows = [row for _, row in self.rows if row["kind"] == "apart"]
+        return {(row["set"], row["before"]): row["why"] for row in rows}
 
     @cached_property
     def _claims(self) -> set[tuple[str, int]]:
@@ -157,7 +170,7 @@ class Commit:
         found = [
             file
             for file in self.files
-            if related(file.sets, examples, {**file.questions, **questions})
+            if related(file.sets, examples, explained([file], questions))
         ]
         return [file for file in found if file.folder == folder] or found
 

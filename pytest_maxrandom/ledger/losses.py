@@ -25,6 +25,8 @@ _NUMBERS = {"n": "n", "correct": "right", "t": "t", "best_correct": "right at be
 _WHAT = {
     "set": "the line of the set {set:.12}, without which nothing in the file counts,",
     "test": "the line of the test set {test:.12}",
+    "reworded": "that the set {set:.12} asks what {before:.12} asked, in other words,",
+    "apart": "that the set {set:.12} asks other questions than {before:.12} ({why})",
     "look": "the look {look:.12} at {model} {shots}-shot",
     "opening": "the opening of the test set {test:.12} by {model} {shots}-shot",
     "feedback": "what {by} learned about the prompt {prompt:.12} with {model} {shots}-shot",

@@ -13,7 +13,7 @@ from pytest_maxrandom.ledger.files import LedgerFile, unreadable, version_of
 from pytest_maxrandom.ledger.questions import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
 _WRITER = ".writer-"
@@ -148,6 +148,17 @@ class LedgerFiles:
         near = index.near(own)
         return [found[name] for name in sorted(found) if name in near]
 
+    def names(self, folder: Path) -> frozenset[str]:
+        """Return what the files of a folder are called now."""
+        return self._folder(folder).names()
+
+    def examples(self, folder: Path) -> Collection[str]:
+        """Return the digests of the examples of all sets of a folder, as `near` knows them.
+
+        Those of their questions stand there, too.
+        """
+        return self._folders[folder].examples if folder in self._folders else ()
+
     def file(self, path: Path) -> LedgerFile:
         """Return a file, as it was when somebody last read it."""
         try:
@@ -193,6 +204,11 @@ class _Folder:
         self._version: tuple[int, ...] | None = None
         self._whole: frozenset[str] | None = None
 
+    @property
+    def examples(self) -> Collection[str]:
+        """The digests by which files are found."""
+        return self._names.keys()
+
     def names(self) -> frozenset[str]:
         """Return what the files are called now; the folder is listed where it may have changed.
 
@@ -232,6 +248,7 @@ class _Folder:
         """Take what a file is about, as it was just read."""
         examples = tuple(each for one in file.sets.values() for each in one)
         examples += named(examples, file.questions) if file.questions else ()
+        examples += tuple(each for pairs in file.joins.values() for each in pairs.values())
         if examples and self.sets.get(name) != examples:
             self.keep(frozenset(self.sets.keys() - {name}))
             self._add(name, examples)

@@ -7,10 +7,10 @@ import hashlib
 import json
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from pytest_maxrandom.tasks.task import Example
 
@@ -24,6 +24,55 @@ _BETWEEN_DIGITS = re.compile(r"(?<=\d)\s+(?=\d)")
 _SPACE = re.compile(r"\s+")
 _CLOSING = ".,;:!?\u00a1\u00bf\u037e\u055c\u055e\u061b\u061f\u06d4\u0964\u0965\u3001\u3002\uff61"
 _GAP = "\x00"  # which no normalised text has
+
+
+class Explaining(Protocol):
+    """What lines say of questions."""
+
+    @property
+    def questions(self) -> Mapping[str, str]:
+        """Digest of an example to that of its question."""
+
+    @property
+    def joins(self) -> Mapping[tuple[str, str], Mapping[str, str]]:
+        """Which questions of a set are examples of one before in other words.
+
+        Digests of both sets, to digests of questions, each with that of the example.
+        """
+
+    @property
+    def undone(self) -> Container[tuple[str, str]]:
+        """Sets, and those before, whose questions are others nevertheless."""
+
+
+def explained(lines: Iterable[Explaining], own: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return what the question of each example is, also of those in other words.
+
+    Parameters
+    ----------
+    lines : iterable of Explaining
+        Files of a ledger.
+    own : mapping of str to str, optional
+        Digests of examples to those of their questions, which is known for certain.
+    """
+    files = list(lines)
+    questions = {e: q for file in files for e, q in file.questions.items()} | dict(own or {})
+    renamed = {
+        question: example
+        for file in files
+        for sets, pairs in file.joins.items()
+        if not any(sets in other.undone for other in files)
+        for question, example in pairs.items()
+    }
+
+    def first(question: str) -> str:
+        seen = set()
+        while question in renamed and question not in seen:
+            seen.add(question)
+            question = questions.get(renamed[question], renamed[question])
+        return question
+
+    return {e: first(q) for e, q in questions.items()} if renamed else questions
 
 
 def visible_text(text: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ledger.folder import (
@@ -15,12 +17,12 @@ from pytest_maxrandom.ledger.folder import (
 )
 from pytest_maxrandom.ledger.lines import ClaimKey, TriesOfClaim, overlap, related, set_digest
 from pytest_maxrandom.ledger.opened import read_folder
-from pytest_maxrandom.ledger.questions import named
+from pytest_maxrandom.ledger.questions import explained, named
 from pytest_maxrandom.ledger.union import common_of
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.ledger.files import LedgerFile
@@ -29,6 +31,15 @@ if TYPE_CHECKING:
     Siblings = Callable[[str], Collection[str]]
 
 _SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What no line says yet of questions in other words."""
+
+    joins: dict[tuple[str, str], dict[str, str]]
+    questions: dict[str, str] = field(default_factory=dict)
+    undone: tuple[tuple[str, str], ...] = ()
 
 
 class SetFiles:
@@ -56,9 +67,11 @@ class SetFiles:
         self._examples = tuple(example for example, _ in questions)
         self._questions = dict(questions)
         self._digest = set_digest(self._examples)
+        self._reworded: dict[str, str] = {}
         self._before: list[tuple[list[LedgerFile], int]] = []
         self.problems: list[Remark] = []
-        self.path = folder / f"{slug(task)}-{self._digest[:_SHOWN]}.jsonl"
+        self._slug = slug(task)
+        self.path = folder / f"{self._slug}-{self._digest[:_SHOWN]}.jsonl"
         self._beside: dict[Path, LedgerFile] = {}
         self._find()
         if files.is_shared(folder):
@@ -98,7 +111,8 @@ class SetFiles:
     @property
     def _near(self) -> list[LedgerFile]:
         """The files of the ledger as they are now that may say anything of this set."""
-        return self._opened.near(self._folder, {*self._questions, *self._questions.values()})
+        names = {*self._questions, *self._questions.values(), *self._reworded.values()}
+        return self._opened.near(self._folder, names)
 
     @property
     def _sharing(self) -> list[LedgerFile]:
@@ -148,12 +162,100 @@ class SetFiles:
             if file.torn
         ]
 
+    def may_be_new(self, before: Collection[str]) -> bool:
+        """Tell whether a set was not there before; see `begun_anew`."""
+        if not before:
+            return all(file.empty for file in self._own)
+        return not any(f"-{self._digest[:_SHOWN]}" in name for name in before)
+
+    @property
+    def examples_elsewhere(self) -> Collection[str]:
+        """The digests of the examples of all sets of the ledger."""
+        return self._opened.examples(self._folder)
+
+    def join(self, reworded: Mapping[str, str]) -> dict[tuple[str, str], dict[str, str]]:
+        """Count what was tried on a set that asked the same in other words.
+
+        Parameters
+        ----------
+        reworded : mapping of str to str
+            Digests of questions of this set to those of earlier examples.
+
+        Returns
+        -------
+        dict
+            Digests of this set and of each that is found by that alone, to the questions; nothing
+            of sets of which a line says that they ask something else.
+        """
+        self._reworded = dict(reworded)
+        near = self._near
+        undone = {before for file in near for new, before in file.undone if new == self._digest}
+        others = {
+            digest: set(examples)
+            for file in near
+            for digest, examples in file.sets.items()
+            if digest != self._digest
+        }
+        left_out = {each for digest in undone & others.keys() for each in others[digest]}
+        found = {new: old for new, old in reworded.items() if old not in left_out}
+        same = {digest for files, _ in self._before for file in files for digest in file.sets}
+        self._reworded = found
+        self._relate(near)
+        now = {digest for files, _ in self._before for file in files for digest in file.sets}
+        joins = {
+            (self._digest, digest): pairs
+            for digest in now - same
+            if (pairs := {new: old for new, old in found.items() if old in others[digest]})
+        }
+        if not joins:
+            self._reworded = {}
+            self._relate(near)
+        return joins
+
+    def begun_anew(self, claim: ClaimKey, before: Collection[str]) -> list[Remark]:
+        """Tell where prompts of a claim were tried on a set of this task that this one is not.
+
+        Nothing is told of a set that was there before, however other ones go on.
+
+        Parameters
+        ----------
+        before : collection of str
+            What the files of the ledger were called at the base; empty where nothing is known of
+            that. Then a set is new that the claim has no tries on yet.
+        """
+        tried = any(file.tries.get(claim) for file in self._own)
+        if not self.may_be_new(before) if before else tried:
+            return []
+        same = {file.path for file in self._files}
+        task = f"{self._slug}-"
+        names = self._opened.names(self._folder)
+        named_so = (self._folder / name for name in names if name.startswith(task))
+        others = {file.path: file for file in self._near}
+        others |= {path: self._opened(path) for path in named_so if path.exists()}
+        told: list[tuple[int, Remark]] = []
+        for path, file in others.items():
+            tries = [one for each in self._tries(file, {claim}) for one in each.tries]
+            if path in same or not tries:
+                continue
+            (earlier,) = file.sets.values()
+            known = self._known([file])
+            own, theirs = (Counter(named(each, known)) for each in (self._examples, earlier))
+            values = {
+                "file": str(path),
+                "prompts": len(tries),
+                "new": (own - theirs).total(),
+                "examples": own.total(),
+                "gone": (theirs - own).total(),
+                "before": theirs.total(),
+                "as_they_stood": not file.questions,
+                "why": next((why for one in self._own for why in one.undone.values()), ""),
+            }
+            told.append((len(tries), Remark("begun_anew", values)))
+        return [max(told, key=lambda each: each[0])[1]] if told else []
+
     def _known(self, files: Iterable[LedgerFile]) -> dict[str, str]:
         """Return what is known of the questions of examples, of this set and those of files."""
-        known: dict[str, str] = {}
-        for file in files:
-            known |= file.questions
-        return known | self._questions
+        return explained([*files, _Found({("", ""): self._reworded})], self._questions)
 
     def _siblings_in(self, file: LedgerFile) -> set[str]:
         """Return the digests of the prompts of a file that are no tries."""
@@ -174,14 +276,19 @@ class SetFiles:
 
     def _find(self) -> None:
         """Find the file of this set, and those of the sets that it was before."""
-        files: dict[str, list[LedgerFile]] = {}
         near = self._near
+        if own := [file.path for file in near if self._digest in file.sets]:
+            self.path = common_of(own)
+            self._beside = {path: self._opened.file(path) for path in own if path != self.path}
+        self._relate(near)
+
+    def _relate(self, near: Sequence[LedgerFile]) -> None:
+        """Find the sets that it was before."""
+        self._before = []
+        files: dict[str, list[LedgerFile]] = {}
         for file in near:
             for digest in file.sets:
                 files.setdefault(digest, []).append(file)
-        if own := [file.path for file in files.get(self._digest, ())]:
-            self.path = common_of(own)
-            self._beside = {path: self._opened.file(path) for path in own if path != self.path}
         sets = {digest: found[0].sets[digest] for digest, found in files.items()}
         known = self._known(near)
         while bare := [

@@ -93,6 +93,7 @@ class SetLedger(SetFiles):
         }
         super().__init__(folder, task, questions, siblings, files or LedgerFiles())
         self._numbers: dict[tuple[object, ...], Row] = {}
+        self._joins: list[Row] = []
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
         """Return what was ever tried for the subject's claim, or for any, on these examples.
@@ -124,7 +125,7 @@ class SetLedger(SetFiles):
 
     def shared_with(self, examples: Sequence[Example]) -> str:
         """Say how many examples another set has in common with this one: ``29 of 40``."""
-        common = shared(map(question_digest, examples), map(self._questions.get, self._examples))
+        common = shared(map(question_digest, examples), named(self._examples, self._questions))
         return f"{count(common)} of {count(len(self._examples))}"
 
     def is_about(self, questions: Sequence[str]) -> bool:
@@ -147,7 +148,7 @@ class SetLedger(SetFiles):
     def notes(self, subject: Subject) -> list[Remark]:
         """Return from where tries of the subject's claim were carried over."""
         now = {tried for file in self._own for tried in file.tries.get(subject.claim, ())}
-        return [
+        return self._joined() + [
             Remark(
                 "tries_of_another_set",
                 {"prompts": len(tries), "common": common, "examples": len(self._examples)},
@@ -163,6 +164,36 @@ class SetLedger(SetFiles):
                 }
                 - now
             )
+        ]
+
+    def join(self, reworded: Mapping[str, str]) -> dict[tuple[str, str], dict[str, str]]:
+        """Count what was tried on a set that asked the same in other words; see `SetFiles.join`.
+
+        What is found so is written with the next lines.
+        """
+        joins = super().join(reworded)
+        facts = ({"set": one, "before": old, "pairs": pairs} for (one, old), pairs in joins.items())
+        self._joins = [self._dated("reworded") | each for each in facts]
+        return joins
+
+    def _joined(self) -> list[Remark]:
+        """Return which sets before asked the same in other words."""
+        files = {digest: files[0] for files, _ in self._before for digest in files[0].sets}
+        joins = {(row["set"], row["before"]): row["pairs"] for row in self._joins}
+        for own in self._own:
+            joins |= {sets: pairs for sets, pairs in own.joins.items() if sets not in own.undone}
+        return [
+            Remark(
+                "reworded",
+                {
+                    "questions": len(pairs),
+                    "examples": len(self._examples),
+                    "file": str(files[before].path),
+                    "own": str(self.path),
+                },
+            )
+            for (_, before), pairs in joins.items()
+            if before in files
         ]
 
     def begun(self, subject: Subject, prompts: Mapping[str, int]) -> None:
@@ -332,17 +363,18 @@ class SetLedger(SetFiles):
         return {(n, t) for one in self._all for n in same for t in one.openings.get(n, ())}
 
     def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
-        return {
-            "kind": kind,
-            "when": datetime.now(UTC).isoformat(timespec="seconds"),
-            "run": self._run,
+        return self._dated(kind) | {
             **{name: getattr(subject, name) for name in SUBJECT},
             **facts,
         }
 
+    def _dated(self, kind: str) -> Row:
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        return {"kind": kind, "when": when, "run": self._run}
+
     def _add(self, *rows: Row) -> bool:
         """Write lines unless they stand there; return whether they do."""
-        if all(map(self._has, rows)):
+        if all(map(self._has, (*rows, *self._joins))):
             return True
         return self._append(lambda: [*self._numbers.values(), *rows])
 
@@ -369,7 +401,7 @@ class SetLedger(SetFiles):
         self._waiting.clear()
         self._numbers.clear()
         self._file.take(self._set)
-        for row in rows:
+        for row in (*self._joins, *rows):
             self._file.take(row)
         # Of two hosts that write at once, at least one sees the other's line before it goes on.
         self._read_beside()
@@ -385,6 +417,7 @@ class SetLedger(SetFiles):
         said = self._questions.keys() <= self._file.questions.keys()
         known = self._digest in self._file.sets and said and not self._file.empty
         top = [] if known else [self._set]
+        top += [row for row in self._joins if not self._has(row)]
         new = [row for row in rows if not self._has(row)]
         return [line_of(line) for line in (*top, *self._waiting, *new)]
 

@@ -19,6 +19,7 @@ from pytest_maxrandom.ledger.lines import (
     set_digest,
 )
 from pytest_maxrandom.ledger.opened import read_folder, read_once
+from pytest_maxrandom.ledger.questions import explained
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ def _mismatch(row: Row, sets: dict[str, int]) -> str:
             f"found the digest {row[kind][:12]}, but the examples of the line give {digest[:12]}; "
             "restore the line from version control"
         )
+    if kind in ("reworded", "apart") and sets and row["set"] not in sets:
+        return f"found the set {row['set'][:12]}; move the line to the file of that set"
     if kind == "prompt" and sets:
         if row["task_digest"] not in sets:
             names = ", ".join(name[:12] for name in sets)
@@ -139,8 +142,8 @@ def summary(paths: Sequence[Path]) -> FileSummary:
     beside = [file for file in read_folder(paths[0].parent) if file.path not in paths]
     sets = {file: examples for file in beside for examples in file.sets.values()}
     # About the same set, changed a little.
-    questions = {e: q for one in (*beside, *own) for e, q in one.questions.items()}
-    others = related(sets, next(iter(own[0].sets.values()), ()), questions)
+    own_set = next(iter(own[0].sets.values()), ())
+    others = related(sets, own_set, explained([*beside, *own]))
     for file in others:
         file.check()
     files = [*own, *others]

@@ -316,7 +316,7 @@ def _flags(run: RunRecord, base: RunRecord | None) -> list[Point]:
         ]
 
     new, old = told(new=True), told(new=False)
-    brief = headlines.flagged(run) if earlier is None else []
+    brief = headlines.flagged(run) if earlier is None else headlines.begun_anew(run)
     return [
         *(("new", each) for each in [*brief, *new[:_MOST_NEW]]),
         *(("more_new", each) for each in new[_MOST_NEW:]),

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     _Record = TypeVar("_Record", bound=Record)
 
-_FLAG = "🚩"
+_FLAG, _CHANGED = "🚩", "⚠️"
 _LONGEST_NAME, _LONGEST_CAUSE = 60, 300
 _NUMBERS = re.compile(r"(best [^()]*) \(([^()]*)\).*", re.DOTALL)
 """How the sentence of a claim that fails begins: reached and needed, then the numbers behind it."""
@@ -231,10 +231,21 @@ def flagged(run: RunRecord) -> list[Question]:
         if claim.outcome == "passed":
             for said in dict.fromkeys(brief(flag) for flag in sorted(claim.red_flags, key=gravity)):
                 found.setdefault((said, summary.asserts(claim)), []).append(known[claim.id])
-    return [
+    return begun_anew(run) + [
         of(Question(_FLAG, (), what=f"{pass_}, but {what}" if claimed else what), about)
         for (what, claimed), about in found.items()
         for pass_ in ["passes" if len(about) == 1 else "pass"]
+    ]
+
+
+def begun_anew(run: RunRecord) -> list[Question]:
+    """Name the claims whose questions have changed, so that earlier prompts do not count."""
+    known = brief_names(run)
+    return [
+        Question(_CHANGED, (known[claim.id],), what=warning.text)
+        for claim in run.claims
+        for warning in claim.warnings
+        if warning.kind == "begun_anew"
     ]
 
 

@@ -299,6 +299,13 @@ SENTENCES: dict[str, str] = {
     "this run only, so make it writable, and run again",
     "left_behind": "{file}, committed in another suite's folder, counts {prompts:of_claims} on "
     "these examples, which this t leaves out; copy that file into {folder}",
+    "begun_anew": "the questions of this claim have changed, so t begins anew: {new:,} of "
+    "{examples:,} are new, and {gone:,} of {before:,} earlier ones are gone; the {prompts:,} "
+    "prompt{prompts:/s} tried on those ({file}) {prompts:does/do} not count"
+    "{as_they_stood:old_lines}{why:told_apart}",
+    "reworded": "{questions:,} of {examples:,} questions are those of an earlier set ({file}) in "
+    "other words, so what was tried there counts. If they are other questions, `maxrandom ledger "
+    "apart {own} --why TEXT` writes that into the ledger, for review.",
     "node_not_used": "the node {node} of the cluster is not used for {model}: {why}",
     "store_unreadable": _STORE + "cannot be read ({why}); it is not used from now on",
     "store_closed": _STORE + "cannot be written to ({why}); results are not stored from now on",
@@ -326,6 +333,10 @@ def _offer(of: Mapping[str, int]) -> str:
     return f"{drawn} in {variants}" if variants else drawn
 
 
+_OLD_LINES = (
+    " (the lines there are of an older version, which knows examples only as they stood, so that "
+    "any change makes another question)"
+)
 UNDECIDED = {
     "no_budget": "t is not declared (`prompts: {budget: N}`)",
     "metric": "the metric is not accuracy",
@@ -347,6 +358,10 @@ _WRITER = Writer(
     p=lambda value: equals(p_value(value)),
     offer=_offer,
     clauses="; ".join,
+    told_apart=lambda why: (
+        f"; a line of the ledger says that they ask something else: {why}" if why else ""
+    ),
+    old_lines=lambda old: _OLD_LINES if old else "",
     drawn=lambda shots: "demonstrations" if shots else "instructions and formats",
     capital=str.capitalize,
     clause=lambda text: text[:1].lower() + text[1:].removesuffix("."),

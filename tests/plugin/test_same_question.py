@@ -5,9 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.results import load
+from tests.repositories import begin_repository, commit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,3 +158,73 @@ def test_lines_of_an_older_version_relate_examples_as_they_stood(suite: Suite) -
     assert sets[0]["examples"] == sets[1]["examples"]
     suite.write(str.upper, word="Still more")
     assert suite.collected() == (3 * T, f"{2 * T} evaluated before")
+
+
+def test_a_count_that_begins_anew_is_told_unfolded_with_the_shares_of_questions(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edit(text: str) -> str:
+        return text if int(text.split()[4]) < 104 else text.replace("even", "odd")
+
+    def run() -> tuple[list[dict[str, str]], str]:
+        suite.pytester.runpytest_inprocess(
+            "--maxrandom-json=r.json", "--maxrandom-report=r.md", "--maxrandom-html=r.html"
+        )
+        claim = json.loads((suite.pytester.path / "r.json").read_text())["claims"][0]
+        return claim["warnings"], (suite.pytester.path / "r.md").read_text()
+
+    suite.write(edit, word="Other")
+    (told,), report = run()
+    assert told["kind"] == "begun_anew"
+    assert f"{N - 4} of {N} are new, and {N - 4} of {N} earlier ones are gone" in told["text"]
+    assert f"the {T} prompts tried on those" in told["text"]
+    assert suite.files[0].name in told["text"] or suite.files[1].name in told["text"]
+    unfolded = report.partition("<details>")[0]
+    assert "t begins anew" in unfolded
+    said = comment(load(suite.pytester.path / "r.json"))
+    assert "t begins anew" in said.partition("<details>")[0]
+    told_again, report = run()
+    assert not told_again
+    assert "t begins anew" not in report
+
+
+def test_questions_in_other_words_are_found_in_git_and_named_and_a_line_undoes_that(
+    suite: Suite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin_repository(suite.pytester.path)
+
+    def notes() -> dict[str, Any]:
+        suite.pytester.runpytest_inprocess("--maxrandom-json=r.json")
+        report = json.loads((suite.pytester.path / "r.json").read_text())
+        (claim,) = report["claims"]
+        found = {each["kind"]: each["text"] for each in claim["notes"] + claim["warnings"]}
+        return found | {"t": claim["t"]}
+
+    (before,) = suite.files
+    # The whole file has new words and a new name, and so has the suite.
+    suite.write(lambda text: f"Tell me: {text}", word="Reworded")
+    (suite.folder / "sums.csv").rename(suite.folder / "questions.csv")
+    text = (suite.folder / "suite.yaml").read_text().replace("sums.csv", "questions.csv")
+    (suite.folder / "suite.yaml").unlink()
+    (suite.folder / "other.yaml").write_text(text)
+    assert suite.collected() == (2 * T, f"{T} evaluated before")
+    told = notes()
+    assert told["t"] == 2 * T
+    assert f"{N} of {N} questions are those of an earlier set" in told["reworded"]
+    assert before.name in told["reworded"]
+    assert "begun_anew" not in told
+    # It stands in the ledger, and so it is known when git does not know the earlier words any more.
+    commit(suite.pytester.path)
+    (new,) = set(suite.files) - {before}
+    assert [json.loads(line)["kind"] for line in new.read_text().splitlines()][:2] == [
+        "set",
+        "reworded",
+    ]
+    assert suite.collected() == (2 * T, f"{T} evaluated before")
+    assert main(["ledger", "verify", str(new)]) == 0
+    assert main(["ledger", "apart", str(new), "--why", "other questions"]) == 0
+    assert suite.collected() == (T, "")
+    assert "reworded" not in notes()
+    assert main(["ledger", "verify", str(new)]) == 0
+    assert main(["ledger", "apart", str(new), "--why", "again"]) == 2
+    assert "there is nothing to undo" in capsys.readouterr().err

@@ -147,7 +147,7 @@ def built(folder: Path, *names: str) -> Built:
             found.processes += 1
             return run(*arguments, **settings)
 
-        patch.setattr(building.subprocess, "run", counted)
+        patch.setattr(subprocess, "run", counted)
         for name, one in zip(names, members(spec, folder, lambda *_: (folder, None)), strict=True):
             try:
                 found.tasks[name] = load_task(one, folder)
