@@ -13,7 +13,8 @@ import pytest
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.listed import shuffles_of_lists
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, strata
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
+from pytest_maxrandom.claims.strata import strata
 from pytest_maxrandom.stats.permutation import max_t_test
 from tests.notes import noted
 from tests.unit.recorded.suites import judged, planned, suite_text
