@@ -234,6 +234,22 @@ class Answers:
                 "nothing; find out what cut off the scored text, and run it again"
             )
 
+    def refuse_graded(self) -> None:
+        """Refuse answers that are neither right nor wrong, which no guesser is compared with yet.
+
+        Raises
+        ------
+        RecordedError
+            If one has a score between 0 and 1, of one sample or on average.
+        """
+        values = self.values
+        for prompt, example in np.argwhere((values > 0) & (values < 1))[:1]:
+            raise self._error(
+                f"prompt {self.prompts[prompt]!r} has the score {values[prompt, example]:.4g} on "
+                f"example {self.examples[example]!r}; a claim is judged by answers that are right "
+                "or wrong, so give 0 or 1 for each"
+            )
+
     @property
     def tried(self) -> int | None:
         """How many prompts were tried, as far as the answers tell."""

@@ -134,9 +134,16 @@ def assess(
         Whether a search has learned of prompts on these examples.
     tree : bool
         Whether t is of all prompts that such a search could have tried.
+
+    Raises
+    ------
+    RecordedError
+        If answers are graded, and not all right or wrong.
     """
     seen = views[0].seen
     answers = seen.answers
+    if answers.scores is not None:
+        answers.refuse_graded()
     scores, best = _scores(metric, views[0].shuffles), best_of(views, metric)
     shuffles = [shuffle for view in views for shuffle in view.shuffles]
     if thrifty and claim.permutation_p is None:

@@ -38,7 +38,6 @@ from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.loader import RecordedSuite, SkippedTask, load_any_suite
-from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
@@ -164,8 +163,8 @@ def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
         for condition in of_task
     ]
     # What is skipped keeps its share, so that levels are the same wherever a suite runs.
-    shared = share_levels([*claims, *missing_claims(suite, backends)])
-    claims = [told_by_clusters(claim) for claim in shared if isinstance(claim, PlannedClaim)]
+    shared = settled([*claims, *missing_claims(suite, backends)])
+    claims = [claim for claim in shared if isinstance(claim, PlannedClaim)]
     if problems := [
         *contradicting(suite, claims),
         *untrainable(suite, claims),
@@ -175,32 +174,29 @@ def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
     return claims
 
 
-def told_by_clusters(planned: PlannedClaim) -> PlannedClaim:
-    """Return a claim, which cannot be told if too few clusters of its own exchange right answers.
+def settled(claims: Sequence[_Claims]) -> list[_Claims]:
+    """Return the claims of a suite, which are known now, with what they claim as it is tested.
 
-    That may have been said of it with other examples.
-    """
-    planned = replace(planned, claim=replace(planned.claim, cannot_tell=None))
-    if planned.claim.permutation_p is None:
-        return planned
-    exchanges = (labels.exchange for labels in shuffled(planned.condition.prompt_set))
-    t = planned.claim.tried(planned.null.t)
-    return replace(planned, claim=planned.claim.beside(exchanges, t))
-
-
-def share_levels(claims: Sequence[_Claims]) -> list[_Claims]:
-    """Let the claims of a suite that are a family share their levels (Bonferroni).
-
-    Their number is known when the suite is read, so a share depends neither on what is selected nor
-    on how the work is spread.
+    Those that are a family share their levels (Bonferroni). Their number is known when the suite is
+    read, so a share depends neither on what is selected nor on how the work is spread. Where too
+    few clusters exchange right answers, a claim cannot be told.
     """
     size = sum(each.claim.family is not None and bool(each.claim.bounds()) for each in claims)
-    return [
+    shared = (
         each
         if each.claim.family is None
         else replace(each, claim=replace(each.claim, family=max(1, size)))
         for each in claims
-    ]
+    )
+    return [*map(told_by_clusters, shared)]
+
+
+def told_by_clusters(each: _Claims) -> _Claims:
+    """Return a claim, which cannot be told if too few clusters exchange right answers."""
+    if each.claim.permutation_p is None:
+        return each
+    t, exchanges = each.exchanges
+    return replace(each, claim=each.claim.beside(exchanges, t))
 
 
 def _where(suite: Suite, index: int, *keys: str) -> tuple[Path, int | None]:

@@ -19,10 +19,11 @@ from pytest_maxrandom.record import (
     note,
 )
 from pytest_maxrandom.stats.clusters import summary
+from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.registry import Backends
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import ClaimHeading, Record
+    from pytest_maxrandom.stats.exchanges import Exchange
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.recorded import (
         RecordedModelSpec,
@@ -81,6 +83,11 @@ class ClaimOfSuite(Planned):
     def simulated(self) -> bool:
         """Whether a rule made the answers up."""
         return False
+
+    @property
+    def exchanges(self) -> tuple[int, Iterable[Exchange]]:
+        """As the best of how many it is tested, and all ways to exchange right answers, if any."""
+        return 0, ()
 
     def heading(self, node_id: str, suite: str) -> ClaimHeading:
         """Return what the records of a claim, and of the checks that go with it, begin with."""
@@ -146,6 +153,12 @@ class PlannedClaim(ClaimOfSuite):
     """All replicates of the suite's claims; None where it has none."""
     model_line: int | None = None
     """Where in the suite file the model stands, from 1."""
+
+    @property
+    def exchanges(self) -> tuple[int, Iterable[Exchange]]:
+        """As the best of how many it is tested, and all ways to exchange right answers."""
+        orders = shuffled(self.condition.prompt_set)
+        return self.claim.tried(self.null.t), (labels.exchange for labels in orders)
 
     def with_t(self, t: int) -> PlannedClaim:
         """Return the claim with t prompts in all, of which the sweep's are a part."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.plan import share_levels
+from pytest_maxrandom.claims.plan import settled
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.stated import Evidence
+    from pytest_maxrandom.stats.exchanges import Exchange
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
 
@@ -32,6 +33,13 @@ class RecordedClaim(ClaimOfSuite):
     model: RecordedModelSpec
     evidence: Evidence | None
     """None where the results are missing."""
+
+    @property
+    def exchanges(self) -> tuple[int, Iterable[Exchange]]:
+        """As the best of how many it is tested, and all ways to exchange right answers, if any."""
+        if self.evidence is None or isinstance(self.evidence.shuffles, NoPermutations):
+            return 0, ()
+        return self.evidence.null.t, (each.exchange for each in self.evidence.shuffles)
 
     @property
     def name_of_model(self) -> str:
@@ -118,16 +126,7 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
             planner.problems.append(Problem(suite.path, claim.line, f"{claim.task}: {idle}"))
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
-    return [*map(_told, share_levels(claims))]
-
-
-def _told(claim: RecordedClaim) -> RecordedClaim:
-    """Return a claim, which cannot be told where too few clusters exchange right answers."""
-    evidence = claim.evidence
-    if evidence is None or isinstance(evidence.shuffles, NoPermutations):
-        return claim
-    exchanges = (each.exchange for each in evidence.shuffles)
-    return replace(claim, claim=claim.claim.beside(exchanges, evidence.null.t))
+    return settled(claims)
 
 
 class _Planner:

@@ -19,13 +19,8 @@ from pytest_maxrandom.claims.publication import (
     of_examples,
     published,
 )
-from pytest_maxrandom.claims.shuffles import (
-    NoPermutations,
-    Shuffle,
-    beside_orders,
-    by_places,
-    strata,
-)
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, beside_orders
+from pytest_maxrandom.claims.strata import by_places, strata
 from pytest_maxrandom.claims.verdict import APPROXIMATE, COUNTED, EXACT
 from pytest_maxrandom.notation import chances, span
 from pytest_maxrandom.record import Remark

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.guessers import guessers as guessers_of
 from pytest_maxrandom.reports.phrases import best_interval, best_value
+from pytest_maxrandom.reports.quantities import metric_name
 from pytest_maxrandom.reports.summary import by_suite, label, model_name, shots
-from pytest_maxrandom.reports.wording import metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -186,7 +186,7 @@ def adjust(claims: Sequence[ClaimRecord], adjustment: Adjustment) -> None:
 
 def _joint_p(claim: ClaimRecord) -> float | None:
     """Return one p-value for all that is claimed; p_max where a claim bounds none."""
-    from pytest_maxrandom.reports.wording import levels_of
+    from pytest_maxrandom.reports.quantities import levels_of
     from pytest_maxrandom.stats.multiplicity import joint_p_value
 
     if not claim.asserted:

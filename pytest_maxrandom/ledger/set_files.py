@@ -1,4 +1,4 @@
-"""Which files of a ledger are about a validation set, and the sets that it was before."""
+"""Which files of a ledger are about a validation set or what it was before, and their tries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from pytest_maxrandom.ledger.folder import (
     new_writer,
     slug,
 )
-from pytest_maxrandom.ledger.lines import ClaimKey, TriesOfClaim, overlap, related, set_digest
+from pytest_maxrandom.ledger.lines import (
+    ClaimKey,
+    TriesOfClaim,
+    linked,
+    overlap,
+    related,
+    set_digest,
+)
 from pytest_maxrandom.ledger.opened import read_folder
 from pytest_maxrandom.ledger.questions import explained, named
 from pytest_maxrandom.ledger.union import common_of
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.ledger.files import LedgerFile
+    from pytest_maxrandom.ledger.lines import Subject, Try
     from pytest_maxrandom.ledger.opened import LedgerFiles
 
     Siblings = Callable[[str], Collection[str]]
@@ -43,7 +51,7 @@ class _Found:
 
 
 class SetFiles:
-    """Finds and reads the files of a set; see `pytest_maxrandom.ledger.SetLedger`.
+    """Finds and reads the files of a set, and its tries; see `pytest_maxrandom.ledger.SetLedger`.
 
     Parameters
     ----------
@@ -161,6 +169,50 @@ class SetFiles:
             for file in self._beside.values()
             if file.torn
         ]
+
+    def tries(self, subject: Subject | None = None) -> frozenset[Try]:
+        """Return what was ever tried for the subject's claim, or for any, on these examples.
+
+        Of the claim are all models of its name, and all names of these models.
+        """
+        claims = None if subject is None else self._connected(subject)
+        found = [each for file in self._files for each in self._tries(file, claims)]
+        if subject is None:
+            return frozenset(tried for each in found for tried in each.tries)
+        return linked(found, subject.claim, {subject.model_digest})
+
+    def count(self, tries: set[Try]) -> int:
+        """Return how many tries there are for any claim, together with some."""
+        if len(self._files) == 1 and not self._siblings_in(self._file):
+            known = self._file.all_tries
+            return len(known) + len(tries - known)
+        return len(self.tries() | tries)
+
+    def _connected(self, subject: Subject) -> set[ClaimKey]:
+        """Return the claims that names and models connect with a subject's, siblings' as well.
+
+        All others can be no tries of it, so that they need not be looked at.
+        """
+        files = self._files
+        claims, digests = {subject.claim}, {subject.model_digest}
+        new_claims, new_digests = claims, digests
+        while new_claims or new_digests:
+            of_names = {
+                digest
+                for file in files
+                for claim in new_claims
+                for digest in file.models.get(claim, ())
+            }
+            of_models = {
+                claim
+                for file in files
+                for digest in new_digests
+                for claim in file.claims.get(digest, ())
+                if claim.shots == subject.shots
+            }
+            new_claims, new_digests = of_models - claims, of_names - digests
+            claims, digests = claims | new_claims, digests | new_digests
+        return claims
 
     def may_be_new(self, before: Collection[str]) -> bool:
         """Tell whether a set was not there before; see `begun_anew`."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import LockError
 from pytest_maxrandom.ledger.fields import SUBJECT, Row
 from pytest_maxrandom.ledger.lines import (
-    ClaimKey,
     Looked,
     Subject,
     Told,
@@ -18,7 +17,6 @@ from pytest_maxrandom.ledger.lines import (
     examples_digest,
     fact,
     line_of,
-    linked,
     look_digest,
     related,
     search_digest,
@@ -94,24 +92,6 @@ class SetLedger(SetFiles):
         super().__init__(folder, task, questions, siblings, files or LedgerFiles())
         self._numbers: dict[tuple[object, ...], Row] = {}
         self._joins: list[Row] = []
-
-    def tries(self, subject: Subject | None = None) -> frozenset[Try]:
-        """Return what was ever tried for the subject's claim, or for any, on these examples.
-
-        Of the claim are all models of its name, and all names of these models.
-        """
-        claims = None if subject is None else self._connected(subject)
-        found = [each for file in self._files for each in self._tries(file, claims)]
-        if subject is None:
-            return frozenset(tried for each in found for tried in each.tries)
-        return linked(found, subject.claim, {subject.model_digest})
-
-    def count(self, tries: set[Try]) -> int:
-        """Return how many tries there are for any claim, together with some."""
-        if len(self._files) == 1 and not self._siblings_in(self._file):
-            known = self._file.all_tries
-            return len(known) + len(tries - known)
-        return len(self.tries() | tries)
 
     def refresh(self) -> None:
         """Write what waits, and read what other processes have added."""
@@ -329,32 +309,6 @@ class SetLedger(SetFiles):
         ):
             return None
         return len(self._openings(questions))
-
-    def _connected(self, subject: Subject) -> set[ClaimKey]:
-        """Return the claims that names and models connect with a subject's, siblings' as well.
-
-        All others can be no tries of it, so that they need not be looked at.
-        """
-        files = self._files
-        claims, digests = {subject.claim}, {subject.model_digest}
-        new_claims, new_digests = claims, digests
-        while new_claims or new_digests:
-            of_names = {
-                digest
-                for file in files
-                for claim in new_claims
-                for digest in file.models.get(claim, ())
-            }
-            of_models = {
-                claim
-                for file in files
-                for digest in new_digests
-                for claim in file.claims.get(digest, ())
-                if claim.shots == subject.shots
-            }
-            new_claims, new_digests = of_models - claims, of_names - digests
-            claims, digests = claims | new_claims, digests | new_digests
-        return claims
 
     def _openings(self, questions: Sequence[tuple[str, str]]) -> set[tuple[str, Try]]:
         tests = {name: test for one in self._all for name, test in one.tests.items()}

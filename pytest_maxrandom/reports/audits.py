@@ -27,7 +27,8 @@ from pytest_maxrandom.reports.csv import field
 from pytest_maxrandom.reports.layout import table_lines
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.red_flags import sentence as flag_sentence
-from pytest_maxrandom.reports.remarks import Writer, worded as remark_worded
+from pytest_maxrandom.reports.remarks import worded as remark_worded
+from pytest_maxrandom.reports.sentences import Writer
 from pytest_maxrandom.reports.tables import Column, Name, tabulate
 from pytest_maxrandom.reports.text import listed, shorten, visible
 

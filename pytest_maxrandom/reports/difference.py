@@ -14,12 +14,12 @@ from pytest_maxrandom.record import OUTCOMES, ClaimRecord, Record, RunRecord
 from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, lacking
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.phrases import best_value, decisive_p, needed_score
+from pytest_maxrandom.reports.quantities import examples
 from pytest_maxrandom.reports.reasons import REASONS
 from pytest_maxrandom.reports.summary import became, names, records
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
 from pytest_maxrandom.reports.text import clauses, visible
 from pytest_maxrandom.reports.trend import written_moment
-from pytest_maxrandom.reports.wording import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

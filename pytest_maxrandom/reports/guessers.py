@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import P_VALUES, accuracy, count
 from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.quantities import metric_name, mix_of, sizes_by_chance
 from pytest_maxrandom.reports.summary import names
-from pytest_maxrandom.reports.wording import metric_name, mix_of, sizes_by_chance
 from pytest_maxrandom.stats.best_of import first_count
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline

@@ -27,6 +27,7 @@ from pytest_maxrandom.record import (
 )
 from pytest_maxrandom.reports import phrases, summary
 from pytest_maxrandom.reports.label_bias import bias_found
+from pytest_maxrandom.reports.quantities import levels_of, p_is
 from pytest_maxrandom.reports.red_flags import (
     MOST_NAMES,
     Raised,
@@ -38,7 +39,7 @@ from pytest_maxrandom.reports.red_flags import (
 )
 from pytest_maxrandom.reports.tables import Cell, Name
 from pytest_maxrandom.reports.text import clauses, listed, shorten, visible
-from pytest_maxrandom.reports.wording import failure, levels_of, p_is
+from pytest_maxrandom.reports.wording import failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

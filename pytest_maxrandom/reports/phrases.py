@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
 from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ALLOWED
+from pytest_maxrandom.reports.quantities import examples, levels_of, metric_name, p_is, shown_p
 from pytest_maxrandom.reports.red_flags import MEASURES
 from pytest_maxrandom.reports.searches import rule
 from pytest_maxrandom.reports.text import clauses, listed
-from pytest_maxrandom.reports.wording import examples, levels_of, metric_name, p_is, shown_p
 from pytest_maxrandom.stats import multiplicity
 
 if TYPE_CHECKING:

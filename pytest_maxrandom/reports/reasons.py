@@ -23,7 +23,7 @@ from pytest_maxrandom.reports import designs
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
 from pytest_maxrandom.reports.phrases import best_value, decisive, needed_score
-from pytest_maxrandom.reports.wording import metric_name, shown_p
+from pytest_maxrandom.reports.quantities import metric_name, shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

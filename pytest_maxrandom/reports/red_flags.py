@@ -15,7 +15,7 @@ from pytest_maxrandom.errors import DOCUMENTATION, ExtensionError
 from pytest_maxrandom.flags import KINDS, RedFlagKind
 from pytest_maxrandom.host.packages import RED_FLAGS, blamed
 from pytest_maxrandom.notation import accuracy, count, level, p_value, percent, span
-from pytest_maxrandom.reports.remarks import Writer
+from pytest_maxrandom.reports.sentences import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

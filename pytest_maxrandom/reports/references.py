@@ -15,7 +15,7 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.computing import trained
 from pytest_maxrandom.reports.designs import checked, compared
 from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
-from pytest_maxrandom.reports.wording import metric_name
+from pytest_maxrandom.reports.quantities import metric_name
 from pytest_maxrandom.suite.base import QUANTIZATIONS
 
 if TYPE_CHECKING:

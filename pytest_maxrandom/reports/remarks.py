@@ -3,45 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, span
 from pytest_maxrandom.reports.searches import rule, sources
+from pytest_maxrandom.reports.sentences import Writer
 from pytest_maxrandom.reports.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pytest_maxrandom.record import Remark
-
-
-class Writer(Formatter):
-    """Fills the fields of sentences, where a colon stands before how a value is written.
-
-    A slash there stands between what is said of one, or of what is so, and of anything else; else
-    it is one of `kinds`, or a format of Python's.
-    """
-
-    def __init__(self, **kinds: Callable[[Any], str]) -> None:
-        self.kinds = kinds
-
-    def fill(self, template: str, values: Mapping[str, Any], known: str) -> str:
-        """Fill a template; where it has other values, the sentence that is known stays."""
-        try:
-            return self.vformat(template, (), values)
-        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
-            if not known:
-                raise
-            return known
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        """Write a value."""
-        one, slash, other = format_spec.partition("/")
-        if slash:
-            return one if value == 1 else other
-        known = self.kinds.get(format_spec)
-        return str(super().format_field(value, format_spec)) if known is None else known(value)
 
 
 _DRAWS_ANEW = (

@@ -33,6 +33,7 @@ from pytest_maxrandom.reports import (
     label_bias,
     origins,
     phrases,
+    quantities,
     red_flags,
     references,
     sections,
@@ -53,6 +54,7 @@ PREFIX = "maxrandom/"
 _TOLD = (
     *(notation, text, summary, phrases, red_flags, origins, computing, designs, label_bias),
     *(design_sections, details, headlines, agreement, wording, references, sections, columns),
+    quantities,
 )
 """Modules whose public functions are filters: they read records, and return texts and tables."""
 

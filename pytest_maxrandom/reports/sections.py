@@ -18,10 +18,10 @@ from pytest_maxrandom.reports.columns import (
     was,
 )
 from pytest_maxrandom.reports.phrases import best_value
+from pytest_maxrandom.reports.quantities import examples, levels_of, metric_name, shown_p
 from pytest_maxrandom.reports.red_flags import does
 from pytest_maxrandom.reports.summary import asserts, files, model_name, only_model, shots, variants
 from pytest_maxrandom.reports.tables import STACKED, Cell, Column, Drawing, Name, Table, tabulate
-from pytest_maxrandom.reports.wording import examples, levels_of, metric_name, shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.phrases import best_interval, best_value, needed_score
+from pytest_maxrandom.reports.quantities import examples, levels_of, metric_name
 from pytest_maxrandom.reports.text import visible
-from pytest_maxrandom.reports.wording import examples, levels_of, metric_name
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.stats.winner import interval

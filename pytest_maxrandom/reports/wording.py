@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
     BASELINES,
-    P_VALUES,
     Unmet,
     accuracy,
     count,
@@ -22,7 +20,6 @@ from pytest_maxrandom.notation import (
 )
 from pytest_maxrandom.record import (
     OUTCOMES,
-    STANDINGS,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
@@ -34,12 +31,17 @@ from pytest_maxrandom.record import (
     Searched,
 )
 from pytest_maxrandom.reports import designs, label_bias, red_flags
+from pytest_maxrandom.reports.quantities import (
+    examples,
+    levels_of,
+    metric_name,
+    mix_of,
+    p_is,
+    unmet,
+)
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_passes
 from pytest_maxrandom.stats.multiplicity import above, decisive
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.stats.sizes import Mix
 
 _OF_COUNTS = ("p_max", "union_p")
 """P-values that the number of right answers alone decides; the permutation p does so as well where
@@ -92,60 +94,6 @@ def failure(record: Record) -> str | None:
         if record.message is None:
             raise
         return record.message
-
-
-def levels_of(claim: ClaimRecord) -> dict[str, float]:
-    """Return the level of each p-value that the claim bounds."""
-    return {
-        key: value
-        for key, value in (claim.levels or claim.asserted).items()
-        if key in P_VALUES and isinstance(value, float) and value > 0
-    }
-
-
-def metric_name(claim: ClaimRecord) -> str:
-    """Name what the best prompt is best in."""
-    if claim.metric == "accuracy":
-        return claim.metric
-    from pytest_maxrandom.record.metrics import METRICS  # it needs NumPy, which a summary does not
-
-    known = METRICS.get(claim.metric)
-    return claim.metric if known is None else str(known.words)
-
-
-def shown_p(claim: ClaimRecord, key: str) -> str:
-    """Write a p-value with the digits that it takes to see on which side of its level it is."""
-    log_p = claim.log_p_max if key == "p_max" else None
-    return p_value(getattr(claim, key), log_p, levels_of(claim).get(key))
-
-
-def p_is(claim: ClaimRecord, key: str) -> str:
-    """Say what a p-value is: ``p_max = .031``, or ``p_max > .999``."""
-    return f"{P_VALUES[key]} {equals(shown_p(claim, key))}"
-
-
-def unmet(claim: ClaimRecord) -> list[Unmet]:
-    """List the parts of a claim that are not met, the test set aside."""
-    found = []
-    for key, bound in levels_of(claim).items():
-        p: float | None = getattr(claim, key)
-        if p is not None and above(p, bound):
-            found.append(Unmet(key, p=p, level=bound))
-        elif p is None and key == "permutation_p":
-            found.append(Unmet(key))
-    baseline = claim.asserted.get("beats")
-    above_it = claim.verdict is None or baseline in STANDINGS[claim.verdict].is_above
-    if baseline in BASELINES and not above_it:
-        found.append(Unmet("beats", baseline=baseline))
-    return found
-
-
-def examples(claim: ClaimRecord) -> int | None:
-    """Return how many examples the best prompt was scored on; n may be that of a publication."""
-    if not claim.n or not claim.best_correct or not claim.best_accuracy:
-        return claim.n
-    found = claim.best_correct / claim.best_accuracy
-    return round(found) if math.isfinite(found) else claim.n
 
 
 def _of_claim(claim: ClaimRecord) -> str | None:
@@ -256,21 +204,6 @@ def _ways_above(claim: ClaimRecord) -> str:
         if more := sizes.examples_for_expected_maximum(best, mix, claim.t):
             ways.append(f"use about {count(more)} examples")
     return f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
-
-
-def sizes_by_chance(claim: ClaimRecord) -> dict[Fraction, int]:
-    """Return the number of examples by the chance of one guess; empty where they are not known."""
-    return {Fraction(text): size for text, size in claim.chances.items()}
-
-
-def mix_of(claim: ClaimRecord) -> Mix:
-    """Return the chances of a claim's examples; their mean where they mix and are no 1/m."""
-    sizes = sizes_by_chance(claim)
-    if len(sizes) == 1:
-        return next(iter(sizes))
-    if sizes and all(chance.numerator == 1 for chance in sizes):
-        return {chance.denominator: size for chance, size in sizes.items()}
-    return claim.standard_baseline or 0.0
 
 
 def _context(claim: ClaimRecord, reason: str = "") -> str:

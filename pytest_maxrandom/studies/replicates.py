@@ -139,9 +139,13 @@ def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Pl
         if _drawn(found) == (1, 1):
             problems[Problem(suite.path, suite.line("replicates"), _all_the_same(found[0]))] = None
             continue
+        # What cannot be told was said of other examples.
+        asked = dataclasses.replace(claim.claim, cannot_tell=None)
         further = [
             told_by_clusters(
-                dataclasses.replace(claim, condition=found[k], suite=suites[k], replicate=k)
+                dataclasses.replace(
+                    claim, claim=asked, condition=found[k], suite=suites[k], replicate=k
+                )
             )
             for k in suites
         ]

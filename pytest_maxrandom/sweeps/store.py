@@ -36,8 +36,7 @@ _APPLICATION = 0x4D785264
 """``application_id`` of the file's header ("MxRd"), which distinguishes it from other databases."""
 
 _PATIENCE = 60.0  # seconds; a writer holds the file for milliseconds
-_MOST_KEPT = 2**26
-"""Bytes of what models answered that are kept, besides those to the last questions."""
+_MOST_KEPT = 2**26  # bytes of what models answered, besides those to the last questions
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 # SQLite's own messages may quote damaged bytes.
 _FAILURES = (sqlite3.Error, UnicodeDecodeError)
@@ -125,14 +124,12 @@ class Store:
     def _answers_to(self, questions: str) -> dict[tuple[str, ...], ModelAnswers]:
         """Return what `answered` does, by models: each row is read once, as far as it is kept."""
         since, known = self._answered.pop(questions, (0, {}))
-
-        def new(connection: sqlite3.Connection) -> list[tuple[int, ModelAnswers]]:
-            return read_answers(connection, questions, since if self._kept else 0)
-
-        found = self._read(new) or ()
+        found = self._read(
+            lambda connection: read_answers(connection, questions, since if self._kept else 0)
+        )
         if not self._kept:  # another file was put in its place
             since, known = 0, {}
-        for row, answers in found:
+        for row, answers in found or ():
             since, known[answers.who] = max(since, row), answers
             self._kept += len(answers.codes)
         while self._kept > _MOST_KEPT and self._answered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,11 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.claims.assessment import View, assess
+from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.flags.kind import JudgedAnswers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,3 +120,26 @@ def test_a_task_needs_no_choices() -> None:
     answers = graded(np.array([[0.2, 0.9], [0.4, 0.8]]), inputs=("a", "b"))
     assert (answers.choices, answers.chances, answers.gold, answers.answers) == (None,) * 4
     assert (answers.tried, answers.best) == (2, 1)
+
+
+def test_a_claim_judges_scores_of_0_and_1_and_refuses_those_between() -> None:
+    rng = np.random.default_rng(2)
+    scores = without_own(rng.integers(0, 2, (5, 40)).astype(np.float64))
+    null = replace(Guessers.alike(40, Fraction(1, 2), 5), kinds=(0,) * 5)
+
+    def judged(answers: Answers) -> Any:
+        view = View(JudgedAnswers(read=answers, t=5, chance=Fraction(1, 2)), [])
+        found = assess(Claim(p_max=0.05), null, null.best, [view], thrifty=True)
+        return found.best_correct, found.p_max, found.passed
+
+    plain = judged(graded(scores, scores=None))
+    assert judged(graded(scores)) == judged(graded(np.stack([scores] * 3, axis=2))) == plain
+    scores[1, 3] = 0.25
+    expected = "prompt 'p1' has the score 0.25 on example 'e3'; a claim is judged by answers that"
+    with pytest.raises(RecordedError, match=expected):
+        judged(graded(scores))
+    scores[1, 3] = 1
+    samples = np.stack([scores, scores], axis=2)
+    samples[1, 3] = (0, 1)
+    with pytest.raises(RecordedError, match=r"has the score 0\.5 on"):
+        judged(graded(samples))

@@ -35,11 +35,11 @@ from pytest_maxrandom.reports.page.cells import (
     unpack,
     without_texts,
 )
+from pytest_maxrandom.reports.quantities import metric_name
 from pytest_maxrandom.reports.red_flags import does, page_of, remedy
 from pytest_maxrandom.reports.rendering import Written, render
 from pytest_maxrandom.reports.summary import model_name, names
 from pytest_maxrandom.reports.text import middle_left_out
-from pytest_maxrandom.reports.wording import metric_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.host import machine
 from pytest_maxrandom.ledger import (
     SetLedger,
     Subject,
     examples_digest,
-    files as ledger_files,
     opened,
     set_ledger,
 )
@@ -433,17 +433,27 @@ def test_a_file_that_was_put_back_or_removed_meanwhile_is_read_anew(
 def test_what_rests_is_neither_listed_nor_locked_again_and_what_is_added_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files, listed, locked = LedgerFiles(), list[object](), list[object]()
-    list_, lock = opened.names_in, ledger_files.held
-    monkeypatch.setattr(opened, "names_in", lambda folder: listed.append(folder) or list_(folder))
-    monkeypatch.setattr(ledger_files, "held", lambda *name: locked.append(name) or lock(*name))
+    files, told = LedgerFiles(), list[str]()
+    list_, lock = opened.names_in, machine.held
+
+    def listing(folder: Path) -> set[str]:
+        told.append("listed")
+        return list_(folder)
+
+    def locking(kind: machine.Kind, name: str) -> Any:
+        told.append("locked")
+        return lock(kind, name)
+
+    monkeypatch.setattr(opened, "names_in", listing)
+    monkeypatch.setattr("pytest_maxrandom.ledger.files.held", locking)
     path = fill(tmp_path)
     os.utime(tmp_path, (0, 0))
     together(tmp_path, files)
-    done = len(listed), len(locked)
+    assert {*told} == {"listed", "locked"}
+    told.clear()
     for _ in range(5):
         together(tmp_path, files).refresh()
-    assert (len(listed), len(locked)) == done
+    assert told == []
     other = ledger(tmp_path, examples(1, 11))  # the same set, changed a little
     other.evaluated(OWN, "p7", 10, 3)
     assert together(tmp_path, files).tries() == tries(range(5)) | tries({7})

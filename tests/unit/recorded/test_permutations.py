@@ -14,7 +14,8 @@ import pytest
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.listed import shuffles_of_lists
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, by_places, strata
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
+from pytest_maxrandom.claims.strata import by_places, strata
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.stats.permutation import max_t_test
 from tests.notes import noted

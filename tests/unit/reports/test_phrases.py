@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.reports import phrases, wording
+from pytest_maxrandom.reports import phrases, quantities
 from tests.unit.reports.samples import claim, run, scored, untested
 
 if TYPE_CHECKING:
@@ -136,16 +136,16 @@ def test_another_metric_needs_a_score() -> None:
 @pytest.mark.parametrize("key", ["p_max", "union_p", "permutation_p"])
 def test_each_p_value_is_shown_on_its_side_of_its_level(key: str) -> None:
     above: dict[str, Any] = {key: 0.05001}
-    assert wording.shown_p(claim(**above, asserted={key: 0.05}), key) == ".05001"
-    assert wording.shown_p(claim(**above, asserted={key: 0.1}), key) == ".050"
-    assert wording.shown_p(untested(), key) == "-"
+    assert quantities.shown_p(claim(**above, asserted={key: 0.05}), key) == ".05001"
+    assert quantities.shown_p(claim(**above, asserted={key: 0.1}), key) == ".050"
+    assert quantities.shown_p(untested(), key) == "-"
     assert ".05001" in phrases.guessing(claim(**above, asserted={key: 0.05}))
 
 
 def test_a_bound_of_a_p_value_is_no_equation() -> None:
-    assert wording.p_is(claim(p_max=1.0), "p_max") == "p_max > .999"
-    assert wording.p_is(claim(p_max=0.0, log_p_max=-2000.0), "p_max") == "p_max < 1e-300"
-    assert wording.p_is(claim(p_max=0.25), "p_max") == "p_max = .250"
+    assert quantities.p_is(claim(p_max=1.0), "p_max") == "p_max > .999"
+    assert quantities.p_is(claim(p_max=0.0, log_p_max=-2000.0), "p_max") == "p_max < 1e-300"
+    assert quantities.p_is(claim(p_max=0.25), "p_max") == "p_max = .250"
 
 
 @pytest.mark.parametrize(
