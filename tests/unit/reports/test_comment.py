@@ -320,7 +320,7 @@ def many(number: int, **changed: Any) -> RunRecord:
 
 
 @pytest.mark.parametrize("base", [None, many(1500)])
-@pytest.mark.parametrize("number", [800, 1500])
+@pytest.mark.parametrize("number", [800, pytest.param(1500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("limit", [65_536, 9_000])
 def test_a_comment_is_cut_at_a_row_and_says_so(
     number: int, limit: int, base: RunRecord | None
