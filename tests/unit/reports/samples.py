@@ -327,7 +327,7 @@ def replicates(*counts: int, **changed: Any) -> ReplicatesRecord:
         )
         for number, best in enumerate(counts)
     ]
-    held = [one.passed for one in runs]
+    held = [bool(one.passed) for one in runs]
     share = sum(held) / len(held) if held else None
     task = changed.get("task", "weather")
     record = ReplicatesRecord(
