@@ -62,6 +62,38 @@ class Watch:
         """
         return list(dict.fromkeys([*self._before, *self._lost()]))
 
+    def restarted(self, run: RunRecord, rootdir: Path) -> list[Reservation]:
+        """Return the claims on a task of which the base counts tries, and none of them for these.
+
+        So it is where so many examples are others that the set is a new one.
+        """
+        found = []
+        now = WorkTree(self._tree).files
+        for claim in run.claims:
+            digest = claim.validation.digest if claim.validation and claim.tries else None
+            folder = (rootdir / claim.id.partition("::")[0]).resolve().parent / FOLDER
+            place = _from_root(self._tree, folder)
+            own = next((file.sets[digest] for file in now if digest in file.sets), None)
+            before = {
+                row["set"]: tuple(row["examples"])
+                for file in self._base.files
+                if file.folder == place and any(_is_tried(claim, each) for _, each in file.rows)
+                for _, row in file.rows
+                if row["kind"] == "set" and row["task"] == claim.task
+            }
+            if own and before and not related(before, own):
+                found.append(Reservation("restarted", claim.id))
+        return found
+
+
+def _is_tried(claim: ClaimRecord, row: Row) -> bool:
+    named = (claim.counted_as or claim.model, claim.model_digest)
+    return (
+        row["kind"] == "prompt"
+        and row["shots"] == claim.shots
+        and (row["model"] == named[0] or row["model_digest"] == named[1])
+    )
+
 
 @dataclass
 class Uncounted:

@@ -225,7 +225,12 @@ class _Before:
                 reservations = self._comparison.reservations(run, ran.root, fail_on)
                 if reservations:
                     self._tree.check_fork_known(self._ref)
-            lost = self._watch.lost() if self._watch else []
+            if self._watch is not None:
+                lost = self._watch.lost()
+                again = self._watch.restarted(run, ran.root) if run else []
+                reservations += again
+                for each in again:
+                    each.fails = "restarted" in fail_on
         except (GitError, OSError) as error:
             return unread_base(str(error))
         uncounted = Uncounted()
