@@ -87,12 +87,9 @@ class Watch:
 
 
 def _is_tried(claim: ClaimRecord, row: Row) -> bool:
-    named = (claim.counted_as or claim.model, claim.model_digest)
-    return (
-        row["kind"] == "prompt"
-        and row["shots"] == claim.shots
-        and (row["model"] == named[0] or row["model_digest"] == named[1])
-    )
+    named = row.get("model") == (claim.counted_as or claim.model)
+    same = named or row.get("model_digest") == claim.model_digest
+    return bool(row["kind"] == "prompt" and row["shots"] == claim.shots and same)
 
 
 @dataclass
