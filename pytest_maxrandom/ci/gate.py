@@ -1,4 +1,4 @@
-"""What a gate writes, what a run of pytest means for it, and what the ledger lost meanwhile."""
+"""What a gate writes, and what a run of pytest, and all that is held against it, means for it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_maxrandom.errors import GitError
-from pytest_maxrandom.host.git import repository
-from pytest_maxrandom.ledger.history import Commit, WorkTree
-from pytest_maxrandom.ledger.losses import lost
-from pytest_maxrandom.record import FAILING, RunRecord
+from pytest_maxrandom.record import FAILING, RESERVED, RunRecord
+from pytest_maxrandom.reports.changes import is_partial
 from pytest_maxrandom.reports.summary import records, simulated, tally, unread
 from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from pytest_maxrandom.record import Reservation
 
 _OWN = {
     "json": re.compile(rb'\s*\{\s*"schema_version"\s*:|\s*\Z'),
@@ -37,12 +35,12 @@ _INTERRUPTED = 2
 _ENDED = {
     _INTERRUPTED: "pytest was interrupted",
     3: "pytest had an internal error; the log shows it",
-    4: "pytest got wrong arguments; the log shows them",
+    4: "pytest got wrong arguments, or lost the plugin (`-p no:maxrandom`); the log shows them",
 }
 _Word: TypeAlias = Literal["passed", "failed", "error"]
 _WORDS: dict[int, _Word] = {0: "passed", 1: "failed"}
 _SHOWN = 3
-"""Lines that the ledger lost, in the gate's last sentence."""
+"""Things of a kind that a sentence of the gate names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Outcome:
     word: _Word
     """passed; failed: a claim, or another test, fails; error: not everything could be tested."""
     code: int
-    """The exit code: pytest's own, but NOTHING_TESTED where pytest ended well without a claim."""
+    """The exit code: pytest's own, but never 0 where the report says that not all is well."""
     passed: int
     failed: int
     """Claims, comparisons and contamination checks that hold; those that do not end as they should,
@@ -76,7 +74,9 @@ class Outcome:
 
 
 def judge(code: int, run: RunRecord | None, suites: str) -> Outcome:
-    """Judge a run.
+    """Judge a run by its report; pytest's code can make it worse, and never better.
+
+    Whatever runs in pytest's process, such as a conftest.py, can change that code.
 
     Parameters
     ----------
@@ -90,14 +90,24 @@ def judge(code: int, run: RunRecord | None, suites: str) -> Outcome:
     found = records(run) if run else []
     counts = Counter[str | None](record.outcome for record in found)
     failed = sum(counts[each] for each in FAILING) + (run.not_run if run else 0)
-    if code == 0 and not found:
+    partial = run is not None and is_partial(run)
+    overruled = code == 0 and bool(partial or failed)
+    if overruled:
+        code = _INTERRUPTED if partial else 1
+    elif code == 0 and not found:
         code = NOTHING_TESTED
     word = _WORDS.get(code, "error")
     reason = _reason(code, failed, run, suites)
+    if overruled:
+        what = "not everything was tested" if partial else "not every claim holds"
+        reason = f"pytest ended with code 0, but {what}"
     if run is not None and code in _WORDS and (made_up := simulated(run)):
         word, code = "failed", 1
         reason = f"{made_up[0].lower()}{made_up[1:]}; a gate needs models that are run"
-    told = run is not None and (run.broken or (run.interrupted and code == _INTERRUPTED))
+        overruled = False
+    told = run is not None and (
+        overruled or run.broken or (run.interrupted and code == _INTERRUPTED)
+    )
     sentence = reason
     if run is not None and code != NOTHING_TESTED:
         counted = tally(run) if found or run.not_run else ""
@@ -110,8 +120,8 @@ def _reason(code: int, failed: int, run: RunRecord | None, suites: str) -> str:
     if code == NOTHING_TESTED:
         if run is None:
             return (
-                "pytest succeeded without a report, as with --collect-only or --help: leave out "
-                "such options"
+                "pytest ended without a report, as with --collect-only or --help, or where a test "
+                "ends the process: leave that out"
             )
         return f"no claim was found or selected in {suites}: {_SUITES}"
     if code > 1:
@@ -185,65 +195,50 @@ def known_base(said: str, environ: Mapping[str, str]) -> str:
     return branch and f"refs/remotes/origin/{branch}"
 
 
-class Watch:
-    """Compares the ledger with its base, before a run and after it.
-
-    Before the run it holds what is committed, which the run may add to again. After it the ledger
-    of each suite that was run is there, wherever the suite has been moved to.
-
-    Parameters
-    ----------
-    ref : str
-        The base.
-
-    Raises
-    ------
-    GitError
-        With the way out, if git cannot tell what the ledger was there.
-    """
-
-    def __init__(self, ref: str) -> None:
-        self._ref = ref
-        self._tree = repository(Path.cwd())
-        self._base = Commit(self._tree, ref)
-        self._before = self._lost()
-
-    def _lost(self) -> list[str]:
-        if not self._base.files:
-            return []
-        now = WorkTree(self._tree)
-        return list(map(visible, lost(self._base, now, now.claimed_sets())))
-
-    def judge(self, outcome: Outcome) -> tuple[Outcome, list[str]]:
-        """Return the outcome where the ledger is taken into account, and what is gone.
-
-        That is a sentence each, those of before the run included.
-        """
-        try:
-            found = list(dict.fromkeys([*self._before, *self._lost()]))
-        except (GitError, OSError) as error:
-            return unread_base(str(error)), []
-        if not found:
-            return outcome, []
-        more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        reason = (
-            f"the ledger lost what stood at {self._ref}, so t is too small: "
-            f"{'; '.join(found[:_SHOWN])}{more}. `maxrandom ledger verify --base {self._ref}` "
-            "lists it"
-        )
-        return (
-            dataclasses.replace(
-                outcome,
-                word="failed" if outcome.word == "passed" else outcome.word,
-                code=outcome.code or 1,
-                sentence=f"{outcome.sentence}; {reason}",
-                reason="; ".join(filter(None, [reason, outcome.reason])),
-            ),
-            found,
-        )
-
-
 def unread_base(problem: str) -> Outcome:
     """Return the outcome where the base cannot be read; pytest is then not run."""
-    reason = f"the ledger cannot be compared with its base: {problem}"
+    reason = f"the suites and the ledger cannot be compared with their base: {problem}"
     return Outcome("error", 2, 0, 0, reason, reason)
+
+
+def lines_lost(found: Sequence[str], ref: str) -> str:
+    """Say that the ledger lost lines, of which there is a sentence each."""
+    return (
+        f"the ledger lost what stood at {ref}, so t is too small: {several(found)}. `maxrandom "
+        f"ledger verify --base {ref}` lists it"
+    )
+
+
+def held_against(outcome: Outcome, reasons: Sequence[str]) -> Outcome:
+    """Return an outcome that fails for reasons that pytest does not know."""
+    if not reasons:
+        return outcome
+    return dataclasses.replace(
+        outcome,
+        word="failed" if outcome.word == "passed" else outcome.word,
+        code=outcome.code or 1,
+        sentence="; ".join([outcome.sentence, *reasons]),
+        reason="; ".join(filter(None, [*reasons, outcome.reason])),
+    )
+
+
+def several(found: Sequence[str]) -> str:
+    """Name the first of several things, and say how many others there are."""
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"{'; '.join(found[:_SHOWN])}{more}"
+
+
+def why_fatal(reservations: Sequence[Reservation]) -> list[str]:
+    """Say what fails the gate of what is held against its run, a sentence for each kind."""
+    found = []
+    for kind, shown in RESERVED.items():
+        names = [
+            each.id.partition("::")[2] or each.id
+            for each in reservations
+            if each.fails and each.kind == kind
+        ]
+        if names:
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            told = f"{', '.join(names[:_SHOWN])}{more}"
+            found.append(visible(f"{told} {shown.one if len(names) == 1 else shown.more}"))
+    return found

@@ -1,16 +1,19 @@
 """pytest as a process of its own, so that the gate outlives whatever ends it.
 
-There this module is a plugin that tells what the paths in the reports start from.
+There this module is a plugin that tells what the paths in the reports start from, and which
+templates the user has.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,53 +22,75 @@ if TYPE_CHECKING:
 
     import pytest
 
-_ROOT = "MAXRANDOM_GATE_ROOT"
-"""Names the file that rootdir is written to."""
+_TOLD = "MAXRANDOM_GATE_TOLD"
+"""Names the file that pytest writes to what the gate needs of its configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of pytest."""
+
+    code: int
+    """Its exit code; 128 + s if signal s has ended it, as shells say it."""
+    root: Path
+    """Its rootdir, or the current folder if it ended before it had one."""
+    templates: Path | None
+    """The folder of the user's templates."""
+    shards: str | None
+    """The folder whose answers were judged, where no model was run."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Write rootdir to the file that the gate names, and take interrupts in any case.
+    """Tell the gate of pytest's configuration, and take interrupts in any case.
 
     A shell's background processes ignore them, and so would pytest, which the gate interrupts.
     """
-    if _ROOT in os.environ and not hasattr(config, "workerinput"):
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        Path(os.environ[_ROOT]).write_text(str(config.rootpath), encoding="utf-8")
+    if _TOLD not in os.environ or hasattr(config, "workerinput"):
+        return
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    templates = config.getoption("maxrandom_templates", None)
+    told = {
+        "root": str(config.rootpath),
+        "templates": templates and str(config.invocation_params.dir / templates),
+        "shards": config.getoption("maxrandom_shards", None),
+    }
+    Path(os.environ[_TOLD]).write_text(json.dumps(told), encoding="utf-8")
 
 
-def run_pytest(arguments: Sequence[str], told: Mapping[str, str] = {}) -> tuple[int, Path]:
+def run_pytest(arguments: Sequence[str], known: Mapping[str, str] = {}) -> Ran:
     """Run pytest in the current folder; its output goes where this process's does.
 
     Parameters
     ----------
-    told : mapping of str to str
+    known : mapping of str to str
         More of its environment.
-
-    Returns
-    -------
-    int
-        pytest's exit code; 128 + s if signal s has ended it, as shells say it.
-    Path
-        pytest's rootdir, or the current folder if pytest ended before it had one.
     """
     command = [sys.executable, "-m", "pytest", "-p", __name__, *arguments]
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "root"
+        told = Path(folder) / "told"
         # In a session of its own, so that an interrupt reaches it once: through this process. At
         # the second one pytest would give up its reports.
         with (
             subprocess.Popen(
                 command,
-                env={**os.environ, **told, _ROOT: str(root)},
+                env={**os.environ, **known, _TOLD: str(told)},
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             ) as process,
             _interrupts_for(process),
         ):
             code = process.wait()
-        found = Path(root.read_text(encoding="utf-8")) if root.exists() else Path.cwd()
-    return (code if code >= 0 else 128 - code), found
+        found: dict[str, str | None] = {}
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(told.read_text(encoding="utf-8"))
+    templates = found.get("templates")
+    return Ran(
+        code if code >= 0 else 128 - code,
+        Path(found.get("root") or Path.cwd()),
+        Path(templates) if templates else None,
+        found.get("shards"),
+    )
 
 
 @contextlib.contextmanager

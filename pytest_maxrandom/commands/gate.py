@@ -4,38 +4,68 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_maxrandom.ci import actions
-from pytest_maxrandom.ci.gate import Watch, discard, judge, known_base, report_files, unread_base
+from pytest_maxrandom.ci.comparison import Comparison, Scope
+from pytest_maxrandom.ci.gate import (
+    discard,
+    held_against,
+    judge,
+    known_base,
+    lines_lost,
+    report_files,
+    unread_base,
+    why_fatal,
+)
 from pytest_maxrandom.ci.process import run_pytest
+from pytest_maxrandom.ci.watch import Committed, Uncounted, Watch, how_to_commit
 from pytest_maxrandom.errors import GitError, ReportError
 from pytest_maxrandom.host.data import Boundary, work_tree
+from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger.base import BASE
+from pytest_maxrandom.ledger.history import Commit
+from pytest_maxrandom.record import RESERVED
 from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
 from pytest_maxrandom.reports.guessers import odds_section
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.reports.page.render import headed
+from pytest_maxrandom.reports.rendering import markdown
+from pytest_maxrandom.reports.results import dump, load
+from pytest_maxrandom.reports.summary import reserved
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from pytest_maxrandom.ci.gate import Outcome
-    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.ci.process import Ran
+    from pytest_maxrandom.host.git import Repository
+    from pytest_maxrandom.record import Reservation, Reserved, RunRecord
 
 _REPORT = Path("maxrandom-report/report.md")
+_Ledger = Literal["required", "artifact", "off"]
+_FAIL_ON = ("deselected",)
 _DESCRIPTION = """\
 Run pytest on suites and write the Markdown report, with the JSON report, the page and the JUnit
 file in the same folder. In GitHub Actions it also writes annotations, the step's summary, and the
-outputs code, outcome (passed, failed or error), passed, failed, notice (the reason, where the
-reports do not give it), report, json, page and junit."""
+outputs code, outcome (passed, failed or error), passed, failed, reservations (how many), notice
+(the reason, where the reports do not give it), report, json, page, junit and ledger (files with
+lines to commit).
+
+What a pull request takes out, excuses or weakens since the base, and tries that no committed ledger
+counts, are reservations: they stand in the headline, which then has no tick. Those of the kinds of
+--fail-on fail the gate."""
 _EPILOG = """\
 The exit code is pytest's: 0 if all claims pass, 1 if one fails, 2 if the run was interrupted or a
 suite is wrong, 3 for an internal error, 4 for wrong arguments, 5 if nothing was tested, and 128 + s
-if signal s ended pytest. If pytest succeeds, the gate still returns 5 if there was no claim, and 1
-if results are simulated or the ledger lost lines since the base. The gate runs nothing and returns
-2 if git cannot read the base, or if a file that no gate wrote would be overwritten."""
+if signal s ended pytest. If pytest ends with 0, the report still decides: the gate returns 1 if a
+claim in it does not hold, 2 if it lacks results, and 5 if there is no claim or no report. It also
+returns 1 if results are simulated, the ledger lost lines since the base or lacks tries of this run,
+or a reservation fails it. The gate runs nothing
+and returns 2 if git cannot read the base, or if a file that no gate wrote would be overwritten."""
 
 _ALLOWED = (
     (
@@ -78,8 +108,24 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--base-ref",
         default="",
         metavar="REF",
-        help="branch or commit whose ledger lines must all still be there (default: the base of "
-        "the pull request, if GitHub or GitLab names it); `none` compares with nothing",
+        help="branch or commit whose ledger lines must all still be there, and with whose suites "
+        "those of the work tree are compared (default: the base of the pull request, if GitHub or "
+        "GitLab names it); `none` compares with nothing",
+    )
+    add(
+        "--fail-on",
+        default=",".join(_FAIL_ON),
+        metavar="KINDS",
+        help=f"reservations that fail the gate, separated by commas: {', '.join(RESERVED)}; or "
+        "`none` (default: %(default)s)",
+    )
+    add(
+        "--ledger",
+        choices=get_args(_Ledger),
+        default="required",
+        help="tries on models that are run, and that no committed ledger counts: they fail the "
+        "gate (required, the default), or are a reservation (artifact), or pass (off); the lines "
+        "to commit are kept in the first two cases",
     )
     add(
         "--exit-zero",
@@ -103,10 +149,11 @@ def run(options: argparse.Namespace) -> str:
     """
     suites = _suites([*options.paths, *_words("suites", options.suites)])
     arguments = _words("pytest-args", options.pytest_args)
+    fail_on = _kinds(options.fail_on, options.ledger)
     files = report_files(options.report)
     files["report"].parent.mkdir(parents=True, exist_ok=True)
     discard(files)
-    arguments += [
+    own = [
         f"--maxrandom-report={files['report']}",
         f"--maxrandom-json={files['json']}",
         f"--maxrandom-html={files['page']}",
@@ -117,45 +164,175 @@ def run(options: argparse.Namespace) -> str:
     silence, end_of_silence = actions.silence()
     for line in silence:
         print(line, flush=True)
-    ref = known_base(options.base_ref, os.environ)
-    lost: list[str] = []
-    recorded: RunRecord | None = None
+    found = _Found()
     try:
-        watch = Watch(ref) if ref else None
+        ref = known_base(options.base_ref, os.environ)
+        before = _Before(ref, suites, arguments)
     except (GitError, OSError, ValueError) as error:
-        root, said, outcome = Path.cwd(), list[str](), unread_base(str(error))
+        outcome = unread_base(str(error))
     else:
+        told = {BASE: ref} if ref else {}
         with _boundary(options).in_force():
-            code, root = run_pytest([*arguments, *suites], {BASE: ref} if ref else {})
-        recorded, said = _read(files["json"])
-        outcome = judge(code, recorded, ", ".join(suites))
-        if watch is not None:
-            outcome, lost = watch.judge(outcome)
-            said += lost
+            ran = run_pytest([*arguments, *own, *suites], told)
+        outcome = before.judge(ran, files, found, fail_on, options.ledger)
     options.status = 0 if options.exit_zero else outcome.code
+    recorded = found.recorded
     try:
         actions.write_summary(_summary(files["report"], outcome, recorded))
     except OSError as error:
-        said.append(f"the step's summary was not written: {error}")
-    actions.write_outputs(
-        {
-            "code": str(outcome.code),
-            "outcome": outcome.word,
-            "passed": str(outcome.passed),
-            "failed": str(outcome.failed),
-            "notice": outcome.notice,
-            **{
-                name: file.as_posix()
-                for name, file in files.items()
-                if file.exists() and (name != "json" or recorded is not None)
-            },
-        }
-    )
-    said.append(f"{outcome.word}: {outcome.sentence}")
-    last = [f"maxrandom gate: {sentence}" for sentence in said]
-    return "\n".join(
-        [*last, *end_of_silence, *_commands(outcome, recorded, root, first=bool(lost))]
-    )
+        found.said.append(f"the step's summary was not written: {error}")
+    actions.write_outputs(_outputs(outcome, found, files))
+    found.said.append(f"{outcome.word}: {outcome.sentence}")
+    last = [f"maxrandom gate: {sentence}" for sentence in found.said]
+    commands = _commands(outcome, recorded, found.root, first=found.first)
+    return "\n".join([*last, *end_of_silence, *commands])
+
+
+@dataclass
+class _Found:
+    """What is found of a run."""
+
+    recorded: RunRecord | None = None
+    root: Path = field(default_factory=Path.cwd)
+    said: list[str] = field(default_factory=list)
+    """For a person, before the last sentence."""
+    ledger: list[Path] = field(default_factory=list)
+    """Files with lines to commit."""
+    first: bool = False
+    """Whether why the gate is red stands before what the claims tell."""
+
+
+class _Before:
+    """What is known before pytest begins, in which the code of a pull request runs.
+
+    Parameters
+    ----------
+    ref : str
+        The base; empty if there is none.
+
+    Raises
+    ------
+    GitError, OSError, ValueError
+        If the base cannot be read.
+    """
+
+    def __init__(self, ref: str, suites: list[str], arguments: list[str]) -> None:
+        self._ref, self._suites, self._arguments = ref, suites, arguments
+        self._tree = _tree(required=bool(ref))
+        self._committed = Committed(self._tree)
+        self._watch = self._comparison = None
+        if ref and self._tree is not None:
+            base = Commit(self._tree, ref)
+            self._watch = Watch(self._tree, base)
+            scope = Scope.of(self._tree.root, suites, arguments)
+            self._comparison = Comparison(self._tree, base.commit, scope)
+
+    def judge(
+        self,
+        ran: Ran,
+        files: Mapping[str, Path],
+        found: _Found,
+        fail_on: frozenset[Reserved],
+        ledger: _Ledger,
+    ) -> Outcome:
+        """Judge a run by its report and by the base; what is found is added to `found`."""
+        found.root = ran.root
+        run, found.said = _read(files["json"])
+        outcome = judge(ran.code, run, ", ".join(self._suites))
+        reservations: list[Reservation] = []
+        lost: list[str] = []
+        try:
+            if self._comparison is not None and self._tree is not None:
+                unread = self._comparison.base.unread
+                found.said += [f"not compared with {self._ref}: {each}" for each in unread]
+                reservations = self._comparison.reservations(run, ran.root, fail_on)
+                if reservations:
+                    self._tree.check_fork_known(self._ref)
+            if self._watch is not None:
+                lost = self._watch.lost()
+                again = self._watch.restarted(run, ran.root) if run else []
+                reservations += again
+                for each in again:
+                    each.fails = "restarted" in fail_on
+        except (GitError, OSError) as error:
+            return unread_base(str(error))
+        uncounted = Uncounted()
+        if run is not None and ledger != "off":
+            uncounted = self._committed.lacks(run, ran.root)
+        for each in uncounted.reservations:
+            each.fails = "uncounted" in fail_on
+        reservations += uncounted.reservations
+        if run is not None and reservations:
+            found.recorded = run = replace(run, reservations=reservations)
+            _write_again(run, files, ran.templates)
+        found.recorded = run
+        found.ledger = uncounted.files
+        reasons = [lines_lost(lost, self._ref)] if lost else []
+        if ran.shards and not any("--maxrandom-shards" in each for each in self._arguments):
+            reasons.append(
+                f"a configuration of pytest has --maxrandom-shards={ran.shards}, whose answers a "
+                "gate would believe; give the option in pytest-args"
+            )
+        reasons += why_fatal(reservations)
+        found.said += lost
+        if uncounted.reservations:
+            found.said.append(how_to_commit(self._tree, uncounted))
+            if "uncounted" in fail_on:
+                reasons.append(found.said[-1])
+        elif reservations and run is not None:
+            found.said.append(reserved(run))
+        found.first = bool(reasons)
+        return held_against(outcome, reasons)
+
+
+def _tree(*, required: bool) -> Repository | None:
+    """Return the work tree of the current folder; None where there is none, and none is needed."""
+    try:
+        return repository(Path.cwd())
+    except GitError:
+        if required:
+            raise
+        return None
+
+
+def _write_again(run: RunRecord, files: Mapping[str, Path], templates: Path | None) -> None:
+    """Write the reports with what was found after pytest had written them."""
+    files["json"].write_text(dump(run), encoding="utf-8")
+    if files["report"].exists():
+        files["report"].write_text(markdown(run, templates), encoding="utf-8")
+    if (page := files["page"]).exists():
+        page.write_text(headed(page.read_text(encoding="utf-8"), run), encoding="utf-8")
+
+
+def _kinds(said: str, ledger: _Ledger) -> frozenset[Reserved]:
+    """Read --fail-on; a ledger that is required fails the gate as well."""
+    words = [word.strip() for word in said.split(",") if word.strip() not in ("", "none")]
+    if unknown := [word for word in words if word not in RESERVED]:
+        raise ValueError(
+            f"fail-on: found {unknown[0]!r}, expected some of {', '.join(RESERVED)}, or none"
+        )
+    kinds = {kind for kind in RESERVED if kind in words}
+    if ledger == "off" and "uncounted" in kinds:
+        raise ValueError("fail-on: found uncounted with --ledger off, which does not look for it")
+    return frozenset(kinds | ({"uncounted"} if ledger == "required" else set()))
+
+
+def _outputs(outcome: Outcome, found: _Found, files: Mapping[str, Path]) -> dict[str, str]:
+    run = found.recorded
+    return {
+        "code": str(outcome.code),
+        "outcome": outcome.word,
+        "passed": str(outcome.passed),
+        "failed": str(outcome.failed),
+        "reservations": str(len(run.reservations) if run else 0),
+        "notice": outcome.notice,
+        "ledger": "\n".join(map(str, found.ledger)),
+        **{
+            name: file.as_posix()
+            for name, file in files.items()
+            if file.exists() and (name != "json" or run is not None)
+        },
+    }
 
 
 def _suites(paths: list[str]) -> list[str]:

@@ -217,7 +217,6 @@ def _join(options: argparse.Namespace) -> str:
         each.close()
     write_joined(folder, arithmetic)
     arguments = [f"--maxrandom-shards={folder}", f"--maxrandom-engine={manifest.engine}"]
-    options.status, _ = run_pytest(
-        [*arguments, *options.arguments, *map(str, manifest.paths(folder))]
-    )
+    words = [*arguments, *options.arguments, *map(str, manifest.paths(folder))]
+    options.status = run_pytest(words).code
     return ""

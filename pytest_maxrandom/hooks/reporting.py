@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -180,6 +181,8 @@ class Reporting:
                 lead = len(shown.text) if shown.lead is None else shown.lead
                 terminal.write(shown.text[:lead], **dict.fromkeys(shown.markup, True))
                 terminal.line(shown.text[lead:])
+            for told in _uncommitted(run, config):
+                terminal.line(told, yellow=True)
         for told in self._said:
             terminalreporter.line(told)
         if self._unwritten:
@@ -195,6 +198,22 @@ class Reporting:
             width = terminalreporter._tw.fullwidth
             for line, colour in lines(found, width, _MOST_CHANGES):
                 terminalreporter.line(line, **({colour: True} if colour else {}))
+
+
+def _uncommitted(run: RunRecord, config: pytest.Config) -> Iterator[str]:
+    """Say in one line that a gate will miss tries of this run: those that no commit counts."""
+    from pytest_maxrandom.ledger import FOLDER
+    from pytest_maxrandom.ledger.uncommitted import uncommitted
+    from pytest_maxrandom.reports.summary import records
+
+    suites = {record.id.partition("::")[0] for record in records(run) if not record.simulated}
+    found = uncommitted(sorted({(config.rootpath / each).parent / FOLDER for each in suites}))
+    if found:
+        number = sum(found.values())
+        which = "1 prompt is" if number == 1 else f"{number:,} prompts are"
+        here = config.invocation_params.dir
+        named = " ".join(os.path.relpath(folder, here) for folder in found)
+        yield f"{which} in no committed ledger, so a gate is red; commit {named}"
 
 
 def _is_selection(config: pytest.Config) -> bool:

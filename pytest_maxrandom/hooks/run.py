@@ -155,6 +155,8 @@ def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:
             return "error"
         return "passed" if record["passed"] else "failed"
     if report.passed:
+        if record["passed"] is False:  # whoever changed what pytest says, the numbers stand
+            return "failed"
         if record.get("finding") == "cannot tell" and record["passed"] is None:
             return ALLOWED
         return "xpassed" if expected else "passed"

@@ -21,6 +21,8 @@ _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CO
 """What git tells its hooks of another folder's repository."""
 _REGULAR = ("100644", "100755")
 _SUBMODULE = "160000"
+_LARGEST, _LARGEST_TREE = 2**20, 2**26
+"""Bytes of a file, and of all, that are written of a commit: suites, tasks, not data or weights."""
 _PATIENCE = 60.0
 """Seconds that git may take: what waits for a network drive or a lock must not hold up a run."""
 _HASH = re.compile("[0-9a-f]{7,64}")
@@ -179,6 +181,44 @@ class Repository:
             found[name] = stream.read(int(words[2]))
             stream.readline()
         return found
+
+    def changed_since(self, commit: str) -> list[str]:
+        """Return the paths, from the root, of which the work tree has other contents, or none.
+
+        Raises
+        ------
+        GitError
+            If git fails.
+        """
+        found = self._asked("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", commit)
+        others = self._asked("ls-files", "-z", "--others", "--exclude-standard", "--full-name")
+        return list(dict.fromkeys([*_names(found), *_names(others)]))
+
+    def write_files(self, commit: str, folder: Path) -> None:
+        """Write the regular files of a commit into a folder: all but the large ones.
+
+        Raises
+        ------
+        GitError
+            If the commit, or a file's contents, is not there.
+        """
+        entries = _names(self._asked("ls-tree", "-r", "-l", "-z", "--full-tree", commit))
+        parts = (entry.split("\t", 1) for entry in entries)
+        sizes = [
+            (int(size), path, name)
+            for (mode, _, name, size), path in ((head.split(), path) for head, path in parts)
+            if mode in _REGULAR and ".." not in Path(path).parts
+        ]
+        kept, total = dict[str, str](), 0
+        for size, path, name in sorted(sizes):
+            total += size
+            if size > _LARGEST or total > _LARGEST_TREE:
+                break
+            kept[path] = name
+        contents = self.contents(kept.values())
+        for path, name in kept.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(contents[name])
 
     def files(self, *patterns: str, untracked: bool = True) -> list[Path]:
         """Return the files of the work tree that match a pattern.

@@ -75,20 +75,26 @@ from pytest_maxrandom.record.run import (
     UNREADABLE as UNREADABLE,
     Design as Design,
     Record as Record,
+    Reservation as Reservation,
     RunRecord as RunRecord,
     arithmetics as arithmetics,
 )
 from pytest_maxrandom.record.words import (
     ALLOWED as ALLOWED,
+    AMBER as AMBER,
     FAILING as FAILING,
     OUTCOMES as OUTCOMES,
     P_MAX_ONLY as P_MAX_ONLY,
     REPORTED as REPORTED,
+    RESERVED as RESERVED,
     SETTLED as SETTLED,
     STANDINGS as STANDINGS,
     TESTED as TESTED,
+    WEAKER as WEAKER,
     Outcome as Outcome,
+    Reserved as Reserved,
     Standing as Standing,
+    Weaker as Weaker,
 )
 from pytest_maxrandom.stats.labels import (
     LabelFinding as LabelFinding,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_maxrandom.record.base import Adjustment, Count
 from pytest_maxrandom.record.claim import ClaimRecord
@@ -15,6 +15,7 @@ from pytest_maxrandom.record.designs import (
     ReplicatesRecord,
 )
 from pytest_maxrandom.record.label_bias import LabelBiasRecord
+from pytest_maxrandom.record.words import Reserved, Weaker
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record.cost import Arithmetic
@@ -35,6 +36,25 @@ LISTS: dict[str, type[Record]] = {
 SCHEMA_VERSION = 1
 UNREADABLE = "its record cannot be read"
 """What `broken` says of an item whose record is not what it should be."""
+
+
+@dataclass(slots=True)
+class Reservation:
+    """What a reader must know before the verdict: what a gate found besides the results."""
+
+    kind: Reserved
+    id: str
+    """Of the record, or, where there is none, the file and the name of the claim."""
+    fails: bool = False
+    """Whether it fails the gate."""
+    weaker: list[Weaker] = field(default_factory=list)
+    """In what a claim asks less than at the base."""
+    now: dict[str, Any] = field(default_factory=dict)
+    """What is asserted, where that is less."""
+    before: dict[str, Any] = field(default_factory=dict)
+    """What was asserted then."""
+    tries: Count | None = None
+    """How many prompts the ledger lacks."""
 
 
 @dataclass(slots=True)
@@ -65,6 +85,8 @@ class RunRecord:
     """Each comparison that was made on several tasks, over all of them."""
     contamination_over_tasks: list[ContaminationOverTasks] = field(default_factory=list)
     """Each check for contamination that was made on several tasks, over all of them."""
+    reservations: list[Reservation] = field(default_factory=list)
+    """What a gate found to be taken out, excused, weakened or uncounted."""
     schema_version: int = SCHEMA_VERSION
 
 

@@ -1,4 +1,4 @@
-"""Two closed vocabularies, each with all that is shown of its words: standings and outcomes.
+"""Closed vocabularies, each with all that is shown of its words: standings, outcomes, reservations.
 
 A word is the same in JSON and on a screen; whoever shows it reads these tables.
 """
@@ -16,6 +16,26 @@ Outcome = Literal[
 ]  # fmt: skip
 """What became of a test: pytest's words, and two for results that can neither show nor refute what
 is asserted. pytest knows these as a failure; as a pass where the suite allows them."""
+Reserved = Literal["gone", "deselected", "weakened", "skipped", "xfailed", "restarted", "uncounted"]
+"""What a gate holds against a verdict: since the base a claim is no more, is not selected, asks
+less, is skipped, is expected to fail, or has a t that begins anew; or its tries are in no committed
+ledger."""
+Weaker = Literal[
+    "asserts",
+    "red_flags",
+    "clusters",
+    "count",
+    "budget",
+    "recorded",
+    "unverified",
+    "t",
+    "chance",
+    "source",
+    "judge",
+    "asked",
+    "ran",
+]
+"""In what a claim asks less than it did."""
 Colour = Literal["red", "green", "yellow"]
 """Of a terminal."""
 
@@ -143,3 +163,44 @@ TESTED = tuple(key for key, shown in OUTCOMES.items() if shown.tested)
 """Outcomes of what was tested, whatever it told."""
 SETTLED = tuple(key for key in TESTED if key not in FAILING)
 """Outcomes that nobody has to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownReservation:
+    """How it is shown what a gate holds against a verdict."""
+
+    sign: str
+    one: str
+    more: str
+    """Behind a number of claims: ``is gone``, ``are gone``."""
+
+
+AMBER = "🟠"
+"""The sign of a run that passes with reservations."""
+RESERVED: dict[Reserved, ShownReservation] = {
+    "gone": ShownReservation("🗑️", "is gone", "are gone"),
+    "deselected": ShownReservation("🙈", "is deselected", "are deselected"),
+    "weakened": ShownReservation("🔓", "was weakened", "were weakened"),
+    "skipped": ShownReservation("⏭️", "is skipped now", "are skipped now"),
+    "xfailed": ShownReservation("☑️", "is excused now (xfail)", "are excused now (xfail)"),
+    "restarted": ShownReservation("🔄", "counts its tries anew", "count their tries anew"),
+    "uncounted": ShownReservation(
+        "🧾", "has tries in no committed ledger", "have tries in no committed ledger"
+    ),
+}
+"""The gravest first."""
+WEAKER: dict[Weaker, str] = {
+    "asserts": "what is asserted",
+    "red_flags": "a red flag does less",
+    "clusters": "no clusters are declared",
+    "count": "t counts the prompts of this claim alone",
+    "budget": "the declared budget is smaller",
+    "recorded": "the results are recorded, and no model is run",
+    "unverified": "its files are loaded without being verified",
+    "t": "the stated t is smaller",
+    "chance": "another chance is stated",
+    "source": "the results of another task or model are read",
+    "judge": "it is judged by other published numbers",
+    "asked": "the check is asked for otherwise",
+    "ran": "the run asserted less than the suite says",
+}

@@ -17,7 +17,7 @@ from pytest_maxrandom.reports.summary import asserts, became, missing, records, 
 from pytest_maxrandom.reports.text import clauses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 Kind = Literal["fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same"]
 """In the order in which a reviewer wants to know of them.
@@ -228,10 +228,14 @@ def _asserts_less(now: Record, before: Record) -> bool:
     return (
         (clusters is None and grouped is not None)  # what stood together counts by itself
         or do_less(now, before)
-        or any(
-            key not in asserted or _bounds_less(key, asserted[key], value)
-            for key, value in earlier.items()
-        )
+        or bounds_less(asserted, earlier)
+    )
+
+
+def bounds_less(now: Mapping[str, object], before: Mapping[str, object]) -> bool:
+    """Tell whether a part of what was asserted is gone, or bounds less."""
+    return any(
+        key not in now or _bounds_less(key, now[key], value) for key, value in before.items()
     )
 
 

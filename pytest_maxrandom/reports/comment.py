@@ -22,10 +22,19 @@ from pytest_maxrandom.record import (
     TESTED,
     ClaimRecord,
     RedFlag,
+    Reservation,
     RunRecord,
 )
 from pytest_maxrandom.reports import headlines, summary
-from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, lacking
+from pytest_maxrandom.reports.changes import (
+    KINDS,
+    SIGNS,
+    Change,
+    changes,
+    counted,
+    is_partial,
+    lacking,
+)
 from pytest_maxrandom.reports.details import designs_table
 from pytest_maxrandom.reports.headlines import Question
 from pytest_maxrandom.reports.markdown import MARKDOWN
@@ -40,9 +49,10 @@ from pytest_maxrandom.reports.text import clauses, rewritten, shorten, visible
 from pytest_maxrandom.reports.trend import written_moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from pytest_maxrandom.record import Outcome, Reserved
     from pytest_maxrandom.reports.tables import Cell, Table
 
     Point: TypeAlias = tuple[str, Question]
@@ -112,6 +122,8 @@ def comment(
         found = [Change(record, None, "same") for record in summary.records(shown)]
     else:
         found = changes(shown, compared)
+    held = shown
+    shown = replace(shown, reservations=[*shown.reservations, *_of_changes(found, shown)])
     points = points_of(found, headlines.brief_names(_all_of(shown, compared)))
     points += _flags(shown, compared)
     rows = [change for change in sorted(found, key=weight) if change.now is not None]
@@ -127,6 +139,7 @@ def comment(
     )
     facts: dict[str, Any] = {
         "run": shown,
+        "held": held,
         "claims": shown.claims,
         "names": told,
         "files": where,
@@ -216,6 +229,26 @@ def _linked(text: str, report: str) -> Markup:
             "https://"
         )
     return Markup(f"[{text}](<{quote(report, safe=_URL_CHARACTERS)}>)")
+
+
+_EXCUSED: dict[Outcome | None, Reserved] = {"xfailed": "xfailed", "skipped": "skipped"}
+
+
+def _of_changes(found: list[Change], run: RunRecord) -> Iterator[Reservation]:
+    """Yield what the reports themselves hold against a run, where its gate holds nothing such.
+
+    A report may come from a gate that knew no base, or from anybody.
+    """
+    known = {each.kind for each in run.reservations}
+    for change in found:
+        kind: Reserved | None = None
+        if change.kind in ("weakened", "fell") and change.now is not None:
+            weaker: Reserved | None = "weakened" if change.kind == "weakened" else None
+            kind = _EXCUSED.get(change.now.outcome, weaker)
+        elif change.kind == "gone" and not is_partial(run):
+            kind = "gone"
+        if kind is not None and kind not in known:
+            yield Reservation(kind, change.record.id)
 
 
 _URL_CHARACTERS = "%/:=&?~#+!$,;@()*"

@@ -11,13 +11,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.notation import count, level
 from pytest_maxrandom.record import (
     FAILING,
     OUTCOMES,
+    RESERVED,
     SETTLED,
     STANDINGS,
     TESTED,
+    WEAKER,
     ClaimRecord,
     ContaminationRecord,
     LabelBiasRecord,
@@ -42,8 +44,9 @@ from pytest_maxrandom.reports.text import clauses, listed, shorten, visible
 from pytest_maxrandom.reports.wording import failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from pytest_maxrandom.record import Reservation, Weaker
     from pytest_maxrandom.record.designs import Indication
 
     _Record = TypeVar("_Record", bound=Record)
@@ -99,7 +102,42 @@ def verdict(run: RunRecord) -> str:
     tested = run.not_run or summary.records(run)
     cut = ("interrupted" if run.interrupted else "ended early") if summary.missing(run) else ""
     told = summary.tally(run) if tested else "no claim was tested"
-    return clauses(summary.unread(run), cut, told, summary.leaking(run))
+    return clauses(summary.unread(run), cut, summary.reserved(run), told, summary.leaking(run))
+
+
+def reservations(run: RunRecord) -> list[Question]:
+    """Name what a gate holds against a run, the gravest first; the same of several once."""
+    found: dict[tuple[str, str, str], list[Cell]] = {}
+    order = [*RESERVED]
+    for each in sorted(run.reservations, key=lambda one: order.index(one.kind)):
+        why = clauses(*map(_weaker_in(each), each.weaker), sep=", ")
+        if each.tries is not None:
+            why = f"{count(each.tries)} {'prompt' if each.tries == 1 else 'prompts'}"
+        named: Cell = (Name(_short(each.id.partition("::")[2] or each.id, 2 * _LONGEST_NAME)),)
+        found.setdefault((RESERVED[each.kind].sign, RESERVED[each.kind].one, why), []).append(named)
+    return [
+        of(Question(sign, (), what=why, change=said), about)
+        for (sign, said, why), about in found.items()
+    ]
+
+
+def _weaker_in(reservation: Reservation) -> Callable[[Weaker], str]:
+    """Say in what a claim asks less, with what is and was asserted."""
+
+    def said(what: Weaker) -> str:
+        if what != "asserts":
+            return WEAKER[what]
+        now, before = map(_asserted, (reservation.now, reservation.before))
+        return f"asserts {now}, before: {before}"
+
+    return said
+
+
+def _asserted(parts: Mapping[str, object]) -> str:
+    shown = {
+        key: level(value) if isinstance(value, float) else value for key, value in parts.items()
+    }
+    return listed([f"{key}: {value}" for key, value in shown.items()]) if shown else "nothing"
 
 
 def standing(run: RunRecord) -> str:

@@ -26,7 +26,7 @@ from pytest_maxrandom.reports.phrases import best_value, decisive, needed_score
 from pytest_maxrandom.reports.quantities import metric_name, shown_p
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,9 +297,17 @@ def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[Reason]
 
 def do_less(now: Record, before: Record) -> bool:
     """Tell whether any red flag does less than it did."""
+    changed = [*_changed_severities(now, before)]
+    return severities_less(
+        {kind: severity for kind, severity, _ in changed}, {kind: was for kind, _, was in changed}
+    )
+
+
+def severities_less(now: Mapping[str, Severity], before: Mapping[str, Severity]) -> bool:
+    """Tell whether any of the kinds of red flags that both name does less than it did."""
     return any(
-        _SEVERITIES.index(severity) < _SEVERITIES.index(was)
-        for _, severity, was in _changed_severities(now, before)
+        _SEVERITIES.index(now.get(kind, was)) < _SEVERITIES.index(was)
+        for kind, was in before.items()
     )
 
 

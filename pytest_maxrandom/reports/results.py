@@ -253,6 +253,15 @@ def load_untrusted(path: Path) -> RunRecord:
         name: list(map(_without_sentences, getattr(run, name))) for name in LISTS
     }
     lists["broken"] = [_ELSEWHERE for _ in run.broken]
+    lists["reservations"] = [
+        replace(
+            each,
+            id=shorten(each.id, _LONGEST_ID),
+            now=_bounds(each.now),
+            before=_bounds(each.before),
+        )
+        for each in run.reservations
+    ]
     return replace(run, **lists, versions={}, created="")
 
 

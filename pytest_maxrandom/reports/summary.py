@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.notation import count, equals, p_value, signed
 from pytest_maxrandom.record import (
     ALLOWED,
+    AMBER,
     FAILING,
     OUTCOMES,
     P_MAX_ONLY,
     REPORTED,
+    RESERVED,
     SETTLED,
     UNREADABLE,
     ClaimRecord,
@@ -276,6 +278,7 @@ def overall(run: RunRecord) -> str:
     merely reported, or skipped.
     """
     complete = not (run.interrupted or run.not_run or run.broken)
+    complete &= not any(each.fails for each in run.reservations)
     ended = set(map(became, records(run)))
     if not complete or ended & set(FAILING) or leaks(run):
         return "failed"
@@ -285,8 +288,26 @@ def overall(run: RunRecord) -> str:
 
 
 def symbol(run: RunRecord) -> str:
-    """Return the sign of what became of a run."""
-    return OUTCOMES[overall(run)].sign
+    """Return the sign of what became of a run; none that is well stands above a reservation."""
+    ended = overall(run)
+    return AMBER if run.reservations and ended != "failed" else OUTCOMES[ended].sign
+
+
+def reserved(run: RunRecord) -> str:
+    """Count what a gate holds against a run: ``1 claim is gone, 2 were weakened``.
+
+    Empty where there is nothing.
+    """
+    counts = Counter(each.kind for each in run.reservations)
+    parts = [
+        f"{count(number)}{{}} {shown.one if number == 1 else shown.more}"
+        for kind, shown in RESERVED.items()
+        if (number := counts[kind])
+    ]
+    if not parts:
+        return ""
+    several = not parts[0].startswith("1{}")
+    return ", ".join(parts).replace("{}", " claims" if several else " claim", 1).replace("{}", "")
 
 
 def missing(run: RunRecord) -> str:
@@ -321,14 +342,14 @@ def ends(paths: list[str]) -> list[str]:
 
 
 _OF_MODELS = frozenset({"torch", "transformers", "tokenizers", "bitsandbytes"})
-_WITHOUT_MODEL = ("recorded", "numbers")
+WITHOUT_MODEL = ("recorded", "numbers")
 """Backends of claims on results that were made elsewhere."""
 
 
 def versions(run: RunRecord) -> dict[str, str]:
     """Return the versions of a run, without libraries that run models where none was run."""
     suites = {claim.suite for claim in run.claims}
-    with_model = any(claim.backend not in _WITHOUT_MODEL for claim in run.claims)
+    with_model = any(claim.backend not in WITHOUT_MODEL for claim in run.claims)
     # A suite's results are all recorded, or none is; without its claims nothing tells which.
     untold = any(record.suite not in suites for record in designs(run))
     if with_model or untold or not run.claims:

@@ -1,4 +1,4 @@
-"""`maxrandom gate` where the ledger was tampered with: red with the reason, and never a pass."""
+"""`maxrandom gate` where the ledger was tampered with, or lacks tries: red with the reason."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_without_history_checkout_or_git_nothing_runs_and_nothing_passes(
         code, said = gate(folder, path=path, GITHUB_BASE_REF=base)
         assert code == 2, said
         assert reason in said
-        assert said.startswith("maxrandom gate: error: the ledger cannot be compared")
+        assert said.startswith("maxrandom gate: error: the suites and the ledger cannot be")
         assert not (folder / "maxrandom-report" / "report.json").exists()
 
 
@@ -141,7 +141,7 @@ def test_the_action_tells_the_reason_wherever_it_is_looked_for(repository: Path)
     result = run_gate(repository, environment={"GITHUB_BASE_REF": "nowhere"})
     assert (result.code, result.outputs["outcome"]) == (2, "error")
     assert "fetch-depth: 0" in result.log
-    assert "cannot be compared with its base" in result.summary
+    assert "cannot be compared with their base" in result.summary
     assert run_gate(repository, environment=base, base_ref="none").code == 0
 
 
@@ -158,7 +158,7 @@ def test_a_suite_that_moved_is_found_by_the_examples_that_it_tested(
         "".join(f"{json.dumps(row)}\n" for row in rows)
     )
     (repository / ".gitignore").write_text(".maxrandom\nmaxrandom-report\n__pycache__\n")
-    assert gate(repository)[0] == 0
+    assert gate(repository, "--ledger=off")[0] == 0
     before = the_file(repository)
     name = before.name
     commit(repository)
@@ -177,3 +177,72 @@ def test_a_suite_that_moved_is_found_by_the_examples_that_it_tested(
     # The run is told, too, while HEAD has the ledger.
     (claim,) = json.loads((repository / "maxrandom-report" / "report.json").read_text())["claims"]
     assert any("counts 2 prompts of" in told["text"] for told in claim["warnings"])
+
+
+@pytest.fixture
+def tried(tmp_path: Path, tiny_llama: Path) -> Path:
+    """A repository whose suite runs a model that really answers, and that has no ledger yet."""
+    folder = tmp_path / "tried"
+    folder.mkdir()
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / ".gitignore").write_text(".maxrandom\nmaxrandom-report\n__pycache__\n.pytest_cache\n")
+    (folder / "models").mkdir()
+    (folder / "models" / "words.maxrandom.yaml").write_text(SUITE.format(model=tiny_llama))
+    rows = [{"input": f"word {i}", "choices": ["Yes", "No"], "answer": i % 2} for i in range(12)]
+    (folder / "models" / "words.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return begin_repository(folder)
+
+
+def headline(folder: Path) -> str:
+    return (folder / "maxrandom-report" / "report.md").read_text().splitlines()[0]
+
+
+def test_tries_that_no_commit_counts_are_red_until_their_lines_are_committed(tried: Path) -> None:
+    result = run_gate(tried)
+    assert (result.code, result.outputs["outcome"]) == (1, "failed")
+    first = result.summary.splitlines()[0]
+    assert "words[tiny-none-0shot] has tries in no committed ledger" in first.replace("\\", "")
+    assert "❌ maxrandom: 1 claim has tries in no committed ledger" in headline(tried)
+    assert "2 prompts" in result.summary
+    assert result.used["Keep the ledger to commit"]["name"] == "maxrandom-gate-ledger"
+    # The commands that it says are those that make the second run pass.
+    command = f"git add -- models/{FOLDER}"
+    assert command in result.log
+    subprocess.run(command, shell=True, cwd=tried, check=True)
+    git(tried, "commit", "--quiet", "--message=Count the prompts that were tried")
+    result = run_gate(tried)
+    assert (result.code, result.outputs["reservations"]) == (0, "0"), result.log
+    assert "Keep the ledger to commit" not in result.used
+    assert headline(tried).startswith("### 📋 maxrandom: 1 result reported")
+    # Whatever the tests remove from the work tree, the report tells what was tried.
+    suite = tried / "models" / "words.maxrandom.yaml"
+    suite.write_text(suite.read_text().replace('"Say:', '"Tell:'))
+    (tried / "conftest.py").write_text(
+        "import subprocess\n\n"
+        "def pytest_unconfigure():\n    subprocess.run(['git', 'checkout', '--', 'models'])\n"
+    )
+    commit(tried)
+    code, said = gate(tried)
+    assert code == 1
+    assert "has tries in no committed ledger" in said
+
+
+def test_a_ledger_may_be_kept_without_failing_or_not_be_looked_at(tried: Path) -> None:
+    code, said = gate(tried, "--ledger=artifact")
+    assert code == 0, said
+    assert "🟠 maxrandom: 1 claim has tries in no committed ledger" in headline(tried)
+    assert f"git add -- models/{FOLDER}`" in said
+    assert gate(tried, "--ledger=artifact", "--fail-on=uncounted")[0] == 1
+    # A ledger that git ignores is not committed by chance.
+    (tried / ".gitignore").write_text(".maxrandom\nmaxrandom-report\nmaxrandom-ledger\n")
+    code, said = gate(tried)
+    assert code == 1
+    assert f"git add --force -- models/{FOLDER}`" in said
+    assert gate(tried, "--ledger=off")[0] == 0
+    assert headline(tried).startswith("### 📋")
+    code, said = gate(tried, "--ledger=off", "--fail-on=uncounted")
+    assert (code, said.count("\n")) == (2, 1)
+    shutil.rmtree(tried / ".git")
+    code, said = gate(tried)
+    assert code == 1
+    assert "no ledger can be committed, because this folder is in no git checkout" in said

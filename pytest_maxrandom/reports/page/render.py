@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,8 +38,8 @@ from pytest_maxrandom.reports.page.cells import (
 from pytest_maxrandom.reports.quantities import metric_name
 from pytest_maxrandom.reports.red_flags import does, page_of, remedy
 from pytest_maxrandom.reports.rendering import Written, render
-from pytest_maxrandom.reports.summary import model_name, names
-from pytest_maxrandom.reports.text import middle_left_out
+from pytest_maxrandom.reports.summary import model_name, names, reserved, symbol, tally
+from pytest_maxrandom.reports.text import clauses, middle_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,6 +103,26 @@ def html(
         blocks=[Written(block) for block in blocks],
         withheld=sum(not may_show(claim, texts) for claim in claims),
     )
+
+
+def headed(page: str, run: RunRecord) -> str:
+    """Write on top of a page what a gate found after it was made.
+
+    Parameters
+    ----------
+    page : str
+        As :func:`html` renders it without reservations; a template of the user's own may lack the
+        verdict, and is left as it is.
+    run : RunRecord
+        The run with its reservations.
+    """
+    bare = replace(run, reservations=[])
+    for sep in (" maxrandom: ", " "):
+        made, found = (
+            f"{symbol(each)}{sep}{clauses(reserved(each), tally(each))}" for each in (bare, run)
+        )
+        page = page.replace(made, found, 1)
+    return page
 
 
 def _blocks(

@@ -53,7 +53,14 @@ def test_the_code_for_nothing_is_pytests() -> None:
         ),
         (2, run(broken=["s.yaml:1: no"]), "error", (0, 0), "1 suite could not be read"),
         (3, None, "error", (0, 0), "pytest had an internal error; the log shows it"),
-        (4, None, "error", (0, 0), "pytest got wrong arguments; the log shows them"),
+        (
+            4,
+            None,
+            "error",
+            (0, 0),
+            "pytest got wrong arguments, or lost the plugin (`-p no:maxrandom`); the log shows "
+            "them",
+        ),
         (137, None, "error", (0, 0), "pytest was ended by signal 9, as when memory runs out"),
         (139, None, "error", (0, 0), "pytest was ended by signal 11"),
         (77, run(HELD), "error", (1, 0), "1 of 1 claim passes; pytest ended with code 77"),
@@ -108,6 +115,52 @@ def test_every_end_has_a_word_and_a_sentence(
 def test_what_no_report_says_has_a_notice(code: int, record: RunRecord | None, notice: str) -> None:
     """Else a report of claims that hold would stand for a gate that is red."""
     assert judge(code, record, "eval_suites").notice == notice
+
+
+@pytest.mark.parametrize(
+    ("record", "word", "code", "sentence"),
+    [
+        (
+            run(HELD, FELL),
+            "failed",
+            1,
+            "1 of 2 claims fails, 1 passes; pytest ended with code 0, but not every claim holds",
+        ),
+        (
+            run(HELD, claim(outcome="xpassed")),
+            "failed",
+            1,
+            "1 of 2 claims passes unexpectedly, 1 passes; pytest ended with code 0, but not every "
+            "claim holds",
+        ),
+        (
+            run(HELD, not_run=2),
+            "error",
+            2,
+            "2 of 3 claims were not run, 1 passes; pytest ended with code 0, but not everything "
+            "was tested",
+        ),
+        (
+            run(not_run=1),
+            "error",
+            2,
+            "1 of 1 claim was not run; pytest ended with code 0, but not everything was tested",
+        ),
+        (
+            run(HELD, broken=["s.yaml:1: no"]),
+            "error",
+            2,
+            "1 of 1 claim passes; 1 suite could not be read",
+        ),
+    ],
+)
+def test_a_code_that_says_less_than_the_report_is_overruled(
+    record: RunRecord, word: str, code: int, sentence: str
+) -> None:
+    outcome = judge(0, record, "eval_suites")
+    assert (outcome.word, outcome.code) == (word, code)
+    assert outcome.sentence == sentence
+    assert outcome.reason == ""  # the report's headline is red, and says it
 
 
 @pytest.mark.parametrize("record", [None, run()])

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.flags import KINDS as RED_FLAGS
+from pytest_maxrandom.record import Reservation
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.text import shorten, visible
@@ -451,3 +452,39 @@ def test_blocks_can_be_overridden(tmp_path: Path) -> None:
     path.write_text("x" * 70_000)
     with pytest.raises(ReportError, match="without a row, more than 65,536; shorten its template"):
         comment(run(claim()), templates=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("now", "line"),
+    [
+        (run(claim()), "### ✅ maxrandom: 1 of 1 claim passes"),
+        (run(claim(level=0.9)), "### 🟠 maxrandom: 1 claim was weakened; 1 of 1 claim passes"),
+        (
+            run(claim(task="other")),
+            "### 🟠 maxrandom: 1 claim is gone; 1 of 1 claim passes",
+        ),
+        (
+            run(claim(outcome="xfailed", best=31)),
+            "### 🟠 maxrandom: 1 claim is excused now (xfail); 1 of 1 claim fails as expected",
+        ),
+    ],
+)
+def test_no_tick_stands_above_what_was_taken_out_since_the_base(now: RunRecord, line: str) -> None:
+    assert comment(now, run(claim())).splitlines()[0] == line
+
+
+def test_what_a_gate_holds_against_a_run_is_named_below_the_headline() -> None:
+    held = [
+        Reservation("gone", "a.yaml::old"),
+        Reservation("weakened", "a.yaml::b", False, ["asserts"], {"p_max": 0.9}, {"p_max": 0.05}),
+        Reservation("uncounted", "a.yaml::c", fails=True, tries=3),
+    ]
+    lines = comment(replace(run(claim()), reservations=held), None).splitlines()
+    assert lines[0].startswith(
+        "### ❌ maxrandom: 1 claim is gone, 1 was weakened, 1 has tries in no committed ledger; "
+    )
+    assert lines[2:5] == [
+        "- 🗑️ `old` **is gone**",
+        "- 🔓 `b` **was weakened**: asserts p_max: .9, before: p_max: .05",
+        "- 🧾 `c` **has tries in no committed ledger**: 3 prompts",
+    ]

@@ -1,0 +1,253 @@
+"""What the suites of a folder claim, read from their files alone: no model, no test and no pytest.
+
+A gate reads the suites of the base and of the work tree so, before any code of the pull request
+runs, and compares them with each other and with what was tested.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.claims.arms import arms_of
+from pytest_maxrandom.claims.planned import ClaimOfSuite
+from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.errors import MaxRandomError
+from pytest_maxrandom.suite import is_suite
+from pytest_maxrandom.suite.claims import AssertSpec, claimed
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+from pytest_maxrandom.suite.recorded import at_shots
+from pytest_maxrandom.tasks.load import members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path, PurePosixPath
+
+    from pytest_maxrandom.record import Severity
+    from pytest_maxrandom.suite.loader import Suite
+    from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
+
+BY_HAND = "numbers"
+"""The backend of hand-written claims."""
+_CHECKS = ("label_bias", "replicates", "compare", "contamination")
+"""Keys of a suite that ask for more tests."""
+_TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
+_NOT_TESTED = re.compile(r"\b(?:skip|skipif|skipUnless|importorskip)\b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated:
+    """A claim, or a check that goes with claims, as a file states it."""
+
+    file: PurePosixPath
+    """From the root that all is relative to."""
+    name: str
+    """In test ids; of a check the key of the suite that asks for it."""
+    backend: str
+    asserted: dict[str, Any] = field(default_factory=dict)
+    severities: dict[str, Severity] = field(default_factory=dict)
+    """What must hold, and what red flags do, as records have it."""
+    is_default: bool = False
+    """Whether the suite leaves to the program what is claimed."""
+    xfail: bool = False
+    marks: frozenset[str] = frozenset()
+    skips: bool = False
+    """Whether it says itself that it may be skipped: `if_missing`, or a mark of pytest."""
+    clustered: bool = False
+    """Whether examples that belong together are declared."""
+    of_task: bool = False
+    """Whether t counts the prompts of any claim (`count: task`)."""
+    budget: int = 0
+    """The t that is declared before any is tried; 0 where none is."""
+    numbers: dict[str, Any] = field(default_factory=dict)
+    """What a suite of recorded results states of them; of a check all that is asked."""
+    unverified: bool = False
+    open_shots: bool = False
+    """Whether the numbers of shots stand in the results alone, so that its name lacks them."""
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it is a key of a suite that asks for more tests than claims."""
+        return self.name in _CHECKS
+
+    def is_named(self, name: str) -> bool:
+        """Tell whether a test of its file, by its name in an id, is about it."""
+        if self.backend == BY_HAND:
+            return re.sub(r"\[.*\]$|#\d+$", "", name) == self.name
+        if self.open_shots:
+            begin = self.name.removesuffix("]")
+            return re.fullmatch(rf"{re.escape(begin)}(-\d+shot)?\]", name) is not None
+        return name == self.name
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the files of a folder state."""
+
+    claims: list[Stated]
+    unread: list[str]
+    """Suites that could not be read, with the first reason."""
+
+
+def stated_in(root: Path, files: Iterable[PurePosixPath]) -> Found:
+    """Read what suites, and hand-written claims, state.
+
+    Parameters
+    ----------
+    root : Path
+        What the paths are relative to.
+    files : iterable of PurePosixPath
+        Any; those that are neither suites nor modules of tests are passed over.
+    """
+    found, unread = list[Stated](), list[str]()
+    for file in files:
+        path = root / file
+        try:
+            if is_suite(path, root):
+                found += _of_suite(path, file)
+            elif _TEST_FILE.fullmatch(file.name):
+                found += _by_hand(path, file)
+        except (MaxRandomError, OSError, ValueError, SyntaxError, RecursionError) as error:
+            unread.append(f"{file}: {str(error).partition(chr(10))[0]}")
+    return Found(found, unread)
+
+
+def _of_suite(path: Path, file: PurePosixPath) -> Iterator[Stated]:
+    suite = load_any_suite(path)
+    yield from _recorded(suite, file) if isinstance(suite, RecordedSuite) else _run(suite, file)
+    spec = suite.spec
+    for key in _CHECKS:
+        if said := getattr(spec, key, None):
+            entries = said if isinstance(said, list) else [said]
+            asked = dict.fromkeys(entry.model_dump_json() for entry in entries)
+            yield Stated(file=file, name=key, backend="", numbers=asked)
+
+
+def _run(suite: Suite, file: PurePosixPath) -> Iterator[Stated]:
+    for arm in arms_of(suite.spec):
+        spec = arm.of(suite.spec)
+        for entry in suite.spec.tasks:
+            assertion = claimed(entry.assertion, spec.assertion)
+            for task in _tasks(entry, suite.path.parent):
+                for shots in spec.prompts.shots:
+                    said = ClaimOfSuite.stated(spec, task, arm.name, shots)
+                    missing = bool(task.if_missing or arm.model.if_missing)
+                    yield Stated(
+                        **_said(file, said, assertion, missing=missing),
+                        backend=arm.model.backend,
+                        clustered=_is_clustered(task),
+                        of_task=isinstance(assertion, AssertSpec) and assertion.count == "task",
+                        budget=spec.prompts.budget or 0,
+                        unverified=bool(getattr(arm.model, "unverified", False)),
+                    )
+
+
+def _tasks(entry: TaskSpec, base: Path) -> list[TaskSpec]:
+    """Return the tasks that one of a suite stands for; itself where only a run can tell."""
+    with contextlib.suppress(MaxRandomError, OSError):
+        return members(entry, base, lambda *_: (base, None))
+    return [entry]
+
+
+def _is_clustered(task: TaskSpec) -> bool:
+    columns = getattr(task, "columns", None)
+    return getattr(columns, "cluster", None) is not None
+
+
+def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
+    spec = suite.spec
+    for model in spec.models:
+        for task in spec.tasks:
+            assertion = claimed(task.assertion, spec.assertion)
+            for shots in spec.prompts.shots or (None,):
+                said = ClaimOfSuite.stated(spec, task, model.test_id, shots)
+                columns = getattr(model.results, "columns", None)
+                yield Stated(
+                    **_said(file, said, assertion, missing=bool(model.if_missing)),
+                    backend=model.backend,
+                    clustered=getattr(columns, "cluster", None) is not None,
+                    numbers=_numbers(model, task, shots, spec.judge),
+                    open_shots=shots is None,
+                )
+
+
+def _numbers(
+    model: RecordedModelSpec, task: RecordedTaskSpec, shots: int | None, judge: str
+) -> dict[str, Any]:
+    """Return what the suite states of the results, which nothing else might tell."""
+    t = task.t if shots is None or task.t is None else at_shots(task.t, shots)
+    return {
+        "t": t,
+        "chance": task.chance,
+        "source": (task.in_results or task.name, model.results.model),
+        "judge": (judge, task.published) if judge == "published" else judge,
+    }
+
+
+def _said(
+    file: PurePosixPath, said: dict[str, Any], assertion: Any, *, missing: bool
+) -> dict[str, Any]:
+    """Return what suites of both kinds say of a claim."""
+    claim, marks = Claim.of(assertion), frozenset[str](said["marks"])
+    return {
+        "file": file,
+        "name": said["name"],
+        "asserted": claim.asserted()
+        | {
+            key: value
+            for key in ("in_replicates",)
+            if (value := getattr(assertion, key, None)) is not None
+        },
+        "severities": claim.severities() if claim.asserted() else {},
+        "is_default": assertion != "report" and not (assertion and assertion.bounds()),
+        "xfail": said["xfail"] is not None,
+        "marks": marks,
+        "skips": missing or not marks.isdisjoint(("skip", "skipif")),
+    }
+
+
+def _by_hand(path: Path, file: PurePosixPath) -> Iterator[Stated]:
+    """Yield the tests that take the fixture; their thresholds are known when they run only."""
+    source = path.read_text(encoding="utf-8")
+    if "maxrandom" not in source:
+        return
+    tree = ast.parse(source)
+    of_module = _marked(source, [node for node in tree.body if isinstance(node, ast.Assign)])
+    places = [("", of_module, tree.body)]
+    for prefix, above, body in places:
+        for node in body:
+            if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
+                own = above + _marked(source, [*node.decorator_list, *_marks(node)])
+                places.append((f"{prefix}{node.name}::", own, node.body))
+            elif isinstance(node, ast.FunctionDef) and _takes_fixture(node):
+                marked = above + _marked(source, node.decorator_list)
+                yield Stated(
+                    file=file,
+                    name=f"{prefix}{node.name}",
+                    backend=BY_HAND,
+                    xfail="xfail" in marked,
+                    skips=_NOT_TESTED.search(marked) is not None,
+                )
+
+
+def _takes_fixture(node: ast.FunctionDef) -> bool:
+    return node.name.startswith("test") and "maxrandom" in (each.arg for each in node.args.args)
+
+
+def _marks(node: ast.ClassDef) -> list[ast.stmt]:
+    return [each for each in node.body if isinstance(each, ast.Assign)]
+
+
+def _marked(source: str, nodes: Iterable[ast.expr | ast.stmt]) -> str:
+    """Return the text of decorators, and of what is assigned to `pytestmark`."""
+    kept = [
+        node
+        for node in nodes
+        if not isinstance(node, ast.Assign)
+        or any(isinstance(one, ast.Name) and one.id == "pytestmark" for one in node.targets)
+    ]
+    return " ".join(ast.get_source_segment(source, node) or "" for node in kept)

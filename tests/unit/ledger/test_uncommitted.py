@@ -1,0 +1,53 @@
+"""What of a ledger no commit has: the prompts that another machine would try as if for the first
+time, and sets whose count begins anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.ci.watch import Watch
+from pytest_maxrandom.host.git import repository
+from pytest_maxrandom.ledger import FOLDER
+from pytest_maxrandom.ledger.history import Commit
+from pytest_maxrandom.ledger.uncommitted import uncommitted
+from pytest_maxrandom.record import Tries, ValidationSet
+from tests.repositories import begin_repository, commit, git
+from tests.unit.ledger.common import examples, fill, rows
+from tests.unit.reports.samples import claim, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_prompts_are_told_until_they_are_committed(tmp_path: Path) -> None:
+    folder = tmp_path / "suites" / FOLDER
+    fill(folder, range(3))
+    assert uncommitted([folder]) == {}  # no checkout: nobody would commit it
+    git(tmp_path, "init", "--quiet")
+    assert uncommitted([folder]) == {folder: 3}
+    commit(tmp_path)
+    assert uncommitted([folder]) == {}
+    fill(folder, range(5))
+    assert uncommitted([folder, tmp_path / FOLDER]) == {folder: 2}
+    (tmp_path / ".gitignore").write_text("*.jsonl\n")
+    assert uncommitted([folder]) == {folder: 2}
+
+
+def test_a_set_of_other_examples_begins_anew_and_a_changed_one_does_not(tmp_path: Path) -> None:
+    folder = tmp_path / "eval_suites" / "demo" / FOLDER
+    fill(folder, of=examples(0, 10))
+    begin_repository(tmp_path)
+    tree = repository(tmp_path)
+    for first, anew in ((1, False), (8, True)):
+        path = fill(folder, of=examples(first, first + 10))
+        (digest,) = {row["set"] for row in rows(path, "set")}
+        (made,) = {row["model_digest"] for row in rows(path, "prompt")}
+        of = claim(task="emoji", model="tiny", shots=4, model_digest=made)
+        of = replace(
+            of,
+            validation=ValidationSet(10, 10, 0, 0, {"1/3": 10}, digest=digest),
+            tries=Tries(5, 5, 5, "claim", 1, 0.05, holds=True),
+        )
+        found = Watch(tree, Commit(tree, "HEAD")).restarted(run(of), tmp_path)
+        assert [each.kind for each in found] == (["restarted"] if anew else [])
