@@ -17,7 +17,7 @@ demo: $(READY)  ## Sweep the demo model and write report.md
 	$(BIN)/python -m pytest eval_suites/demo \
 		--maxrandom-report report.md --maxrandom-json report.json
 
-test: $(READY)  ## Run the tests of each law, without what takes long (some 5 minutes on 2 cores)
+test: $(READY)  ## Run the tests of each law, without what takes long
 	$(BIN)/python -m pytest -n auto --dist loadfile --target=test
 
 check: $(READY)  ## Run what `make test` leaves out: a cut of each long proof, servers, actions, pages

@@ -1,6 +1,6 @@
 """Which tests belong to ``make test`` and which to ``make check``: each to one of them.
 
-``make test`` is what one runs before a change is sent: each law once, in five minutes. ``make
+``make test`` is what one runs before a change is sent: each law once, in minutes. ``make
 check`` has what takes longer: whole folders, and single tests with the mark ``slow``. Without
 ``--target``, pytest runs what it is told to run, as ever.
 """

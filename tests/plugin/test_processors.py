@@ -118,7 +118,13 @@ def test_two_workers_load_each_model_once_and_report_all_claims(
     result.stdout.no_fnmatch_line("*INTERNALERROR*")
 
 
-@pytest.mark.parametrize("arguments", [["-n0"], ["-p", "no:xdist"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["-n0"], id="-n0", marks=pytest.mark.slow),
+        pytest.param(["-p", "no:xdist"], id="no:xdist"),
+    ],
+)
 def test_one_process_has_one_model_in_memory_at_a_time(
     pytester: pytest.Pytester, two_models: Path, arguments: list[str]
 ) -> None:

@@ -53,7 +53,7 @@ def slow(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     return pytester.path
 
 
-@pytest.mark.parametrize("lines", [24, 6])
+@pytest.mark.parametrize("lines", [24, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_model_has_a_line_below_pytests_own_which_is_taken_away(slow: Path, lines: int) -> None:
     written = in_a_terminal(slow, "-v", "-p", "no:xdist", "--color=no", lines=lines)
     shown = [below(screen) for screen in screens(written, lines)][:-1]
@@ -83,6 +83,7 @@ def test_models_on_several_workers_have_a_line_each(slow: Path) -> None:
     assert "6 passed" in left.display[left.cursor.y - 1]
 
 
+@pytest.mark.slow
 def test_the_second_run_reads_all_prompts_and_has_no_rate(slow: Path) -> None:
     in_a_terminal(slow)
     seen = " ".join(line for screen in screens(in_a_terminal(slow)) for line in below(screen))

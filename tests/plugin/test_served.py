@@ -141,7 +141,7 @@ def test_a_mistake_is_one_sentence(
     expected: str,
 ) -> None:
     monkeypatch.setenv("MAXRANDOM_API_KEYS", environment)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     suite = SUITE.replace("served_model: the-model, ", "") if "served_model" in more else SUITE
     monkeypatch.setattr(f"{__name__}.SUITE", suite)
     result, _ = _run(pytester, server, more=more)

@@ -163,17 +163,20 @@ def test_no_summary_leaves_out_all_but_what_went_wrong(
     result.stdout.fnmatch_lines(["no report was written: *nonsense*"])
 
 
+@pytest.mark.parametrize("spread", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 def test_colour_is_pytests(
-    pytester: pytest.Pytester, mixed: Path, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester,
+    mixed: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spread: tuple[str, ...],
 ) -> None:
-    for spread in ((), ("-n", "2")):
-        coloured = pytester.runpytest("--color=yes", *spread).stdout.str()
-        assert "\x1b[31m\x1b[1mFAILED:\x1b[0m " in coloured
-        assert "\x1b[32mpasses\x1b[0m " in coloured
-        assert "\x1b[31m\x1b[1mbest ." in coloured
-    assert "\x1b" not in pytester.runpytest("--color=no").stdout.str()
+    coloured = pytester.runpytest("--color=yes", *spread).stdout.str()
+    assert "\x1b[31m\x1b[1mFAILED:\x1b[0m " in coloured
+    assert "\x1b[32mpasses\x1b[0m " in coloured
+    assert "\x1b[31m\x1b[1mbest ." in coloured
+    assert "\x1b" not in pytester.runpytest("--color=no", *spread).stdout.str()
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in pytester.runpytest().stdout.str()
+    assert "\x1b" not in pytester.runpytest(*spread).stdout.str()
 
 
 def test_mistakes_of_a_suite_break_between_words_where_there_is_a_terminal(
