@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import KINDS, Flag, JudgedAnswers
+from pytest_maxrandom.stats.clustered import cluster_test
+from pytest_maxrandom.stats.permutation import max_t_test
 from tests.unit.flags.made import answered, result, worded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.stats.arranged import ArrangementTest
 
 N, T = 100, 10
 PLACES = np.arange(N)
@@ -57,6 +64,33 @@ def test_sections_that_are_named_are_not_told() -> None:
     clusters = tuple(str(place // 10) for place in PLACES)
     judged = passing(in_sections(), SORTED, clusters=clusters)
     assert found("ordered_answers", judged) == []
+
+
+@pytest.mark.parametrize("sizes", [(10,) * 10, (4, 8, 12, 14, 12, 6, 10, 14, 8, 12)])
+def test_who_knows_less_in_later_sections_passes_once_these_are_named(sizes: Sequence[int]) -> None:
+    sections = np.repeat(np.arange(10), sizes)
+    chances = np.array([1, 1, 1, 1, 0.95, 0.95, 0.9, 0.8, 0.75, 0.65])[sections]
+    accused = 0
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        knows = random.random((T, N)) < chances
+        # What one prompt does not know, most others do not know either.
+        knows[1:] = np.where(random.random((T - 1, N)) < 0.7, knows[0], knows[1:])
+        answers = np.where(knows, SORTED, 1 - SORTED)
+        accused += len(found("ordered_answers", passing(answers, SORTED)))
+        clusters = tuple(map(str, sections.tolist()))
+        assert found("ordered_answers", passing(answers, SORTED, clusters=clusters)) == []
+        exchange: dict[str, Any] = {
+            "gold": SORTED,
+            "choices": np.full(N, 2),
+            "strata": np.full(N, 2),
+        }
+        if len(set(sizes)) == 1:
+            test: ArrangementTest = max_t_test(answers, groups=clusters, **exchange)
+        else:
+            test = cluster_test(answers, clusters=clusters, **exchange)
+        assert test.p_value <= 0.05
+    assert accused
 
 
 def test_a_claim_that_fails_by_its_numbers_has_no_such_flag() -> None:
