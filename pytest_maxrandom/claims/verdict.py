@@ -174,7 +174,7 @@ class Claim:
         """
         found = self.unmet(null, null.results[-1])
         least = self.levels(null.t).get("permutation_p")
-        if least is not None and arrangements is not None and least * arrangements < 1:
+        if least is not None and arrangements is not None and arrangements < 1 / least:
             found.append(Unmet("permutation_p", arrangements=arrangements))
         return found
 

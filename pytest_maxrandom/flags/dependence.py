@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, membership
-from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, permutations_for
+from pytest_maxrandom.stats.permutation import max_t_test, permutations_for
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -87,7 +87,9 @@ class Dependent(NamedTuple):
 
     @staticmethod
     def _common(labels: Iterable[int]) -> list[int]:
-        return [label for label, _ in Counter(labels).most_common(_MOST_LABELS)]
+        common = [label for label, _ in Counter(labels).most_common(_MOST_LABELS)]
+        # Of two labels, one is where the other is not: it is in the same order.
+        return common[:1] if len(common) == 2 else common
 
     def marked(self) -> NDArray[np.bool_]:
         """Return which labels are right, shape (n, m)."""
@@ -97,11 +99,13 @@ class Dependent(NamedTuple):
         self, *, strata: NDArray[np.int64] | None = None, groups: Sequence[Hashable] | None = None
     ) -> float:
         """Return the max-T p-value where right answers are shuffled otherwise."""
+        permutations = permutations_for(self.level)
         return max_t_test(
             self.answers,
             self.gold,
             strata=self.strata if strata is None else strata,
             groups=groups,
-            permutations=permutations_for(self.level),
-            stop_after=STOP_AFTER,
+            permutations=permutations,
+            # With so many exceedances p is above the level, however many more were drawn.
+            stop_after=int(self.level * (permutations + 1)),
         ).p_value

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pytest_maxrandom import MaxRandomBaseline
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.assessment import View, assess
 from pytest_maxrandom.claims.publication import alike
 from pytest_maxrandom.claims.shuffles import Shuffle
 from pytest_maxrandom.claims.verdict import Claim
-from pytest_maxrandom.flags import JudgedAnswers
+from pytest_maxrandom.flags import KINDS, JudgedAnswers
+from pytest_maxrandom.record.result import Result
+from pytest_maxrandom.stats.permutation import max_t_test, permutations_for
+from tests.proof.scale import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +82,25 @@ def alternating(generator: np.random.Generator, t: int) -> Untold:
     turns = (PLACES + generator.integers(0, 2, (t + 1, 1))) % 2
     *answers, gold = np.where(generator.random((t + 1, N)) < 0.15, 1 - turns, turns)
     return Untold(np.array(answers), gold)
+
+
+def passages(size: int, follow: float) -> Draw:
+    """Passages stand one after the other; answers, and what is right, are alike in most of them."""
+
+    def draw(generator: np.random.Generator, t: int) -> Untold:
+        own = generator.integers(0, 2, (t + 1, N))
+        shared = generator.integers(0, 2, (t + 1, N))[:, PLACES // size]
+        *answers, gold = np.where(generator.random((t + 1, N)) < follow, shared, own)
+        return Untold(np.array(answers), gold)
+
+    return draw
+
+
+PASSAGES = {
+    f"passages of {size}, {100 * follow:.0f} % follow": passages(size, follow)
+    for size, follow in ((4, 1), (4, 0.7), (10, 0.7))
+}
+"""The same, of questions that share a passage."""
 
 
 IN_ORDER: dict[str, Draw] = {
@@ -158,12 +182,67 @@ class Verdict(NamedTuple):
 
 
 def verdict(untold: Untold) -> Verdict:
-    """Judge the default claim about two choices each."""
+    """Judge the default claim about two choices each by its p-value and the two red flags.
+
+    It takes a small part of the time of `whole_verdict`, whose answer is the same.
+    """
+    t, n = untold.answers.shape
+    correct = untold.answers == untold.gold
+    best = int(correct.sum(axis=1).argmax())
+    if correct[best].sum() <= n * max_random(n, t):
+        return Verdict(before=False, after=False)
+    # With so many exceedances p is above the level, however many more were drawn.
+    permutations = permutations_for(LEVEL)
+    enough = round(LEVEL * (permutations + 1))
+    test = max_t_test(
+        untold.answers,
+        untold.gold,
+        np.full(n, 2),
+        permutations=permutations,
+        stop_after=enough,
+    )
+    if test.exceedances >= enough:
+        return Verdict(before=False, after=False)
+    passed = Result(
+        t=t,
+        levels={"permutation_p": LEVEL},
+        holds=True,
+        passed=True,
+        standard_baseline=float(HALF),
+        max_random_baseline=max_random(n, t),
+        best=best,
+        best_correct=int(correct[best].sum()),
+        n=n,
+        permutation_p=test.p_value,
+    )
+    judged = JudgedAnswers(read=_read(untold), t=t, chance=HALF, comparable=True, result=passed)
+    found = any(not flag.mild for kind in NEW for flag in KINDS[kind].check(judged))
+    return Verdict(before=True, after=not found)
+
+
+@cache
+def max_random(n: int, t: int) -> float:
+    return MaxRandomBaseline(n=n, chance=HALF, t=t).expected_accuracy
+
+
+def whole_verdict(untold: Untold) -> Verdict:
+    """Judge it as a suite that claims nothing by name does, with all red flags."""
+    t, n = untold.answers.shape
+    read = _read(untold)
+    null = alike(read, HALF, t)
+    seen = JudgedAnswers(read=read, t=t, chance=HALF, comparable=True)
+    assert read.gold is not None
+    shuffle = Shuffle(untold.answers, read.gold, [2] * n, [2] * n, None)
+    result = assess(Claim.of(None), null, null.best, [View(seen, [shuffle])])
+    failing = {flag.kind for flag in result.red_flags if flag.severity == "fail"}
+    return Verdict(bool(result.holds), bool(result.holds) and failing.isdisjoint(NEW))
+
+
+def _read(untold: Untold) -> Answers:
     t, n = untold.answers.shape
     names = tuple(map(str, range(max(t, n))))
-    gold = tuple(frozenset([label]) for label in untold.gold.tolist())
     known: dict[str, Any] = {} if untold.inputs is None else {"inputs": untold.inputs}
-    read = Answers(
+    return Answers(
         model="m",
         shots=0,
         prompts=names[:t],
@@ -172,14 +251,8 @@ def verdict(untold: Untold) -> Verdict:
         correct=untold.answers == untold.gold,
         evaluated=np.ones((t, n), dtype=np.bool_),
         answers=untold.answers,
-        gold=gold,
+        gold=tuple(frozenset([label]) for label in untold.gold.tolist()),
         labels=("no", "yes"),
         choices=(2,) * n,
         **known,
     )
-    null = alike(read, HALF, t)
-    seen = JudgedAnswers(read=read, t=t, chance=HALF, comparable=True)
-    shuffle = Shuffle(untold.answers, gold, [2] * n, [2] * n, None)
-    result = assess(Claim.of(None), null, null.best, [View(seen, [shuffle])])
-    failing = {flag.kind for flag in result.red_flags if flag.severity == "fail"}
-    return Verdict(bool(result.holds) and failing <= {*NEW}, bool(result.passed))

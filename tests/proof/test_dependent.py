@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.proof.dependent import COPIES, IN_ORDER, KNOWING, verdict
+from tests.proof.dependent import COPIES, IN_ORDER, KNOWING, PASSAGES, verdict, whole_verdict
 from tests.proof.scale import LEVEL, scaled
 
 if TYPE_CHECKING:
@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proof
 
 RUNS = scaled(2000, 24)
+KNOW = scaled(400, 24)
 MOST = math.floor(RUNS * (LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)))
 SHORT = {(name, 10) for name in COPIES if "answers alone" in name}
 """What is measured and not at the level: copies without texts, which ten answers do not tell from
 examples alike by accident."""
+ALSO_WHOLE = 3
+"""Runs of a cell that are also judged as a suite is."""
 CELLS = [
     *((name, t) for name in IN_ORDER for t in (1, 10)),
+    *((name, t) for name in PASSAGES for t in (1, 10, 50)),
     *((name, t) for name in COPIES for t in (10, 50)),
 ]
 
@@ -30,7 +34,10 @@ CELLS = [
 @pytest.mark.parametrize(("name", "t"), CELLS)
 def test_what_nobody_declares_helps_no_guesser(name: str, t: int, measured: Measured) -> None:
     generator = np.random.default_rng(32)
-    draw = (IN_ORDER | COPIES)[name]
+    draw = (IN_ORDER | PASSAGES | COPIES)[name]
+    for _ in range(ALSO_WHOLE):
+        untold = draw(generator, t)
+        assert verdict(untold) == whole_verdict(untold)
     found = np.array([verdict(draw(generator, t)) for _ in range(RUNS)])
     measured(f"undeclared dependence ({RUNS} runs)", f"{name}, t = {t}", *found.mean(axis=0))
     if (name, t) not in SHORT:
@@ -40,7 +47,7 @@ def test_what_nobody_declares_helps_no_guesser(name: str, t: int, measured: Meas
 @pytest.mark.parametrize("name", KNOWING)
 def test_who_knows_is_not_accused(name: str, measured: Measured) -> None:
     generator = np.random.default_rng(32)
-    found = np.array([verdict(KNOWING[name](generator, 10)) for _ in range(RUNS)])
+    found = np.array([verdict(KNOWING[name](generator, 10)) for _ in range(KNOW)])
     before, after = found.mean(axis=0)
-    measured(f"undeclared dependence, knowledge ({RUNS} runs)", f"{name}, t = 10", before, after)
+    measured(f"undeclared dependence, knowledge ({KNOW} runs)", f"{name}, t = 10", before, after)
     assert after >= before - 0.05

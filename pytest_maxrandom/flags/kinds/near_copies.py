@@ -28,6 +28,8 @@ _ALIKE = 0.75
 """Share of words that two texts have in common, of those that are no frame (Dice)."""
 _FOLLOW = 0.01
 """Probability of right answers, and of answers, that are as alike where that is an accident."""
+_PERMUTATIONS = 399
+"""By which that is tested: as many as it takes."""
 _UNLIKE = 3
 """Prompts that answer an example otherwise than most do, so that its answers tell it apart."""
 _NEAR = 2
@@ -40,8 +42,11 @@ def _check(judged: JudgedAnswers) -> Found:
     seen, tried = Dependent.of(judged), judged.answers
     if seen is None:
         return
-    case = "answers" if tried.inputs is None else "texts"
-    pairs = [*(_by_answers(seen) if tried.inputs is None else _by_words(tried))]
+    if tried.inputs is None:
+        alone, pairs = _by_answers(seen)
+        case = "answers" if alone else "accident"
+    else:
+        case, pairs = "texts", [*_by_words(tried)]
     names = [*range(len(tried.examples))]
     stated = [*names] if tried.clusters is None else [
         place if name is None else name for place, name in enumerate(tried.clusters)
@@ -53,9 +58,10 @@ def _check(judged: JudgedAnswers) -> Found:
     copies = tried.copies or names
     if len(set(groups)) == len(set(united(len(names), [*known, *enumerate(copies)]))):
         return
-    if follows(seen.gold, groups) > _FOLLOW:
+    if follows(seen.gold, groups, _PERMUTATIONS) > _FOLLOW:
         return
-    if case == "texts" and alike_within(seen.answers[[*seen.best]], groups, seen.classes) > _FOLLOW:
+    best = seen.answers[[*seen.best]]
+    if case == "texts" and alike_within(best, groups, seen.classes, _PERMUTATIONS) > _FOLLOW:
         return
     p = seen.p_value(groups=groups)
     if p <= seen.level:
@@ -74,6 +80,7 @@ def _check(judged: JudgedAnswers) -> Found:
             "p": p,
             "level": seen.level,
         },
+        mild=case == "accident",
     )
 
 
@@ -100,30 +107,29 @@ def _by_words(tried: Answers) -> Iterator[tuple[int, int]]:
                 yield start + one, other
 
 
-def _by_answers(seen: Dependent) -> Iterator[tuple[int, int]]:
-    """Yield examples to which all prompts give the same answers, where hardly any are nearly so.
+def _by_answers(seen: Dependent) -> tuple[bool, list[tuple[int, int]]]:
+    """Return examples to which all prompts give the same answers, and whether these stand alone.
 
     Of examples that have nothing to do with each other, more differ in one or two prompts than in
-    none. Only those count to which several prompts say something else than most: to what is easy,
-    all say the same.
+    none. So copies are told by being the same where hardly any are nearly so; few prompts do not
+    tell them. Only those count to which several prompts say something else than most: to what is
+    easy, all say the same.
     """
     columns = np.unique(seen.answers, axis=0).T
     t = columns.shape[1]
     most = np.array([np.unique(column, return_counts=True)[1].max() for column in columns])
     telling = np.flatnonzero(t - most >= _UNLIKE)
-    if len(telling) < 2 or t <= 2 * _NEAR:
-        return
+    if len(telling) < 2:
+        return False, []
     apart = _differing(columns[telling])
     np.fill_diagonal(apart, t)
     same = (apart == 0).any(axis=1)
     nearly = ~same & (apart <= _NEAR).any(axis=1)
     many, whole = int(same.sum()), int((same | nearly).sum())
     # Were either as likely, so many would be the same with a probability of at most .001.
-    if many < 2 or 2.0**-(whole) * _at_least(many, whole) > 1e-3:
-        return
-    for one, other in np.argwhere(apart == 0).tolist():
-        if one < other:
-            yield int(telling[one]), int(telling[other])
+    alone = t > 2 * _NEAR and many >= 2 and 1_000 * _at_least(many, whole) <= 2**whole
+    pairs = (telling[pair].tolist() for pair in np.argwhere(apart == 0))
+    return alone, [(one, other) for one, other in pairs if one < other]
 
 
 def _at_least(many: int, whole: int) -> int:
@@ -168,6 +174,11 @@ RED_FLAG = RedFlagKind(
             "All prompts answer {examples:,} of {n:,} examples like others ({groups:,} "
             "{groups:group/groups}, with {alike[0]!r} and {alike[1]!r} in the largest)"
         ),
+        "accident": "All prompts answer {examples:,} of {n:,} examples like others, such as "
+        "{alike[0]!r} and {alike[1]!r}, and their right answers are alike; with so few prompts it "
+        "cannot be told whether they are copies or alike by accident. If they are copies, p is "
+        "{p:p}, above {level:level}; name what belongs together with "
+        f"{CLUSTERS}",
     },
     brief="examples are nearly copies",
     remedy="remove copies, or name them as clusters",

@@ -36,12 +36,13 @@ def _check(judged: JudgedAnswers) -> Found:
     if follows_order(right, seen.strata.tolist()) > _RIGHT:
         return
     # The best one alone, and what several share; the smaller of two p-values counts twice.
-    rows = {seen.best[:1], seen.best}
-    followed = len(rows) * min(
-        follows_order(seen.said(each), seen.classes, beside=np.repeat(right, len(each), axis=0))
+    rows = dict.fromkeys([seen.best[:1], seen.best])
+    if not any(
+        len(rows)
+        * follows_order(seen.said(each), seen.classes, beside=right.repeat(len(each), axis=0))
+        <= _SAID
         for each in rows
-    )
-    if followed > _SAID:
+    ):
         return
     # Guessers pass if their order is not seen, or if this p-value is low by luck: each has half.
     level = seen.level / 2

@@ -31,6 +31,7 @@ def test_a_permutation_p_cannot_be_below_one_in_all_arrangements() -> None:
     claim = Claim(permutation_p=0.05)
     assert claim.impossible(null, 20) == []
     assert claim.impossible(null, None) == []
+    assert claim.impossible(null, 10**400) == []  # more than a floating-point number can tell
     assert claim.impossible(null, 19) == [Unmet("permutation_p", arrangements=19)]
 
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import KINDS, Flag, JudgedAnswers
+from pytest_maxrandom.stats.clustered import cluster_test
+from pytest_maxrandom.stats.permutation import max_t_test
 from tests.unit.flags.made import answered, result, worded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.stats.arranged import ArrangementTest
 
 N, T = 100, 10
 PLACES = np.arange(N)
@@ -59,6 +66,33 @@ def test_sections_that_are_named_are_not_told() -> None:
     assert found("ordered_answers", judged) == []
 
 
+@pytest.mark.parametrize("sizes", [(10,) * 10, (4, 8, 12, 14, 12, 6, 10, 14, 8, 12)])
+def test_who_knows_less_in_later_sections_passes_once_these_are_named(sizes: Sequence[int]) -> None:
+    sections = np.repeat(np.arange(10), sizes)
+    chances = np.array([1, 1, 1, 1, 0.95, 0.95, 0.9, 0.8, 0.75, 0.65])[sections]
+    accused = 0
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        knows = random.random((T, N)) < chances
+        # What one prompt does not know, most others do not know either.
+        knows[1:] = np.where(random.random((T - 1, N)) < 0.7, knows[0], knows[1:])
+        answers = np.where(knows, SORTED, 1 - SORTED)
+        accused += len(found("ordered_answers", passing(answers, SORTED)))
+        clusters = tuple(map(str, sections.tolist()))
+        assert found("ordered_answers", passing(answers, SORTED, clusters=clusters)) == []
+        exchange: dict[str, Any] = {
+            "gold": SORTED,
+            "choices": np.full(N, 2),
+            "strata": np.full(N, 2),
+        }
+        if len(set(sizes)) == 1:
+            test: ArrangementTest = max_t_test(answers, groups=clusters, **exchange)
+        else:
+            test = cluster_test(answers, clusters=clusters, **exchange)
+        assert test.p_value <= 0.05
+    assert accused
+
+
 def test_a_claim_that_fails_by_its_numbers_has_no_such_flag() -> None:
     judged = passing(in_sections(), SORTED)
     assert judged.result is not None
@@ -69,11 +103,13 @@ def test_a_claim_that_fails_by_its_numbers_has_no_such_flag() -> None:
 GROUPS = np.where(PLACES < 60, PLACES // 6, PLACES)
 
 
-def groups_alike(seed: int, t: int) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return answers, right answers and texts that are alike in groups of six."""
+def groups_alike(
+    seed: int, t: int, groups: np.ndarray = GROUPS
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Return answers, right answers and texts that are alike in groups, of six by default."""
     random = np.random.default_rng(seed)
-    *answers, gold = random.integers(0, 2, (t + 1, N))[:, GROUPS]
-    words = random.integers(0, 500, (N, 12))[GROUPS]
+    *answers, gold = random.integers(0, 2, (t + 1, N))[:, groups]
+    words = random.integers(0, 500, (N, 12))[groups]
     words[:, 3] = random.integers(0, 500, N)
     return np.array(answers), gold, tuple(" ".join(f"w{word}" for word in row) for row in words)
 
@@ -88,6 +124,17 @@ def test_near_copies_fail_a_claim_that_depends_on_them(case: str, t: int) -> Non
     assert "name it with `columns: {cluster: ...}`" in worded(flag)
     clusters = tuple(map(str, GROUPS.tolist()))
     assert found("near_copies", passing(answers, gold, clusters=clusters, **given)) == []
+
+
+def test_few_prompts_do_not_tell_copies_and_a_claim_that_would_depend_on_them_is_told_so() -> None:
+    pairs = np.where(PLACES < 40, PLACES // 2, PLACES)
+    answers, gold, _ = groups_alike(3, T, pairs)
+    (flag,) = found("near_copies", passing(answers, gold))
+    assert flag.mild
+    assert flag.parameters["p"] > 0.05
+    assert "it cannot be told whether they are copies" in worded(flag)
+    free = np.random.default_rng(2).permutation(gold)
+    assert found("near_copies", passing(answers, free)) == []
 
 
 def test_near_copies_help_nobody_who_knows_each_by_itself() -> None:
@@ -108,3 +155,17 @@ def test_a_strong_model_answers_many_examples_alike_and_is_not_accused() -> None
     hard = random.beta(2, 0.5, N)
     answers = np.where(random.random((50, N)) < hard, gold, 1 - gold)
     assert found("near_copies", passing(answers, gold)) == []
+
+
+def test_as_many_copies_as_there_may_be_are_told() -> None:
+    groups = np.arange(1_200) // 2
+    random = np.random.default_rng(5)
+    *answers, gold = random.integers(0, 2, (41, 600))[:, groups]
+    # The first prompt knows as many pairs as a claim needs that counts each example.
+    answers[0] = np.where(groups < 30, gold, answers[0])
+    correct = int((answers[0] == gold).sum())
+    judged = answered(
+        np.array(answers), gold.tolist(), m=2, choices=(2,) * 1_200, result=result(correct, 1_200)
+    )
+    assert not any(flag.mild for flag in found("near_copies", judged))
+    assert found("near_copies", judged)[0].parameters["groups"] == 600

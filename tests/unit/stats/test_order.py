@@ -65,6 +65,10 @@ def test_only_the_order_that_is_shared_counts_beside_another_series() -> None:
     assert follows_order([turns], [0] * N, beside=[sections]) > 0.1
 
 
+def test_sections_of_other_sizes_are_an_order_that_is_shared() -> None:
+    assert follows_order([PLACES // 10 % 2], [0] * N, beside=[PLACES >= N // 2]) <= 0.01
+
+
 def test_right_answers_are_rotated_within_their_strata() -> None:
     random = np.random.default_rng(1)
     strata = random.integers(1, 3, 30)
