@@ -10,6 +10,8 @@ errors come in sections, where right answers take turns: the order has to be a s
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from pytest_maxrandom.flags.dependence import Dependent
@@ -27,13 +29,19 @@ _FEWEST = 20
 """Examples; among fewer no order can be told."""
 
 
+@lru_cache(maxsize=64)
+def _order_of_right(right: bytes, strata: tuple[int, ...]) -> float:
+    """Return the p-value of right answers in order, which all claims on a task have in common."""
+    return follows_order(np.frombuffer(right).reshape(-1, len(strata)), strata)
+
+
 def _check(judged: JudgedAnswers) -> Found:
     seen = Dependent.of(judged)
     n = len(judged.answers.examples)
     if seen is None or n < _FEWEST or judged.answers.clusters is not None:
         return
     right = seen.right()
-    if follows_order(right, seen.strata.tolist()) > _RIGHT:
+    if _order_of_right(right.tobytes(), tuple(seen.strata.tolist())) > _RIGHT:
         return
     # The best one alone, and what several share; the smaller of two p-values counts twice.
     rows = dict.fromkeys([seen.best[:1], seen.best])
