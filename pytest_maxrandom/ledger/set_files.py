@@ -293,7 +293,7 @@ class SetFiles:
             known = self._known([file])
             own, theirs = (Counter(named(each, known)) for each in (self._examples, earlier))
             values = {
-                "file": str(path),
+                "file": f"{path.parent.name}/{path.name}",
                 "prompts": len(tries),
                 "new": (own - theirs).total(),
                 "examples": own.total(),

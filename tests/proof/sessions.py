@@ -63,11 +63,15 @@ def judge(
     arrays: dict[str, Any] = {}
     for number, sweep in enumerate(sweeps):
         (t, n), right = sweep.answers.shape, sweep.right
-        said = {"answers": sweep.answers, "gold": sweep.gold}
+        texts = [[f"label {label}" for label in range(size)] for size in sweep.sizes.tolist()]
+        most = max(map(len, texts))
+        listed = [own + [""] * (most - len(own)) for own in texts]
+        said = {"answers": sweep.answers, "gold": sweep.gold, "choice_texts": np.array(listed)}
         if right_and_wrong:
             said = {
                 "correct": right[np.arange(n), sweep.answers],
                 "evaluated": np.ones((t, n), dtype=np.bool_),
+                "choices": sweep.sizes,
             }
         arrays |= {
             f"run{number}__0__{name}": values
@@ -75,7 +79,6 @@ def judge(
                 ("prompt_ids", np.arange(t)),
                 ("example_ids", np.arange(n)),
                 *said.items(),
-                ("choices", sweep.sizes),
                 ("clusters", sweep.clusters),
             )
             if values is not None
