@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import os
 import re
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.arms import arms_of
@@ -24,7 +26,7 @@ from pytest_maxrandom.tasks.load import members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path, PurePosixPath
+    from pathlib import Path
 
     from pytest_maxrandom.record import Severity
     from pytest_maxrandom.suite.loader import Suite
@@ -89,7 +91,7 @@ class Found:
     """What the files of a folder state."""
 
     claims: list[Stated]
-    unread: list[str]
+    unread: dict[PurePosixPath, str]
     """Suites that could not be read, with the first reason."""
 
 
@@ -103,7 +105,7 @@ def stated_in(root: Path, files: Iterable[PurePosixPath]) -> Found:
     files : iterable of PurePosixPath
         Any; those that are neither suites nor modules of tests are passed over.
     """
-    found, unread = list[Stated](), list[str]()
+    found, unread = list[Stated](), dict[PurePosixPath, str]()
     for file in files:
         path = root / file
         try:
@@ -112,7 +114,7 @@ def stated_in(root: Path, files: Iterable[PurePosixPath]) -> Found:
             elif _TEST_FILE.fullmatch(file.name):
                 found += _by_hand(path, file)
         except (MaxRandomError, OSError, ValueError, SyntaxError, RecursionError) as error:
-            unread.append(f"{file}: {str(error).partition(chr(10))[0]}")
+            unread[file] = str(error).partition("\n")[0].replace(f"{root}{os.sep}", "")
     return Found(found, unread)
 
 

@@ -17,6 +17,7 @@ from pytest_maxrandom.ci.gate import (
     known_base,
     lines_lost,
     report_files,
+    several,
     unread_base,
     why_fatal,
 )
@@ -240,10 +241,10 @@ class _Before:
         run, found.said = _read(files["json"])
         outcome = judge(ran.code, run, ", ".join(self._suites))
         reservations: list[Reservation] = []
-        lost: list[str] = []
+        lost, unread = list[str](), list[str]()
         try:
             if self._comparison is not None and self._tree is not None:
-                unread = self._comparison.base.unread
+                unread = [f"{file}: {why}" for file, why in self._comparison.base.unread.items()]
                 found.said += [f"not compared with {self._ref}: {each}" for each in unread]
                 reservations = self._comparison.reservations(run, ran.root, fail_on)
                 if reservations:
@@ -268,6 +269,11 @@ class _Before:
         found.recorded = run
         found.ledger = uncounted.files
         reasons = [lines_lost(lost, self._ref)] if lost else []
+        if unread:
+            reasons.append(
+                f"what the base claims is not known, because a suite of {self._ref} cannot be read "
+                f"({several(unread)}); mend it there, or compare with another base"
+            )
         if ran.shards and not any("--maxrandom-shards" in each for each in self._arguments):
             reasons.append(
                 f"a configuration of pytest has --maxrandom-shards={ran.shards}, whose answers a "

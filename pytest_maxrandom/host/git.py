@@ -8,18 +8,19 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 _FETCH_ALL = "`fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab"
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
 """What git tells its hooks of another folder's repository."""
 _REGULAR = ("100644", "100755")
+_LINK = "120000"
 _SUBMODULE = "160000"
 _LARGEST, _LARGEST_TREE = 2**20, 2**26
 """Bytes of a file, and of all, that are written of a commit: suites, tasks, not data or weights."""
@@ -27,7 +28,7 @@ _PATIENCE = 60.0
 """Seconds that git may take: what waits for a network drive or a lock must not hold up a run."""
 _HASH = re.compile("[0-9a-f]{7,64}")
 _COUNTED = re.compile(r"[~^@]|^HEAD$")
-_OWN = re.compile(r"|@|[A-Z_]*HEAD")
+_OWN = re.compile(r"|@|((FETCH|ORIG|MERGE|CHERRY_PICK|REVERT|REBASE|BISECT)_)?HEAD")
 """Names that git itself gives, which no reference of the same name replaces."""
 _PLACES = (
     *("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}"),
@@ -194,8 +195,22 @@ class Repository:
         others = self._asked("ls-files", "-z", "--others", "--exclude-standard", "--full-name")
         return list(dict.fromkeys([*_names(found), *_names(others)]))
 
-    def write_files(self, commit: str, folder: Path) -> None:
+    def write_files(
+        self, commit: str, folder: Path, whole: Collection[str] = ()
+    ) -> list[PurePosixPath]:
         """Write the regular files of a commit into a folder: all but the large ones.
+
+        A symbolic link to a file or folder of the commit is written as what it leads to.
+
+        Parameters
+        ----------
+        whole : collection of str
+            Suffixes of files that are written however large they are.
+
+        Returns
+        -------
+        list of PurePosixPath
+            What stands behind links, and links that lead to nothing in the commit.
 
         Raises
         ------
@@ -203,22 +218,37 @@ class Repository:
             If the commit, or a file's contents, is not there.
         """
         entries = _names(self._asked("ls-tree", "-r", "-l", "-z", "--full-tree", commit))
-        parts = (entry.split("\t", 1) for entry in entries)
+        parts = [(head.split(), path) for head, path in (each.split("\t", 1) for each in entries)]
+        inside = [each for each in parts if ".." not in Path(each[1]).parts]
         sizes = [
-            (int(size), path, name)
-            for (mode, _, name, size), path in ((head.split(), path) for head, path in parts)
-            if mode in _REGULAR and ".." not in Path(path).parts
+            (Path(path).suffix not in whole, int(size), path, name)
+            for (mode, _, name, size), path in inside
+            if mode in _REGULAR
         ]
         kept, total = dict[str, str](), 0
-        for size, path, name in sorted(sizes):
-            total += size
-            if size > _LARGEST or total > _LARGEST_TREE:
+        for may_lack, size, path, name in sorted(sizes):
+            total += size if may_lack else 0
+            if may_lack and (size > _LARGEST or total > _LARGEST_TREE):
                 break
             kept[path] = name
-        contents = self.contents(kept.values())
-        for path, name in kept.items():
+        behind, nowhere = dict[str, str](), list[str]()
+        links = {path: name for (mode, _, name, _), path in inside if mode == _LINK}
+        leads = self.contents(links.values())
+        for path, name in links.items():
+            to = leads[name].decode(errors="replace")
+            target = os.path.normpath(PurePosixPath(path).parent / to)
+            found = {
+                path + each.removeprefix(target): content
+                for each, content in kept.items()
+                if each == target or each.startswith(f"{target}/")
+            }
+            behind |= found
+            nowhere += [] if found else [path]
+        contents = self.contents({*kept.values(), *behind.values()})
+        for path, name in (kept | behind).items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(contents[name])
+        return [PurePosixPath(path) for path in (*behind, *nowhere)]
 
     def files(self, *patterns: str, untracked: bool = True) -> list[Path]:
         """Return the files of the work tree that match a pattern.

@@ -217,6 +217,8 @@ def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str
     ]
     if not_run:
         parts.insert(sum(outcomes[each] > 0 for each in FAILING), (not_run, _was_not_run(not_run)))
+    if not parts:
+        return "no claim was tested"
     (number, verb), *others = parts
     return clauses(
         f"{count(number)} of {count(total)} {_NOUNS[kind][total != 1]} {verb}",

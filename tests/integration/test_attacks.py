@@ -18,6 +18,7 @@ from pytest_maxrandom.reports.results import load_untrusted
 from tests.repositories import begin_repository, commit, git
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 SUITE = """\
@@ -97,6 +98,8 @@ class Attack:
     sed: dict[str, tuple[str, str]] = field(default_factory=dict)
     base: dict[str, str] = field(default_factory=dict)
     """What the base has, too."""
+    links: dict[str, str] = field(default_factory=dict)
+    """Symbolic links of the base, and where they lead."""
     arguments: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     told: str = ""
@@ -219,6 +222,42 @@ ATTACKS = [
         told="asserts p_max: .9999, before: p_max: .05",
     ),
     Attack(
+        "a suite that was padded before",
+        "amber",
+        "2 claims were weakened",
+        base={YAML: f"{SUITE}# {'x' * 1_200_000}\n"},
+        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
+    ),
+    Attack(
+        "a suite behind a link",
+        "amber",
+        "2 claims were weakened",
+        base={"shared/linked.yaml": SUITE},
+        links={"eval_suites/linked.yaml": "../shared/linked.yaml"},
+        files=HOLDS,
+        sed={"shared/linked.yaml": ("p_max: 0.05", "p_max: 0.9999")},
+    ),
+    Attack(
+        "a suite of the base that nobody can read",
+        "red",
+        "what the base claims is not known",
+        base={"eval_suites/other.maxrandom.yaml": "models: [\n"},
+        files=HOLDS,
+        gone=("eval_suites/other.maxrandom.yaml",),
+    ),
+    Attack(
+        "no claim is left",
+        "red",
+        "no claim was found or selected",
+        gone=(YAML, "eval_suites/test_by_hand.py"),
+    ),
+    Attack(
+        "a suite that cannot be read",
+        "red",
+        "1 suite could not be read",
+        files={YAML: "models: [\n"},
+    ),
+    Attack(
         "only reported",
         "amber",
         "1 claim was weakened",
@@ -331,7 +370,7 @@ class Seen:
         return "red" if self.code else {"🟠": "amber", "✅": "green"}[self.head[0].split()[1]]
 
 
-def begin(folder: Path, base: dict[str, str]) -> None:
+def begin(folder: Path, base: dict[str, str], links: Mapping[str, str] = {}) -> None:
     """Make the base, and a branch of it."""
     begun = {
         YAML: SUITE,
@@ -341,6 +380,8 @@ def begin(folder: Path, base: dict[str, str]) -> None:
         ".gitignore": "maxrandom-report/\n__pycache__/\n.pytest_cache/\n.maxrandom/\n",
     }
     write(folder, begun | base)
+    for name, target in links.items():
+        (folder / name).symlink_to(target)
     begin_repository(folder)
     git(folder, "branch", "base")
     git(folder, "switch", "--quiet", "--create", "work")
@@ -380,7 +421,7 @@ def test_the_colour_of_the_gate_and_its_first_line(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     folder = tmp_path / "repository"
-    begin(folder, attack.base)
+    begin(folder, attack.base, attack.links)
     for name in attack.gone:
         (folder / name).unlink()
     write(folder, attack.files)

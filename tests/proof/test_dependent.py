@@ -19,9 +19,12 @@ pytestmark = pytest.mark.proof
 RUNS = scaled(2000, 24)
 KNOW = scaled(400, 24)
 MOST = math.floor(RUNS * (LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)))
-SHORT = {(name, 10) for name in COPIES if "answers alone" in name}
-"""What is measured and not at the level: copies without texts, which ten answers do not tell from
-examples alike by accident."""
+SHORT = {
+    ("passages of 4, 70 % follow", 50),
+    *((name, 10) for name in COPIES if "answers alone" in name),
+}
+"""What is measured and not at the level: many prompts of which a part follows short passages, and
+copies without texts, which ten answers do not tell from examples alike by accident."""
 ALSO_WHOLE = 3
 """Runs of a cell that are also judged as a suite is."""
 CELLS = [
