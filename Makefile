@@ -27,7 +27,7 @@ servers: $(READY)  ## Install vLLM and build llama.cpp, its server and its packa
 	$(BIN)/python tools/servers.py install
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[gguf]"
 
-proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures (about an hour on 2 cores)
+proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof tests/integration/lm_eval_tasks -n auto --dist loadfile
 
 lint: $(READY)  ## Check style and types

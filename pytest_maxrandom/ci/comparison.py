@@ -43,8 +43,6 @@ _RECORDS = {
     "contamination": "contamination",
 }
 """The keys of a suite that ask for more tests, and where a run keeps their records."""
-
-
 _STATING = (".yaml", ".yml", ".py")
 """Suffixes of files that may state claims."""
 

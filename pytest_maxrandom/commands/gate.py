@@ -65,8 +65,8 @@ suite is wrong, 3 for an internal error, 4 for wrong arguments, 5 if nothing was
 if signal s ended pytest. If pytest ends with 0, the report still decides: the gate returns 1 if a
 claim in it does not hold, 2 if it lacks results, and 5 if there is no claim or no report. It also
 returns 1 if results are simulated, the ledger lost lines since the base or lacks tries of this run,
-or a reservation fails it. The gate runs nothing
-and returns 2 if git cannot read the base, or if a file that no gate wrote would be overwritten."""
+a suite of the base cannot be read, or a reservation fails it. The gate runs nothing and returns 2
+if git cannot read the base, or if a file that no gate wrote would be overwritten."""
 
 _ALLOWED = (
     (
