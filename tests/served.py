@@ -192,7 +192,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/props":
             return {
                 "build_info": server.version,
-                "model_path": f"/somewhere/{server.model}.gguf",
+                "model_path": server.faults.get("model_path", f"/somewhere/{server.model}.gguf"),
                 "default_generation_settings": {"n_ctx": 400},
             }
         if path == "/v1/models":

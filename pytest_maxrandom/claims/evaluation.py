@@ -19,6 +19,7 @@ from pytest_maxrandom.claims.lengths import counting_too_long
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.searched import compared_after, told
+from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.claims.training import trained_record
 from pytest_maxrandom.claims.tries import ClaimTries
 from pytest_maxrandom.claims.views import (
@@ -97,9 +98,10 @@ class Evaluation:
         Raises
         ------
         ModelError
-            If it cannot be loaded.
+            If it cannot be loaded, or its server has another model than before.
         """
         planned, session = self._planned, self._session
+        check_server(planned, session.pool, self._ledger, self._subject)
         if self._is_known:
             return
         decides = (

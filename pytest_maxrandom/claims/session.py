@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.claims.servers import fingerprint_of
 from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.flags.kinds.identical_models import compact, may_be_one
@@ -115,13 +116,18 @@ class SessionState:
         for store in self._stores.values():
             store.close()
 
-    def cache(self, planned: PlannedClaim) -> Cache:
+    def cache(self, planned: PlannedClaim, *, asks: bool = True) -> Cache:
         """Return what is stored of a claim's model, as far as it is computed alike here.
+
+        Parameters
+        ----------
+        asks : bool
+            Whether a server is asked if its model is still the one that is stored.
 
         Raises
         ------
         ModelError
-            If the model's files cannot be read.
+            If the model's files cannot be read, or its server is not there.
         """
         identity = self.pool.identity(*planned.loads)
         elsewhere = self.computed.get(identity.digest)
@@ -132,6 +138,7 @@ class SessionState:
             self.engine,
             own=elsewhere is not None,
             ahead=self.ahead,
+            fingerprint=fingerprint_of(planned, self.pool) if asks else None,
         )
 
     def is_stored(self, planned: PlannedClaim) -> bool:
@@ -194,7 +201,7 @@ class SessionState:
         digests.add(self.cache(planned).model_digest)
         found: dict[tuple[str, str], Answers] = {}
         for other in self._by_digest(planned, digests):
-            cache = self.cache(other)
+            cache = self.cache(other, asks=False)
             key = other.model.name, cache.model_digest
             if other.model.name == name or key in found:
                 continue
@@ -218,7 +225,8 @@ class SessionState:
             self._models[questions] = known
             for other in self._by_questions[questions]:
                 with suppress(ModelError):  # it has no results
-                    known.setdefault(self.cache(other).model_digest, []).append(other)
+                    digest = self.cache(other, asks=False).model_digest
+                    known.setdefault(digest, []).append(other)
         for digest in sorted(digests):
             yield from self._models[questions].get(digest, ())
 

@@ -7,12 +7,13 @@ share a file system share no file that two of them write.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.counting import subject_of
+from pytest_maxrandom.claims.servers import check_server, fingerprint_of
 from pytest_maxrandom.errors import ShardError
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.set_ledger import SetLedger
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.models.registry import ModelPool
-    from pytest_maxrandom.record import Remark
+    from pytest_maxrandom.record import Fingerprint, Remark
     from pytest_maxrandom.sweeps.executor import Job
 
     Part = tuple[PlannedClaim, list[Job]]
@@ -191,11 +192,12 @@ class Shard:
         condition, subject = claim.condition, subject_of(claim)
         ledger = SetLedger(folder, run, condition.task.name, condition.prompt_set.validation)
         generates = SCORERS[claim.suite.scoring].generates
+        check_server(claim, work.pool, ledger, subject)
         run_sweep(
             jobs,
             LocalExecutor(lambda: work.pool.get(*claim.loads, generates=generates)),
             lambda done, total, _: progress(claim, done, total),
-            cache=work.cache(claim, store),
+            cache=replace(work.cache(claim, store), fingerprint=fingerprint_of(claim, work.pool)),
             finished=lambda one: ledger.evaluated(
                 subject, one.prompt.digest, len(one.examples), one.correct
             ),
@@ -235,6 +237,7 @@ class Shard:
         work: Work,
         parts: Sequence[Part],
         arithmetic: Mapping[str, Arithmetic],
+        served: dict[str, Fingerprint],
         into: Callable[[PlannedClaim], Store],
     ) -> None:
         """Copy all results of the shard.
@@ -243,13 +246,17 @@ class Shard:
         ----------
         arithmetic : mapping
             What computed each model, by the model's digest.
+        served : dict
+            By what each model behind an address is known in the shards before, by the model's
+            digest; what this one has is added.
         into : callable
             Returns the store of a claim's results.
 
         Raises
         ------
         ShardError
-            If one is missing, or cannot be kept.
+            If one is missing, cannot be kept, or is of another model than that of the shards
+            before.
         """
         store = Store(self._place / _RESULTS, shared=True)
         for claim, jobs in parts:
@@ -262,6 +269,10 @@ class Shard:
                 )
             target = work.cache(claim, into(claim), own)
             for job in jobs:
+                by = read[job.number].cost.fingerprint
+                first = served.setdefault(target.model_digest, by) if by else None
+                if by and first and (wrong := first.check(by, "another shard has answers of")):
+                    raise ShardError(f"shard {self.number}: {wrong}")
                 target.write(job, read[job.number])
             if len(target.read(jobs)) < len(jobs):
                 raise ShardError(_unkept(target.store.path.parent, target.store))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.record import Fingerprint
 
 _MANIFEST = "shards.json"
 _INTERRUPTED = 130
@@ -204,6 +205,7 @@ def _join(options: argparse.Namespace) -> str:
     arithmetic = one_arithmetic(found)
 
     stores: dict[Path, Store] = {}
+    served: dict[str, Fingerprint] = {}
 
     def store(claim: PlannedClaim) -> Store:
         file = results_file(joined_results(folder), simulated=claim.simulated)
@@ -212,7 +214,8 @@ def _join(options: argparse.Namespace) -> str:
         return stores[file]
 
     for number in numbers:
-        Shard(folder, number).copy(work, work.shard(number, manifest.into), arithmetic, store)
+        parts = work.shard(number, manifest.into)
+        Shard(folder, number).copy(work, parts, arithmetic, served, store)
     for each in stores.values():
         each.close()
     write_joined(folder, arithmetic)

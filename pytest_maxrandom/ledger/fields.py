@@ -37,6 +37,7 @@ FIELDS: dict[str, dict[str, type]] = {
     },
     "reworded": {**_WHEN, "set": str, "before": str, "pairs": dict},
     "apart": {**_WHEN, "set": str, "before": str, "why": str},
+    "served": {**_WHEN, "model_digest": str, "server": str, "values": list, "texts": list},
 }
 """Type of each field of each kind of line, in the order of the line."""
 _OPEN = ("prompt", "correct")
@@ -84,6 +85,10 @@ def _contradiction(row: Row) -> str | None:
     pairs = row.get("pairs", {})
     if any(type(each) is not str for each in pairs.values()):
         return f"pairs: found {shown(pairs)}, expected a text for each question; {RESTORE}"
+    if any(type(each) is not float for each in row.get("values", ())):
+        return f"values: found {shown(row['values'])}, expected numbers; {RESTORE}"
+    if any(type(each) is not str for each in row.get("texts", ())):
+        return f"texts: found {shown(row['texts'])}, expected texts; {RESTORE}"
     sizes = row.get("chances", {"": len(examples)}).values()
     if any(type(size) is not int for size in sizes) or sum(sizes) != len(examples):
         return (

@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.folder import has_one_writer, make_folder, sync_folder
 from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Looked, Told, Try, read_lines
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import Fingerprint, Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
+
+Fingerprinted = tuple[float | str, ...]
+"""What a model answered, by which it is known again."""
 
 
 class LedgerFile:
@@ -60,6 +63,8 @@ class LedgerFile:
         Digest of a test set to the tries that opened it.
     searches : dict
         Digest of a search to the tries that it was told of, each with what it was told.
+    served : dict
+        By what models behind an address are known, by their digests.
     torn : Remark or None
         That the last line was cut off.
     empty : bool
@@ -83,6 +88,7 @@ class LedgerFile:
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
         self.searches: dict[str, dict[Try, Told]] = {}
+        self.served: dict[str, dict[Fingerprinted, Fingerprint]] = {}
         self.torn: Remark | None = None
         self.empty = True
         self.read_rows = 0
@@ -131,6 +137,9 @@ class LedgerFile:
                 return self.joins, (row["set"], row["before"]), row["pairs"]
             case "apart":
                 return self.undone, (row["set"], row["before"]), row["why"]
+            case "served":
+                served = self.served.setdefault(row["model_digest"], {})
+                return served, (*row["values"], *row["texts"]), fingerprint_of(row)
             case "look":
                 look = Looked(*(row[name] for name in Looked._fields))
                 return self.looks.setdefault(_claim(row), {}), row["look"], look
@@ -312,6 +321,11 @@ def _claim(row: Row) -> ClaimKey:
 
 def _tried(row: Row) -> Try:
     return Try(intern(row["model_digest"]), row["prompt"], intern(row["scoring"]))
+
+
+def fingerprint_of(row: Row) -> Fingerprint:
+    """Return by what a model behind an address is known, from a line of kind `served`."""
+    return Fingerprint(row["server"], row["when"], row["values"], texts=row["texts"])
 
 
 def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:

@@ -27,6 +27,7 @@ _WHAT = {
     "test": "the line of the test set {test:.12}",
     "reworded": "that the set {set:.12} asks what {before:.12} asked, in other words,",
     "apart": "that the set {set:.12} asks other questions than {before:.12} ({why})",
+    "served": "by what {server}, counted as {model_digest:.12}, is known again",
     "look": "the look {look:.12} at {model} {shots}-shot",
     "opening": "the opening of the test set {test:.12} by {model} {shots}-shot",
     "feedback": "what {by} learned about the prompt {prompt:.12} with {model} {shots}-shot",

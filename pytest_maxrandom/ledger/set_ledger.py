@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
 from pytest_maxrandom.ledger.fields import SUBJECT, Row
+from pytest_maxrandom.ledger.files import fingerprint_of
 from pytest_maxrandom.ledger.lines import (
     Looked,
     Subject,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.ledger.set_files import Siblings
+    from pytest_maxrandom.record import Fingerprint
     from pytest_maxrandom.tasks.task import Example
 
 
@@ -92,6 +94,7 @@ class SetLedger(SetFiles):
         super().__init__(folder, task, questions, siblings, files or LedgerFiles())
         self._numbers: dict[tuple[object, ...], Row] = {}
         self._joins: list[Row] = []
+        self._served: list[Row] = []
 
     def refresh(self) -> None:
         """Write what waits, and read what other processes have added."""
@@ -175,6 +178,22 @@ class SetLedger(SetFiles):
             for (_, before), pairs in joins.items()
             if before in files
         ]
+
+    def served(self, subject: Subject) -> list[Fingerprint]:
+        """Return by what the subject's model is known, where it is behind an address."""
+        name = subject.model_digest
+        written = (each for file in self._files for each in file.served.get(name, {}).values())
+        waiting = (row for row in self._served if row["model_digest"] == name)
+        return [*written, *map(fingerprint_of, waiting)]
+
+    def serve(self, subject: Subject, found: Fingerprint) -> None:
+        """Keep by what the subject's model is known; it is written with the next lines.
+
+        Its address is left out, since a ledger is committed.
+        """
+        facts = {"server": found.server, "values": [*found.values], "texts": [*found.texts]}
+        of_model = {"model_digest": subject.model_digest}
+        self._served.append(self._dated("served") | of_model | facts)
 
     def begun(self, subject: Subject, prompts: Mapping[str, int]) -> None:
         """Count prompts, each once, before it is known how often they are right.
@@ -328,7 +347,7 @@ class SetLedger(SetFiles):
 
     def _add(self, *rows: Row) -> bool:
         """Write lines unless they stand there; return whether they do."""
-        if all(map(self._has, (*rows, *self._joins))):
+        if all(map(self._has, (*rows, *self._joins, *self._served))):
             return True
         return self._append(lambda: [*self._numbers.values(), *rows])
 
@@ -355,7 +374,7 @@ class SetLedger(SetFiles):
         self._waiting.clear()
         self._numbers.clear()
         self._file.take(self._set)
-        for row in (*self._joins, *rows):
+        for row in (*self._joins, *self._served, *rows):
             self._file.take(row)
         # Of two hosts that write at once, at least one sees the other's line before it goes on.
         self._read_beside()
@@ -371,7 +390,7 @@ class SetLedger(SetFiles):
         said = self._questions.keys() <= self._file.questions.keys()
         known = self._digest in self._file.sets and said and not self._file.empty
         top = [] if known else [self._set]
-        top += [row for row in self._joins if not self._has(row)]
+        top += [row for row in (*self._joins, *self._served) if not self._has(row)]
         new = [row for row in rows if not self._has(row)]
         return [line_of(line) for line in (*top, *self._waiting, *new)]
 

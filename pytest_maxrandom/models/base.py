@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.questions import Question, Reply
     from pytest_maxrandom.models.training import Size, Trained, Training
-    from pytest_maxrandom.record import Arithmetic
+    from pytest_maxrandom.record import Arithmetic, Fingerprint
     from pytest_maxrandom.suite.models import ModelSpec
 
 EngineName = Literal["auto", "packed", "rows", "plain"]
@@ -245,6 +245,23 @@ class Model(Protocol):
     @property
     def handshake(self) -> dict[str, str | int | float | None] | None:
         """What was checked of the server that runs it, for the report."""
+        return None
+
+    def fingerprint(self, *, generates: bool) -> Fingerprint | None:
+        """Return by what a model behind an address is known from others under the same name.
+
+        None where its files tell that.
+
+        Parameters
+        ----------
+        generates : bool
+            Whether it is asked to generate answers, and need not tell likelihoods.
+
+        Raises
+        ------
+        ModelError
+            If the server is none that can be asked so.
+        """
         return None
 
     @property

@@ -131,6 +131,16 @@ def _digests(files: Iterable[Path]) -> Iterator[str]:
         raise ModelError(f"{error.filename} cannot be read: {error.strerror}") from error
 
 
+def content_of(name: str) -> str | None:
+    """Return the SHA-256 (hex) of a GGUF file and its parts; None where it cannot be read here."""
+    try:
+        if Path(name).is_absolute() and _is_gguf(Path(name)):
+            return digest(*_digests(parts_of(name)))
+    except (OSError, ModelError):
+        pass
+    return None
+
+
 def _arithmetic() -> Arithmetic:
     try:
         versions = {PACKAGE: importlib.metadata.version(PACKAGE)}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Model
     from pytest_maxrandom.models.training import Size, Trained, Training
-    from pytest_maxrandom.record import Arithmetic
+    from pytest_maxrandom.record import Arithmetic, Fingerprint
     from pytest_maxrandom.suite.models import ModelSpec
 
 BUILT_IN = {
@@ -167,6 +167,7 @@ class ModelPool:
         self._model: Model | None = None
         self._refusal = ""
         self._found: dict[tuple[str, ...], Arithmetic] = {}
+        self._fingerprints: dict[tuple[tuple[str, ...], bool], Fingerprint | None] = {}
 
     def identity(self, spec: ModelSpec, base: Path, training: Training | None = None) -> Identity:
         """Return what determines a model's numbers.
@@ -237,6 +238,31 @@ class ModelPool:
             self.resources.held.close()
             raise ModelError(self._refusal)
         return self._model
+
+    def fingerprint(
+        self,
+        spec: ModelSpec,
+        base: Path,
+        training: Training | None = None,
+        *,
+        generates: bool = False,
+    ) -> Fingerprint | None:
+        """Return by what a model behind an address is known again; see `Model.fingerprint`.
+
+        The server is asked once; whoever asks the model afterwards checks that it is still the one.
+
+        Raises
+        ------
+        ModelError, LockError
+            As :meth:`get`.
+        """
+        if not spec.remote:
+            return None
+        key = self.backends.locate(spec, base, training).key, generates
+        if key not in self._fingerprints:
+            model = self.get(spec, base, training, generates=generates)
+            self._fingerprints[key] = model.fingerprint(generates=generates)
+        return self._fingerprints[key]
 
     def trained(self, spec: ModelSpec, base: Path, training: Training) -> Trained | None:
         """Return what a training found that was done before; nothing is loaded for that.

@@ -60,6 +60,10 @@ from pytest_maxrandom.record.designs import (
     Replicate as Replicate,
     ReplicatesRecord as ReplicatesRecord,
 )
+from pytest_maxrandom.record.fingerprint import (
+    LARGEST_CHANGE as LARGEST_CHANGE,
+    Fingerprint as Fingerprint,
+)
 from pytest_maxrandom.record.label_bias import (
     Calibrated as Calibrated,
     Calibration as Calibration,

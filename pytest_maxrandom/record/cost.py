@@ -82,6 +82,9 @@ class SweepCost:
     """The text before and after each prompt, if prompts are messages to a chat model."""
     quantized: str | None = None
     """How the model's files were already quantized, if they were: "gptq, 4 bits"."""
+    servers: list[str] = field(default_factory=list)
+    """Each server that computed some of the numbers, with what it said of itself and when it was
+    asked, in this run or earlier."""
 
 
 @dataclass(slots=True)

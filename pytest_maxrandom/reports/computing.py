@@ -136,10 +136,11 @@ def served(record: ClaimRecord | LabelBiasRecord) -> str:
         repeated is not None
         and f"asked twice, in two orders, log-likelihoods differ by at most {repeated:.2g} nats",
         same is not None
-        and f"of two texts that were generated twice, in two orders, {same} "
+        and f"of three texts that were generated twice, in two orders, {same} "
         f"{'is' if same == 1 else 'are'} the same",
         local is not None
         and f"from those of the weights on this machine they differ by at most {local:.2g} nats",
+        record.engine and f"the answers are those of {'; '.join(record.engine.servers)}",
     )
 
 

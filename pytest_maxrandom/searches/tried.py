@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.counting import claim_ledger, subject_of
 from pytest_maxrandom.claims.nulls import guessers
+from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.claims.session import SessionState
 from pytest_maxrandom.errors import BudgetSpent, LedgerError, SearchError
 from pytest_maxrandom.ledger.lines import Told
@@ -200,6 +201,7 @@ class Tried:
         finished: Callable[[PromptPredictions], None],
     ) -> PromptPredictions:
         """Score one prompt, or read it from the store."""
+        check_server(self.planned, self.session.pool, self.ledger, self.subject)
         sweep = run_sweep(
             jobs_of(pairs, self.planned.suite.scoring),
             LocalExecutor(self._load),

@@ -214,8 +214,12 @@ class ServedSpec(ModelSpec):
     """Seconds to wait for an answer, and for a server that has gone away."""
     chat: bool = False
     """Whether each prompt is put into the chat template of `tokenizer`, as one user message."""
+    revision: Text | None = None
+    """Which weights the server has, in any word. It answers otherwise once it has others, and its
+    claims are then refused until this is another word: what has another one is a model of its own,
+    and t counts the prompts of all of them."""
 
-    in_arms: ClassVar[tuple[str, ...] | None] = ("url", "served_model", "chat")
+    in_arms: ClassVar[tuple[str, ...] | None] = ("url", "served_model", "chat", "revision")
 
     @property
     def served(self) -> str:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_maxrandom.errors import ModelError, PromptTooLong, QuestionError, ScoreError, SweepError
-from pytest_maxrandom.record import Arithmetic, SweepCost
+from pytest_maxrandom.record import Arithmetic, Fingerprint, SweepCost
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
@@ -53,6 +53,8 @@ class Cost:
     """Method and bits, where the model's files were quantized already."""
     chat: Sequence[str] | None = None
     """What stood before and after each prompt, as a message to the model."""
+    fingerprint: Fingerprint | None = None
+    """By what the model is known again, where it is behind an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,7 @@ class LocalExecutor:
             handshake=model.handshake,
             quantized=model.quantized,
             chat=model.chat,
+            fingerprint=model.fingerprint(generates=SCORERS[job.scoring].generates),
         )
         return Scored(answers, cost, model.batch_tokens, model.peak_memory())
 
@@ -269,6 +272,7 @@ def spent(scored: Scored, *, reused: bool) -> SweepCost:
         handshake=None if cost.handshake is None else dict(cost.handshake),
         quantized=cost.quantized,
         chat=None if cost.chat is None else list(cost.chat),
+        servers=[] if cost.fingerprint is None else [str(cost.fingerprint)],
     )
 
 
@@ -301,6 +305,7 @@ def total(engines: Sequence[SweepCost]) -> SweepCost:
         handshake=next((one.handshake for one in engines if one.handshake), None),
         quantized=next((one.quantized for one in engines if one.quantized), None),
         chat=next((one.chat for one in engines if one.chat), None),
+        servers=list(dict.fromkeys(each for one in engines for each in one.servers)),
     )
 
 

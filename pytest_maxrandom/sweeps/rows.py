@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.models.questions import Answer
-from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.record import Arithmetic, Fingerprint
 from pytest_maxrandom.sweeps.executor import Cost, Scored
 from pytest_maxrandom.sweeps.scorers import joined
 
@@ -107,7 +107,11 @@ def write(connection: sqlite3.Connection, key: Key, scored: Scored) -> None:
 
 def _shown(cost: Cost) -> dict[str, object]:
     found = {field.name: getattr(cost, field.name) for field in fields(cost)}
-    return found | {"arithmetic": asdict(cost.arithmetic)}
+    by = cost.fingerprint
+    return found | {
+        "arithmetic": asdict(cost.arithmetic),
+        "fingerprint": None if by is None else asdict(by),
+    }
 
 
 def _decoded(key: Key, row: tuple[Any, ...]) -> Scored:
@@ -127,10 +131,10 @@ def _decoded(key: Key, row: tuple[Any, ...]) -> Scored:
         written = zip(answers, json.loads(row[9]), strict=True)
         answers = [replace(one, text=text, finish=finish) for one, (text, finish) in written]
     cost = json.loads(row[10])
-    return Scored(
-        tuple((one,) for one in answers),
-        Cost(**cost | {"arithmetic": Arithmetic(**cost["arithmetic"])}),
-    )
+    cost["arithmetic"] = Arithmetic(**cost["arithmetic"])
+    if cost["fingerprint"] is not None:
+        cost["fingerprint"] = Fingerprint(**cost["fingerprint"])
+    return Scored(tuple((one,) for one in answers), Cost(**cost))
 
 
 def _said(answers: Sequence[Answer]) -> bytes:

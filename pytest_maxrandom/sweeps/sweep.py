@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import spent, total
@@ -21,7 +22,7 @@ from pytest_maxrandom.sweeps.scorers import SCORERS, stored_as
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.record import Arithmetic, SweepCost
+    from pytest_maxrandom.record import Arithmetic, Fingerprint, SweepCost
     from pytest_maxrandom.sweeps.executor import Cost, Executor, Job, Scored
     from pytest_maxrandom.sweeps.parts import BegunPrompt
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -72,6 +73,8 @@ class Cache:
     """Whether what it has was computed for this run, by the shards of it."""
     ahead: set[Key] = field(default_factory=set)
     """Of the store: what this run has computed before its turn came."""
+    fingerprint: Fingerprint | None = None
+    """By what the model that answers now is known again, where it is behind an address."""
 
     def read(self, jobs: Iterable[Job], *, fresh: bool = False) -> dict[int, Scored]:
         """Return what is stored of some jobs, by their numbers.
@@ -80,12 +83,26 @@ class Cache:
         ----------
         fresh : bool
             Whether only what this run has computed is read.
+
+        Raises
+        ------
+        ModelError
+            If another model gave the answers, under the same name.
         """
         keys = {job.number: self._key(job) for job in jobs}
         if fresh:
             keys = {number: key for number, key in keys.items() if key in self.ahead}
         stored = self.store.get(keys.values())
+        for scored in stored.values():
+            self._check(scored.cost.fingerprint)
         return {number: stored[key] for number, key in keys.items() if key in stored}
+
+    def _check(self, before: Fingerprint | None) -> None:
+        """Refuse answers that another model gave."""
+        if before is None or self.fingerprint is None:
+            return
+        if wrong := before.check(self.fingerprint, f"{self.store.path.name} has answers of"):
+            raise ModelError(wrong)
 
     def write(self, job: Job, scored: Scored) -> None:
         """Store what was computed of a job."""

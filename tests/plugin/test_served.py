@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.ledger import FOLDER
 from tests.served import FakeServer, serving
 
 if TYPE_CHECKING:
@@ -75,13 +78,103 @@ def test_a_second_run_and_another_address_compute_nothing_and_count_no_further_t
     _, (first,) = _run(pytester, server)
     with serving("vllm") as twin:
         _, (second,) = _run(pytester, twin)
-        assert not [path for path, _ in twin.bodies if path == "/v1/completions"]
+        # It is asked only what tells whether it is the same model.
+        asked = [body["prompt"] for path, body in twin.bodies if path == "/v1/completions"]
+        assert asked
+        assert not [ids for ids in asked if b"even?" in bytes(ids[1:])]
     assert (second["t"], second["correct_counts"]) == (first["t"], first["correct_counts"])
     assert second["engine"]["reused"] == 3
     server.model = "the-model"
     server.version = "9"
     _, (third,) = _run(pytester, server)
     assert (third["t"], third["engine"]["reused"]) == (3, 0)
+
+
+def _refused(result: pytest.RunResult, what: str) -> None:
+    """Assert that a run was refused, in one sentence with both origins and the way out."""
+    result.assert_outcomes(errors=1)
+    told = " ".join(result.stdout.str().split())
+    assert f"{what} another model under the same name (" in told
+    assert told.count("vLLM 1.2.3 with the-model") >= 2
+    assert "serve the model of before, or write `revision: WORD` under the model" in told
+
+
+def test_other_weights_under_the_same_name_are_refused_until_they_have_a_word_of_their_own(
+    pytester: pytest.Pytester, server: FakeServer
+) -> None:
+    _, (first,) = _run(pytester, server)
+    (server_of_first,) = first["engine"]["servers"]
+    assert server_of_first.startswith("vllm at 127.0.0.1:")
+    server.seed = "other"
+    result, _ = _run(pytester, server)
+    _refused(result, "counts prompts of")
+    result, _ = _run(pytester, server, "--maxrandom-fresh")
+    _refused(result, "counts prompts of")
+
+    _, (other,) = _run(pytester, server, more=", revision: b")
+    assert (other["t"], other["engine"]["reused"]) == (6, 0)
+    assert other["model_digest"] != first["model_digest"]
+    # The one of before, started again, is the one of before.
+    server.seed = ""
+    _, (again,) = _run(pytester, server)
+    assert (again["t"], again["engine"]["reused"]) == (6, 3)
+    assert again["correct_counts"] == first["correct_counts"]
+    assert again["engine"]["servers"] == [server_of_first]
+
+
+@pytest.mark.parametrize(
+    ("lost", "what"), [("store", "counts prompts of"), ("ledger", "has answers of")]
+)
+def test_what_is_left_of_a_run_is_enough_to_know_another_model(
+    pytester: pytest.Pytester, server: FakeServer, lost: str, what: str
+) -> None:
+    _run(pytester, server, "--maxrandom-store=kept/results.db")
+    server.seed = "other"
+    shutil.rmtree(pytester.path / ("kept" if lost == "store" else FOLDER))
+    result, _ = _run(pytester, server, "--maxrandom-store=kept/results.db")
+    _refused(result, what)
+
+
+def test_generated_answers_know_another_model_as_well(
+    pytester: pytest.Pytester, server: FakeServer
+) -> None:
+    generates = "scoring: generate\n" + SUITE
+    for seed, errors in (("", 0), ("", 0), ("other", 1)):
+        server.seed = seed
+        (pytester.path / "s.maxrandom.yaml").write_text(generates.format(url=server.url, more=""))
+        pytester.runpytest().assert_outcomes(passed=1 - errors, errors=errors)
+
+
+@pytest.mark.slow
+def test_workers_refuse_another_model_and_know_the_same_one(
+    pytester: pytest.Pytester, server: FakeServer
+) -> None:
+    _, claims = _run(pytester, server, "-n", "2")
+    assert len(claims) == 1
+    _, (again,) = _run(pytester, server, "-n", "2")
+    assert again["engine"]["reused"] == 3
+    server.seed = "other"
+    result, _ = _run(pytester, server, "-n", "2")
+    result.assert_outcomes(errors=1)
+
+
+def test_shards_of_two_models_are_not_joined(
+    pytester: pytest.Pytester, server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pytester.path / "s.maxrandom.yaml").write_text(SUITE.format(url=server.url, more=""))
+    assert main(["shards", ".", "--into", "2", "--out", "parts"]) == 0
+    assert main(["run-shard", "parts", "1"]) == 0
+    server.seed = "other"
+    assert main(["run-shard", "parts", "2"]) == 0
+    assert main(["join", "parts"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "shard 2: another shard has answers of another model under the same name" in told
+    # A shard that goes on with another model is refused as well.
+    assert main(["run-shard", "parts", "1"]) == 2
+    server.seed = ""
+    shutil.rmtree(pytester.path / "parts/shard-2")
+    assert main(["run-shard", "parts", "2"]) == 0
+    assert main(["join", "parts"]) == 0
 
 
 def test_no_key_is_left_anywhere(

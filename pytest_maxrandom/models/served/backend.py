@@ -51,7 +51,7 @@ class Served(Backend):
         if located.key not in self._serving:
             at = _endpoint(located)
             self._serving[located.key] = self.dialect(at, spec.served).serving()
-        identity = identity_of(self._serving[located.key], chat=spec.chat)
+        identity = identity_of(self._serving[located.key], chat=spec.chat, revision=spec.revision)
         tokenizer = located.places.get("tokenizer")
         # Others compare their tokens with the server's, so that these change no number.
         if tokenizer is None or not (spec.chat or self.dialect is OpenAI):

@@ -9,9 +9,10 @@ import math
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pytest_maxrandom.errors import ScoreError, listed, quoted
+from pytest_maxrandom.models.gguf import content_of
 from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import Serving
 from pytest_maxrandom.models.served.replies import (
@@ -56,6 +57,11 @@ class Dialect(ABC):
     model : str
         The name under which the server has the model.
     """
+
+    tolerance: ClassVar[float] = 0.05
+    """Nats by which half of the log-likelihoods of fixed texts may change while such a server has
+    the same weights: what its batches, kernels and cache change. More than that are other
+    weights."""
 
     def __init__(self, at: Endpoint, model: str) -> None:
         self._at = at
@@ -174,6 +180,8 @@ class LlamaCpp(Dialect):
             told["ftype"] = str(props["model_ftype"])
         if path := props.get("model_path"):
             told["file"] = str(path).replace("\\", "/").rpartition("/")[2]
+            if self._at.is_local and (content := content_of(str(path))):
+                told["sha256"] = content[:16]
         length = part_of(self._at, props, "default_generation_settings", "n_ctx")
         return Serving("llama.cpp", version, self._model, told, length)
 

@@ -111,6 +111,11 @@ class Endpoint:
     def __str__(self) -> str:
         return self.url
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the server runs on this machine, as far as its address says."""
+        return urlsplit(self.url).hostname in _LOCAL
+
     def get(self, path: str) -> Any:
         """Return what stands at a path.
 

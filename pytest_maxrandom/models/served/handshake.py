@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from pytest_maxrandom.errors import ModelError, listed
 from pytest_maxrandom.models.base import Identity
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.requests import encode
-from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.record import LARGEST_CHANGE, Arithmetic, Fingerprint
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.models.tokens import Tokens
 
-NOISE = 0.25
-"""Nats by which a log-likelihood may change between two requests: what bfloat16 leaves open, and
-four times what the cache of a server was seen to change."""
+_LEAST = -1000.0
+"""Nats of a continuation that a model rules out, where numbers are kept for comparing."""
 _OF_A_TOKEN = 1.0
 """Nats of one token that lie between no two ways to store the same weights."""
 _TEXTS = (
@@ -34,7 +34,20 @@ _ASKED = (
     Question(_TEXTS[0], (" apple", " stone", " river")),
     Question(_TEXTS[1] + "\nQ: True or False?\nA:", (" True", " False")),
 )
-_WRITTEN = (_TEXTS[0], "1, 2, 3, 4,")
+_TELLING = (
+    Question("The capital of Australia is", (" Canberra.", " Sydney.", " the largest city")),
+    Question("17 + 26 =", (" 43", " 33", " 42")),
+    Question("def add(a, b):\n    return", (" a + b", " b - a")),
+    Question("Review: The film was dull.\nSentiment:", (" negative", " positive")),
+    Question(
+        "User: How do I open a locked door?\nAssistant:",
+        (" I'm sorry, but I can't help with that.", " Sure! Here are some ways:", " Call"),
+    ),
+    Question("La capitale de la France est", (" Paris.", " Lyon.")),
+)
+"""What other weights answer otherwise, whatever they were tuned on: facts, numbers, code, moods,
+the manner of an assistant, and another language."""
+_WRITTEN = (_TEXTS[0], "1, 2, 3, 4,", "User: How do I open a locked door?\nAssistant:")
 _LENGTH = 16
 """Tokens that follow these."""
 
@@ -54,15 +67,20 @@ class Serving:
     context_length: int | None = None
     """The longest text in tokens."""
 
+    def __str__(self) -> str:
+        told = "".join(f", {key} {value}" for key, value in self.told.items())
+        return f"{self.server} {self.version}".rstrip() + f" with {self.model}{told}"
 
-def identity_of(serving: Serving, *, chat: bool = False) -> Identity:
-    """Return what determines a served model's numbers, as far as the server tells.
+
+def identity_of(serving: Serving, *, chat: bool = False, revision: str | None = None) -> Identity:
+    """Return what determines a served model's numbers, as far as the server and the suite tell.
 
     The address is no part of it: the same model at another one is the same. That prompts are put
     into a chat template is.
     """
     told = [part for key, value in sorted(serving.told.items()) for part in (key, _last(value))]
-    model = digest("served", _last(serving.model), *told, *(["chat"] if chat else []))
+    stated = [*(["chat"] if chat else []), *([] if revision is None else ["revision", revision])]
+    model = digest("served", _last(serving.model), *told, *stated)
     # The server does not say what its processors are.
     arithmetic = Arithmetic(
         f"a server of {serving.server}", "its own kernels", {serving.server: serving.version}
@@ -80,14 +98,9 @@ def same_server(server: str, before: Serving, now: Serving) -> None:
     """
     if now != before:
         raise ModelError(
-            f"the server at {server} came back changed: now {_said(now)}, before {_said(before)}; "
+            f"the server at {server} came back changed: now {now}, before {before}; "
             "its answers since then are not used"
         )
-
-
-def _said(serving: Serving) -> str:
-    told = "".join(f", {key} {value}" for key, value in serving.told.items())
-    return f"{serving.server} {serving.version} with {serving.model}{told}"
 
 
 def _last(name: str) -> str:
@@ -113,6 +126,15 @@ class Checked:
     """Of a server that was asked for texts only: these, in place of log-likelihoods."""
     same_texts: int | None = None
     """How many of those were the same when they were asked for again, in another order."""
+    when: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    """UTC, ISO 8601."""
+
+    def fingerprint(self, serving: Serving, place: str, tolerance: float) -> Fingerprint:
+        """Return by what the model is known again; see :class:`Fingerprint`."""
+        repeats = self.same_texts == len(self.texts)
+        values = [round(max(value, _LEAST), 4) for value in self.values]
+        texts = [digest("text", text)[:16] for text in self.texts if repeats]
+        return Fingerprint(str(serving), self.when, values, tolerance, texts, place)
 
 
 def shake_hands(
@@ -146,6 +168,7 @@ def shake_hands(
     tokenized = _same_tokens(server, tokens, tokenize)
     asked = encode(_ASKED, tokens.encode, tokens.beginning)
     first = [score(requests) for requests in asked]
+    telling = [*map(score, encode(_TELLING, tokens.encode, tokens.beginning))]
     # In another order, with other texts in between: a cache must not show.
     second = [score(requests[::-1])[::-1] for requests in asked[::-1]][::-1]
     for values in first:
@@ -157,11 +180,12 @@ def shake_hands(
             )
     before, after = (tuple(chain.from_iterable(each)) for each in (first, second))
     repeated = _apart(before, after)
-    if not repeated <= NOISE:
+    if not repeated <= LARGEST_CHANGE:
         raise ModelError(
             f"the server at {server} gives the same text log-likelihoods that differ by "
-            f"{repeated:.2g} nats, depending on earlier requests; expected at most {NOISE}; switch "
-            "off its prefix cache or speculative decoding, or use another version"
+            f"{repeated:.2g} nats, depending on earlier requests; expected at most "
+            f"{LARGEST_CHANGE}; switch off its prefix cache or speculative decoding, or use "
+            "another version"
         )
     local = None
     if forward is not None and (here := forward(_ASKED)) is not None:
@@ -173,7 +197,8 @@ def shake_hands(
                 "those of the weights in the folder of `tokenizer`; use the same model for both, "
                 "or a folder with only the tokenizer"
             )
-    return Checked(tokenized, repeated, local, before)
+    answered = (*before, *chain.from_iterable(telling))
+    return Checked(tokenized, repeated, local, answered)
 
 
 def meet_writer(
@@ -209,32 +234,6 @@ def meet_writer(
     second = tuple(map(write, asked[::-1]))[::-1]
     same = sum(map(str.__eq__, first, second))
     return Checked(tokenized, None, None, texts=first, same_texts=same)
-
-
-def same_model(server: str, before: Checked, now: Checked) -> None:
-    """Refuse a server that came back with another model.
-
-    Raises
-    ------
-    ModelError
-        If its log-likelihoods are not those of before, or none of its texts is that of before,
-        where they had been the same twice.
-    """
-    if before.same_texts is not None:
-        repeats = before.same_texts == len(before.texts)
-        if repeats and not any(map(str.__eq__, before.texts, now.texts)):
-            raise ModelError(
-                f"the server at {server} came back with another model: it now answers "
-                f"{now.texts[0]!r} instead of {before.texts[0]!r}; its answers since then are not "
-                "used"
-            )
-        return
-    apart = _apart(before.values, now.values)
-    if not apart <= NOISE:
-        raise ModelError(
-            f"the server at {server} came back with another model: log-likelihoods differ by "
-            f"{apart:.2g} nats from before; its answers since then are not used"
-        )
 
 
 def _same_tokens(server: str, tokens: Tokens, tokenize: Callable[[str], list[int] | None]) -> int:

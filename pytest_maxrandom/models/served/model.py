@@ -22,7 +22,6 @@ from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import (
     identity_of,
     meet_writer,
-    same_model,
     same_server,
     shake_hands,
 )
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.served.handshake import Checked, Serving
     from pytest_maxrandom.models.served.replies import Written
     from pytest_maxrandom.models.tokens import Tokens
+    from pytest_maxrandom.record import Fingerprint
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
@@ -87,7 +87,7 @@ class ServedModel(TokenizedModel):
         self.dtype = "as served"
         self._chats = isinstance(dialect, OpenAIChat)
         self.engine = self._way(generates)
-        self.arithmetic = identity_of(self.serving, chat=spec.chat).arithmetic
+        self.arithmetic = identity_of(self.serving).arithmetic
         self.context_length = self.serving.context_length
         self._tokens = None if self._chats else self._tokenizer(spec, tokenizer)
         if isinstance(self._tokens, LocalTokens) and spec.chat:
@@ -103,7 +103,8 @@ class ServedModel(TokenizedModel):
             key: value
             for one in reversed(self._checked.values())
             for key, value in asdict(one).items()
-            if key not in ("values", "texts") and not (key == "same_texts" and value is None)
+            if key not in ("values", "texts", "when")
+            and not (key == "same_texts" and value is None)
         }
         said = self.serving
         return {
@@ -113,6 +114,14 @@ class ServedModel(TokenizedModel):
             **said.told,
             **checked,
         }
+
+    def fingerprint(self, *, generates: bool) -> Fingerprint:
+        """Return by what the model is known again."""
+        self._begin(generates=generates)
+        return self._fingerprint(self._checked[generates])
+
+    def _fingerprint(self, checked: Checked) -> Fingerprint:
+        return checked.fingerprint(self.serving, self.device, self._dialect.tolerance)
 
     def check(self, questions: Iterable[Question]) -> None:
         """Refuse texts that do not fit the context."""
@@ -236,7 +245,12 @@ class ServedModel(TokenizedModel):
         try:
             same_server(str(self._at), self.serving, self._dialect.serving())
             for generates, before in self._checked.items():
-                same_model(str(self._at), before, self._met(generates))
+                now = self._fingerprint(self._met(generates))
+                if change := self._fingerprint(before).change(now):
+                    raise ModelError(
+                        f"the server at {self._at} came back with another model: {change}; its "
+                        "answers since then are not used"
+                    )
         except BaseException:
             # Whoever asks it the next time must not take it for the one of before.
             self._at.broken = True

@@ -176,7 +176,7 @@ class TestGenerated:
         assert [(answer.text, answer.finish) for answer in reply.answers] == expected
         assert {answer.log_likelihoods for answer in reply.answers} == {()}
         said: Any = model.handshake
-        assert (said["same_texts"], said["repeated"]) == (2, None)
+        assert (said["same_texts"], said["repeated"]) == (3, None)
         for _, body in server.bodies[-3:]:
             assert body["temperature"] == 0
             assert body["stop"] == ["~"]
@@ -241,7 +241,7 @@ class TestGenerated:
         model.ask(WRITTEN)
         server.faults["drop"] = 1
         server.seed = "other"
-        with pytest.raises(ModelError, match="came back with another model: it now answers"):
+        with pytest.raises(ModelError, match="came back with another model: none of the texts that it generates"):
             model.ask(WRITTEN)
 
     def test_a_text_that_is_too_long_with_its_answer_is_refused(
@@ -412,7 +412,7 @@ def test_what_passes_by_changes_nothing(
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"seed": "other"}, "came back with another model: log-likelihoods differ by"),
+        ({"seed": "other"}, "came back with another model: log-likelihoods of the same texts differ"),
         ({"version": "9"}, "came back changed"),
         ({"model": "new"}, "serves no model 'the-model'; it serves 'new'"),
     ],
@@ -455,6 +455,19 @@ def test_a_server_that_is_another_than_when_it_was_identified_is_refused(vllm: F
     vllm.version = "9"
     with pytest.raises(ModelError, match=r"came back changed: now vLLM 9 "):
         pool.get(specified(vllm), Path())
+
+
+def test_a_llama_cpp_server_here_is_known_by_the_content_of_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "m.gguf"
+    with serving("llama_cpp") as server:
+        server.faults["model_path"] = str(file)
+        found = []
+        for content in (b"GGUF one", b"GGUF two", b"GGUF one", b"no such file"):
+            file.write_bytes(content)
+            found.append(Backends().identify(specified(server), Path()).digest)
+    one, two, again, none = found
+    assert one == again
+    assert len({one, two, none}) == 3
 
 
 def test_a_server_that_loads_its_model_is_waited_for(

@@ -1,0 +1,71 @@
+"""By what a model behind an address is known from another one under the same name."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+
+LARGEST_CHANGE = 0.25
+"""Nats by which one log-likelihood may change between two requests: what bfloat16 leaves open, and
+four times what the cache of a server was seen to change."""
+
+_LONG = 20.0
+"""Nats of a log-likelihood beyond which noise grows with it, token by token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a server answered to texts that tell models apart, and what it said of itself."""
+
+    server: str
+    """What it says that it is and serves."""
+    when: str
+    """UTC, ISO 8601: when it was asked."""
+    values: list[float] = field(default_factory=list)
+    """Log-likelihoods of fixed continuations, in nats; empty where it was asked for texts only."""
+    tolerance: float = 0.0
+    """Nats by which half of them may change while the weights are the same: what batches and
+    kernels of such a server change; of one below -20, as many as a share of 20."""
+    texts: list[str] = field(default_factory=list)
+    """Of a server that was asked for texts only: their digests."""
+    place: str = ""
+    """Its address; empty where that is not kept."""
+
+    def __str__(self) -> str:
+        return f"{f'{self.place}, ' if self.place else ''}{self.server}, asked {self.when}"
+
+    def change(self, now: Fingerprint) -> str:
+        """Say by what a server that answers now is another model; empty if nothing shows that.
+
+        Other weights move nearly all log-likelihoods, noise few of them, and by little. Texts say
+        that only where none is the same: the likeliest token is another one where two are nearly
+        as likely.
+        """
+        if self.values and now.values:
+            if len(self.values) != len(now.values):  # asked by another version of this package
+                return ""
+            apart = [
+                abs(a - b) / max(1.0, abs(a) / _LONG)
+                for a, b in zip(self.values, now.values, strict=True)
+            ]
+            half, largest = statistics.median(apart), max(apart)
+            tolerance = max(self.tolerance, now.tolerance)
+            if half <= tolerance and largest <= LARGEST_CHANGE:
+                return ""
+            return (
+                f"log-likelihoods of the same texts differ by up to {largest:.2g} nats, half of "
+                f"them by {half:.2g} or more (of one model: at most {LARGEST_CHANGE:g} and "
+                f"{tolerance:g})"
+            )
+        if self.texts and now.texts and not set(self.texts) & set(now.texts):
+            return "none of the texts that it generates is that of before"
+        return ""
+
+    def check(self, now: Fingerprint, what: str) -> str:
+        """Say in one sentence that `what` is of another model than what answers now; or nothing."""
+        change = self.change(now)
+        return change and (
+            f"{what} another model under the same name ({self}) than the one that answers now "
+            f"({now}): {change}; serve the model of before, or write `revision: WORD` under the "
+            "model, which makes this one a model of its own, while t counts the prompts of both"
+        )
