@@ -276,7 +276,7 @@ def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
         ("needed", accuracy(needed)),
         ("maximum random baseline", accuracy(claim.max_random_baseline)),
         ("standard baseline", accuracy(claim.standard_baseline)),
-        (phrases.decisive_name(claim) or "p_max", phrases.decisive_p(claim)),
+        (phrases.name_of_p(claim), phrases.decisive_p(claim)),
         ("n", count(claim.n)),
         ("t", count(claim.t)),
     ]  # fmt: skip
