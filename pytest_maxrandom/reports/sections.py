@@ -179,9 +179,9 @@ def guessers_of_constants(shown: Sequence[ClaimRecord]) -> str:
     of = (
         "" if len(found) == len(shown) else f" of {count(len(found))} claim{'s' * (len(found) > 1)}"
     )
-    rates = accuracies([rate for each in found for rate in each])
+    right = accuracies([rate for each in found for rate in each])
     return (
-        f"The guessers{of} are as good as constant answers, right with {rates}, because right "
+        f"The guessers{of} are as good as constant answers, right with {right}, because right "
         "answers could not be shuffled."
     )
 
