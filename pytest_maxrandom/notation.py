@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 NONE = "-"
 
@@ -79,6 +79,17 @@ def accuracy(value: float | None, decimals: int = 3) -> str:
     if value is None or not math.isfinite(value):
         return NONE
     return _without_zero(f"{value:.{decimals}f}")
+
+
+def accuracies(values: Sequence[float]) -> str:
+    """Write the range of some accuracies.
+
+    Examples
+    --------
+    >>> accuracies([0.25, 0.5767798]), accuracies([0.53331, 0.53334])
+    ('.250 to .577', '.533')
+    """
+    return " to ".join(dict.fromkeys(map(accuracy, (min(values), max(values)))))
 
 
 def signed(value: float | None, decimals: int = 3) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.claims.shuffles import UNKNOWN, NoPermutations, Shuffle
+from pytest_maxrandom.claims.shuffles import Shuffle, untold
 from pytest_maxrandom.flags.things import choice_of, things_of
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.sweeps.labels import recurring
@@ -41,8 +41,9 @@ def shuffles_of_lists(results: Answers) -> list[Shuffle]:
     NoPermutations
         If the answers or the right ones are not known.
     """
-    if results.answers is None or results.gold is None or results.offered is None:
-        raise NoPermutations(UNKNOWN)
+    if (reason := untold(results)) is not None:
+        raise reason
+    assert results.offered is not None
     lists = [*map(_told_apart, results.offered)]
     sizes = [len(choices) for choices in lists]
     by_place = _shuffle(results, lists, _of_clusters(results, lists), sizes)

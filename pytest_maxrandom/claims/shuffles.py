@@ -184,7 +184,15 @@ class NoPermutations(ValueError):
     """Why a permutation test means nothing, in one clause."""
 
 
-UNKNOWN = "the results do not say which answers were given and which are right"
+def untold(results: Answers) -> NoPermutations | None:
+    """Say why nothing can be shuffled, where answers or right answers are not known."""
+    missing = [
+        *(["which answers were given"] if results.answers is None else []),
+        *(["which are right"] if results.gold is None else []),
+    ]
+    if not missing:
+        return None
+    return NoPermutations(f"the results do not say {' and '.join(missing)}")
 
 
 def beside_orders(

@@ -154,8 +154,7 @@ class Evidence:
         rates = self.constants
         values = {
             "why": self.untestable or self.unchanged,
-            "least": float(min(rates)),
-            "most": float(max(rates)),
+            "rates": [float(min(rates)), float(max(rates))],
         }
         return replace(
             self,

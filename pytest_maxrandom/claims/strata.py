@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.answers import RECURRING, letter_place
-from pytest_maxrandom.claims.shuffles import UNKNOWN, NoPermutations
+from pytest_maxrandom.claims.shuffles import NoPermutations, untold
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -68,8 +68,9 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
     NoPermutations
         If it is not known what can be shuffled.
     """
-    if results.answers is None or results.gold is None:
-        raise NoPermutations(UNKNOWN)
+    if (reason := untold(results)) is not None:
+        raise reason
+    assert results.gold is not None
     if chances is None:
         raise NoPermutations("the results do not say how many choices each example has")
     choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]

@@ -35,12 +35,17 @@ _LONGEST = 14
 """Characters of a run's label."""
 _PANEL, _STRIP = 1.6, 0.55
 """Inches that a panel, and the strip of t below it, are high."""
-_ENDED: dict[bool | None, tuple[str, str, str, float]] = {
+_ENDED: dict[bool | str | None, tuple[str, str, str, float]] = {
     True: ("passes", "o", style.BLACK, 5),
     False: ("fails", "D", "white", 5),
+    "cannot tell": ("cannot tell", "s", "white", 5),
     None: ("nothing claimed, or a look in the ledger", "o", style.GREY, 3),
 }
-"""In words, the mark, its face and its size, by whether a claim passed."""
+"""In words, the mark, its face and its size, by whether a claim passed, or could not be told."""
+
+
+def _ended(point: Point) -> bool | str | None:
+    return point.ended if point.ended in _ENDED else point.passed
 
 
 def drawable(trend: Trend) -> bool:
@@ -69,7 +74,7 @@ def courses(trends: Sequence[Trend]) -> Figure:
         _tries(strip, points)
         for axes in (upper, strip):
             axes.set_xlim(-0.4, len(points) - 0.6)
-    present = {point.passed for trend in trends for point in trend.points}
+    present = {_ended(point) for trend in trends for point in trend.points}
     handles = [
         Line2D([], [], **style.marks(mark, face, style.BLACK, size), label=word)
         for passed, (word, mark, face, size) in _ENDED.items()
@@ -99,7 +104,7 @@ def _values(axes: Axes, points: Sequence[Point]) -> EndLabels:
         if drawn:
             labels.append((drawn[-1][1], text, str(look["color"])))
     for place, point in enumerate(points):
-        _, mark, face, size = _ENDED[point.passed]
+        _, mark, face, size = _ENDED[_ended(point)]
         look = style.marks(mark, face, style.BLACK, size)
         axes.plot(place, point.best, **look, zorder=4, label="run")
         if point.low is not None and point.high is not None:

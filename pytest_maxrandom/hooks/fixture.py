@@ -84,6 +84,8 @@ class HandWrittenClaims:
             heading.message = str(error)
             raise error.with_traceback(None)  # noqa: B904  (from where the user called)
         record = self._records[-1] = result.noted(Remark("counts_only")).record(heading)
+        if record.passes_on is not None:
+            self._item.user_properties.append(("passes_on", record.passes_on))
         word(record)
         if record.message:
             kind = ClaimFailed if record.cannot_tell is None else CannotTell

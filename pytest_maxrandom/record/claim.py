@@ -16,7 +16,7 @@ from pytest_maxrandom.record.base import (
 )
 from pytest_maxrandom.record.cost import SweepCost, TrainingRecord
 from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
-from pytest_maxrandom.record.words import Standing
+from pytest_maxrandom.record.words import PassesOn, Standing
 
 HeuristicName = Literal[
     "most_frequent", "longest", "shortest", "first", "last", "most_shared_words"
@@ -259,8 +259,9 @@ class ClaimRecord(ItemRecord):
     verdict: Standing | None = None
     holds: bool | None = None
     """Whether what is asserted holds, red flags aside."""
-    p_max_only: bool = False
-    """Whether it passes without a permutation p, so that a preferred label may pass as well."""
+    passes_on: PassesOn | None = None
+    """On what it passes without a permutation p, so that a preferred label may pass as well; None
+    where there is one, or where it does not pass."""
     red_flags: list[RedFlag] = field(default_factory=list)
     """Signs that the result looks better than it is; those that fail the claim first."""
     tries: Tries | None = None

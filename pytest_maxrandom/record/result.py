@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pytest_maxrandom.record import (
         BestPrompt,
         ClaimRecord,
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
         Generated,
         HeldOut,
         NewQuestions,
+        PassesOn,
         RedFlag,
         Remark,
         Searched,
@@ -117,13 +120,16 @@ class Result:
         return replace(
             heading,
             **found,
-            p_max_only=bool(self.passed and heading.asserted) and not self._is_permuted,
+            passes_on=self._passes_on(heading.asserted),
             notes=[*heading.notes, *self.notes],
             warnings=[*heading.warnings, *self.warnings],
         )
 
-    @property
-    def _is_permuted(self) -> bool:
-        """Whether right answers were shuffled, on the validation set or on a test set."""
+    def _passes_on(self, asserted: Collection[str]) -> PassesOn | None:
+        """Tell on what it passes where right answers were not shuffled, here or on a test set."""
         on_test = self.test is not None and self.test.permutation_p is not None
-        return self.permutation_p is not None or on_test
+        if not self.passed or not asserted or self.permutation_p is not None or on_test:
+            return None
+        if "union_p" in asserted:  # which p_max is never above
+            return "union p only"
+        return "p_max only" if "p_max" in asserted else "baseline only"

@@ -36,6 +36,8 @@ Weaker = Literal[
     "ran",
 ]
 """In what a claim asks less than it did."""
+PassesOn = Literal["p_max only", "union p only", "baseline only"]
+"""On what a claim passes where right answers were not shuffled: a preferred label may as well."""
 Colour = Literal["red", "green", "yellow"]
 """Of a terminal."""
 
@@ -109,8 +111,14 @@ REPORTED: Literal["reported"] = "reported"
 """What became of a record that asserts nothing and has its numbers."""
 ALLOWED: Literal["cannot tell, as allowed"] = "cannot tell, as allowed"
 """What became of a check whose results cannot tell, where the suite lets that be."""
-P_MAX_ONLY: Literal["p_max only"] = "p_max only"
-"""What became of a claim that passes without a permutation p: a preferred label may as well."""
+
+
+def _on(what: PassesOn, article: str = "") -> ShownOutcome:
+    on = f"on {article}{what}"
+    return ShownOutcome(
+        "✅", f"passes {on}", f"pass {on}", "yellow", f"passes ({what})", brief=what, tested=True
+    )
+
 
 OUTCOMES: dict[str | None, ShownOutcome] = {
     "failed": ShownOutcome(
@@ -136,10 +144,9 @@ OUTCOMES: dict[str | None, ShownOutcome] = {
         fell="has no result any more", again="still has no result", fails_run=True,
     ),
     "passed": ShownOutcome("✅", "passes", "pass", "green", tested=True),
-    P_MAX_ONLY: ShownOutcome(
-        "✅", "passes on p_max only", "pass on p_max only", "yellow", "passes (p_max only)",
-        brief="p_max only", tested=True,
-    ),
+    "union p only": _on("union p only", "the "),
+    "p_max only": _on("p_max only"),
+    "baseline only": _on("baseline only", "the "),
     REPORTED: ShownOutcome("📋", "is reported", "are reported", None, "reported"),
     ALLOWED: ShownOutcome(
         "❔", "cannot tell, as allowed", "cannot tell, as allowed", "yellow", brief="cannot tell",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, level, share, signed
 from pytest_maxrandom.record import (
+    OUTCOMES,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
@@ -223,6 +224,8 @@ def _each(name: str, columns: list[Column[Any]], rows: Sequence[Any], caption: s
     return [made] if rows else []
 
 
+_HELD = {True: "passed", False: "failed", None: "cannot tell"}
+"""What became of a replicate that claims something."""
 _REPLICATE: list[Column[Any]] = [
     Column("replicate", "#", "count", header=True),
     Column("*n*", "n", "count"),
@@ -234,7 +237,7 @@ _REPLICATE: list[Column[Any]] = [
     Column("verdict", "verdict"),
     Column("best prompt", lambda one: Name(one.best_prompt[:12])),
 ]
-_HOLDS: Column[Any] = Column("claim", lambda one: "passes" if one.passed else "fails")
+_HOLDS: Column[Any] = Column("claim", lambda one: OUTCOMES[_HELD[one.passed]].word)
 _PROMPT: list[Column[Any]] = [
     Column("prompt", "#", "count", header=True),
     Column("only first right", "only_first", "count"),

@@ -96,10 +96,15 @@ def decided_by(claim: ClaimRecord) -> str:
 
 def decisive_name(claim: ClaimRecord) -> str:
     """Name the p-value that decides, where it is known and another one than p_max."""
+    key, name = decisive(claim), name_of_p(claim)
     if claim.decided_on_test is not None:
-        return "p on the test set"
-    key = decisive(claim)
-    return "" if key == "p_max" or getattr(claim, key) is None else P_VALUES[key]
+        return name
+    return "" if key == "p_max" or getattr(claim, key) is None else name
+
+
+def name_of_p(claim: ClaimRecord) -> str:
+    """Name what `decisive_p` writes, whether it is known or not."""
+    return "p on the test set" if claim.decided_on_test else P_VALUES[decisive(claim)]
 
 
 def decisive_p(claim: ClaimRecord) -> str:

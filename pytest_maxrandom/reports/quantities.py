@@ -6,13 +6,16 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import BASELINES, P_VALUES, Unmet, equals, p_value
+from pytest_maxrandom.notation import BASELINES, P_VALUES, Unmet, accuracies, equals, p_value
 from pytest_maxrandom.record import STANDINGS
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.stats.sizes import Mix
+
+OF_GUESSERS = ("p_max", "union_p")
+"""P-values that compare the best prompt with guessers."""
 
 
 def levels_of(claim: ClaimRecord) -> dict[str, float]:
@@ -41,8 +44,25 @@ def shown_p(claim: ClaimRecord, key: str) -> str:
 
 
 def p_is(claim: ClaimRecord, key: str) -> str:
-    """Say what a p-value is: ``p_max = .031``, or ``p_max > .999``."""
-    return f"{P_VALUES[key]} {equals(shown_p(claim, key))}"
+    """Say what a p-value is: ``p_max = .031``, or ``p_max > .999``.
+
+    Where guessers are as good as constant answers, what they reach is said with it.
+    """
+    rates = rates_of_constants(claim) if key in OF_GUESSERS else None
+    of = f" of guessers who are right with {accuracies(rates)}" if rates else ""
+    return f"{P_VALUES[key]} {equals(shown_p(claim, key))}{of}"
+
+
+def rates_of_constants(claim: ClaimRecord) -> tuple[float, float] | None:
+    """Return between which rates guessers are right who are as good as constant answers.
+
+    None where guessers take all choices alike.
+    """
+    for note in claim.notes:
+        if note.kind == "constants":
+            low, high = note.values["rates"]
+            return low, high
+    return None
 
 
 def unmet(claim: ClaimRecord) -> list[Unmet]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, span
+from pytest_maxrandom.notation import accuracies, accuracy, count, equals, level, p_value, span
 from pytest_maxrandom.reports.searches import rule, sources
 from pytest_maxrandom.reports.sentences import Writer
 from pytest_maxrandom.reports.text import listed
@@ -155,7 +155,7 @@ SENTENCES: dict[str, str] = {
     "{{p_max: 0.05}}`)",
     "constants": "There is no permutation p, because {why}. So each guess is taken to be as good "
     "as the best constant answer for its set of choices, by text or by place, where that is above "
-    "the chance: right with {least:accuracy} to {most:accuracy}.",
+    "the chance: right with {rates:accuracies}.",
     "by_class": _BY_CLASS + " Claim it with `metric: balanced_accuracy`, and confirm it on a test "
     "set, because the metric was chosen after these answers were seen.",
     "by_class_recorded": _BY_CLASS + " Recorded results are claimed by accuracy alone: claim it in "
@@ -327,6 +327,7 @@ _WRITER = Writer(
     span=span,
     level=level,
     accuracy=accuracy,
+    accuracies=accuracies,
     p=lambda value: equals(p_value(value)),
     offer=_offer,
     clauses="; ".join,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, share
+from pytest_maxrandom.notation import NONE, P_VALUES, accuracies, accuracy, count, share
 from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.columns import (
     HTML_ONLY,
@@ -18,7 +18,13 @@ from pytest_maxrandom.reports.columns import (
     was,
 )
 from pytest_maxrandom.reports.phrases import best_value
-from pytest_maxrandom.reports.quantities import examples, levels_of, metric_name, shown_p
+from pytest_maxrandom.reports.quantities import (
+    examples,
+    levels_of,
+    metric_name,
+    rates_of_constants,
+    shown_p,
+)
 from pytest_maxrandom.reports.red_flags import does
 from pytest_maxrandom.reports.summary import asserts, files, model_name, only_model, shots, variants
 from pytest_maxrandom.reports.tables import STACKED, Cell, Column, Drawing, Name, Table, tabulate
@@ -77,14 +83,12 @@ def _drawn(claim: ClaimRecord) -> Drawing | str:
 
 
 def _which_p(claim: ClaimRecord) -> str:
-    return _decided_by(claim).removeprefix("p on the ").removesuffix(" p")
+    return _named_p(claim).removeprefix("p on the ").removesuffix(" p")
 
 
-def _decided_by(claim: ClaimRecord) -> str:
-    """Name the p-value that decides, p_max too."""
-    if phrases.decisive_p(claim) == NONE:
-        return ""
-    return phrases.decisive_name(claim) or P_VALUES["p_max"]
+def _named_p(claim: ClaimRecord) -> str:
+    """Name the p-value that is shown; empty where none is."""
+    return "" if phrases.decisive_p(claim) == NONE else phrases.name_of_p(claim)
 
 
 def _columns(
@@ -92,7 +96,7 @@ def _columns(
 ) -> list[Column[Any]]:
     """List all that tables show of a claim; narrow pages name it in one cell, papers in several."""
     of_one = only_model(run)
-    only_p_max = not any(map(phrases.decisive_name, run.claims))
+    only_p_max = {*map(phrases.name_of_p, run.claims)} <= {P_VALUES["p_max"]}
     p = "*p_max*" if only_p_max else "*p*"
 
     def claim_of(claim: ClaimRecord) -> Cell:
@@ -136,7 +140,7 @@ def _columns(
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
         Column("which", _which_p, below="", **narrow),
         Column(p, phrases.decisive_p, "right", brief="p", **paper),
-        Column("decided by", lambda claim: "" if only_p_max else _decided_by(claim), optional=True,
+        Column("which *p*", lambda claim: "" if only_p_max else _named_p(claim), optional=True,
                note=NOTES["p"], **paper),
         Column("red flags", lambda c: ", ".join(dict.fromkeys(map(does, c.red_flags))),
                optional=True, **paper),
@@ -167,6 +171,21 @@ def claims_table(
     return tabulate("Claims", columns, shown, before, legend=_legend(shown))
 
 
+def guessers_of_constants(shown: Sequence[ClaimRecord]) -> str:
+    """Say of which claims the guessers are as good as constant answers; empty where of none."""
+    found = [rates for claim in shown if (rates := rates_of_constants(claim))]
+    if not found:
+        return ""
+    of = (
+        "" if len(found) == len(shown) else f" of {count(len(found))} claim{'s' * (len(found) > 1)}"
+    )
+    right = accuracies([rate for each in found for rate in each])
+    return (
+        f"The guessers{of} are as good as constant answers, right with {right}, because right "
+        "answers could not be shuffled."
+    )
+
+
 def _legend(shown: Sequence[ClaimRecord]) -> str:
     claimed = [key for key in _TESTS if any(key in levels_of(claim) for claim in shown)]
     tests = [_TESTS[key] for key in claimed or ("p_max",)]
@@ -186,4 +205,4 @@ def _legend(shown: Sequence[ClaimRecord]) -> str:
             " Where the best is no share of *n*, *n* is the published one, and the best prompt "
             "was scored on other examples."
         )
-    return legend
+    return " ".join(filter(None, [legend, guessers_of_constants(shown)]))

@@ -11,7 +11,6 @@ from pytest_maxrandom.record import (
     AMBER,
     FAILING,
     OUTCOMES,
-    P_MAX_ONLY,
     REPORTED,
     RESERVED,
     SETTLED,
@@ -178,7 +177,8 @@ def became(record: Record) -> Outcome | str | None:
         return record.outcome
     if not asserts(record):
         return REPORTED
-    return P_MAX_ONLY if isinstance(record, ClaimRecord) and record.p_max_only else record.outcome
+    on = record.passes_on if isinstance(record, ClaimRecord) else None
+    return on or record.outcome
 
 
 def tally(run: RunRecord) -> str:

@@ -15,7 +15,7 @@ from pytest_maxrandom.reports.designs import without_boost
 from pytest_maxrandom.reports.headlines import by_luck
 from pytest_maxrandom.reports.layout import Line, Markup, table_lines, wrapped
 from pytest_maxrandom.reports.phrases import decisive_name
-from pytest_maxrandom.reports.sections import claims_table
+from pytest_maxrandom.reports.sections import claims_table, guessers_of_constants
 from pytest_maxrandom.reports.summary import (
     asserts,
     became,
@@ -118,6 +118,8 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
         )
         rest = ", p_max of the others" if deciding.total() < len(shown) else ""
         yield from wrapped(f"p is the p-value that decides: {told}{rest}", width)
+    if verbosity >= 0 and (told := guessers_of_constants(shown)):
+        yield from wrapped(told, width)
     if skipped := len(run.claims) - len(with_numbers):
         yield from wrapped(f"{count(skipped)} claims were skipped", width)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.phrases import best_interval, best_value, needed_score
 from pytest_maxrandom.reports.quantities import examples, levels_of, metric_name
+from pytest_maxrandom.reports.summary import became
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.seeding import digest
@@ -51,7 +52,10 @@ class Point:
     maximum: float | None
     """The standard and the maximum random baseline."""
     passed: bool | None
-    """None of a look, which has no verdict, and where nothing was asserted."""
+    """None of a look, which has no verdict, where nothing was asserted, and where results cannot
+    tell."""
+    ended: str
+    """What became of the claim, a key of `pytest_maxrandom.record.OUTCOMES`; empty of a look."""
     examples: str
     """What tells the validation set from others; points with others cannot be compared."""
 
@@ -144,6 +148,7 @@ def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
         standard=claim.standard_baseline,
         maximum=claim.max_random_baseline,
         passed=claim.passed if claim.asserted else None,
+        ended=became(claim) or "",
         examples=known or digest(claim.task_digest or "", *claim.validation_ids),
     )
 
@@ -169,6 +174,7 @@ def _of_look(look: Look, level: float) -> Point:
         standard=guessers.standard_baseline,
         maximum=guessers.expected_accuracy,
         passed=None,
+        ended="",
         examples=look.examples,
     )
 

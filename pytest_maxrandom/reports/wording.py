@@ -47,6 +47,11 @@ _OF_COUNTS = ("p_max", "union_p")
 """P-values that the number of right answers alone decides; the permutation p does so as well where
 the other answers are taken as they are."""
 _USUAL_LEVEL = 0.05
+_BY_CLASS = {
+    "by_class": "`metric: balanced_accuracy`",
+    "by_class_recorded": "balanced accuracy, which suites that run the model can claim,",
+}
+"""What shows knowledge that accuracy does not; suites of recorded results claim accuracy alone."""
 
 
 def word(record: Record) -> None:
@@ -117,11 +122,9 @@ def _of_claim(claim: ClaimRecord) -> str | None:
 def _by_class(claim: ClaimRecord) -> str:
     """Say that balanced accuracy shows what a failing claim about accuracy cannot."""
     for note in claim.notes:
-        if note.kind in ("by_class", "by_class_recorded"):
+        if note.kind in _BY_CLASS:
             p, score = p_value(note.values["p"]), accuracy(note.values["score"])
-            return (
-                f"; `metric: balanced_accuracy` shows knowledge: {score}, permutation p {equals(p)}"
-            )
+            return f"; {_BY_CLASS[note.kind]} shows knowledge: {score}, permutation p {equals(p)}"
     return ""
 
 

@@ -348,7 +348,11 @@ def test_flags_labels_arms_and_a_trend_have_their_views(
     one = claim(id=name, red_flags=[flag("30 of 60 scores tie.", kind="tied_scores")])
     record = run(one, label_bias=[label_bias()], comparisons=[comparison()])
     earlier = replace(run(claim(id=name, best=36)), created="2026-01-30T12:00:00Z")
-    trend = trends([("aaaaaaa", earlier), ("bbbbbbb", record)])
+    on_p_max = claim(id=name, passes_on="p_max only")
+    untold = claim(id=name, passed=None, outcome="cannot tell")
+    others = [replace(run(each), created=f"2026-01-0{day}T12:00:00Z")
+              for day, each in enumerate((on_p_max, untold), 1)]  # fmt: skip
+    trend = trends([*zip("cd", others, strict=True), ("aaaaaaa", earlier), ("bbbbbbb", record)])
     path = written(tmp_path / "page.html", record, {}, trend=trend)
     window = opens()
     page = window.go(path, "claim-0")
@@ -363,9 +367,12 @@ def test_flags_labels_arms_and_a_trend_have_their_views(
     assert "\u2212.021" in page.locator("#part table").inner_text()
     page = window.go(path, "claim-0/trend")
     marks = page.locator("#part .run")
-    assert marks.evaluate_all("all => all.map((each) => each.tagName)") == ["polygon", "circle"]
+    shapes = marks.evaluate_all("all => all.map((each) => each.tagName)")
+    assert shapes == ["circle", "circle", "polygon", "circle"]
     rows = [row.split("\t") for row in texts(page, "#part tbody tr")]
     assert [(row[0], row[4], row[8]) for row in rows] == [
+        ("c", ".750", "passes (p_max only)"),
+        ("d", ".750", "cannot tell"),
         ("aaaaaaa", ".600", "fails"),
         ("bbbbbbb", ".750", "passes"),
     ]

@@ -9,6 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.results import load
 from tests.unit.recorded.suites import rows, save
 
 if TYPE_CHECKING:
@@ -51,7 +53,8 @@ def test_right_and_wrong_alone_are_no_verdict_and_p_max_by_name_is_one_on_p_max_
     assert (told["passed"], told["holds"], told["outcome"]) == (None, None, "cannot tell")
     assert told["cannot_tell"]["kind"] == "only_right_and_wrong"
     assert told["message"].startswith(f"cannot tell: {WHY}: record the predictions, or claim ")
-    assert (named["passed"], named["outcome"], named["p_max_only"]) == (True, "passed", True)
+    assert (named["passed"], named["outcome"]) == (True, "passed")
+    assert (named["passes_on"], told["passes_on"]) == ("p_max only", None)
     assert named["p_max"] == told["p_max"]
     result.stdout.fnmatch_lines([f"cannot tell: {WHY}:*", "cannot tell *knows?m-0shot?",
                                  "passes (p_max only) *named?m-0shot?"])  # fmt: skip
@@ -62,6 +65,38 @@ def test_right_and_wrong_alone_are_no_verdict_and_p_max_by_name_is_one_on_p_max_
     (failure,) = ET.parse(pytester.path / "j.xml").iter("failure")
     assert failure.get("type") == "cannot tell"
     assert WHY in (failure.get("message") or "")
+
+
+@pytest.mark.parametrize(
+    ("asserted", "on"),
+    [
+        ("beats: max_random", "baseline only"),
+        ("beats: standard", "baseline only"),
+        ("union_p: 0.05", "union p only"),
+        ("union_p: 0.05, p_max: 0.05", "union p only"),
+        ("p_max: 0.05, beats: max_random", "p_max only"),
+    ],
+)
+def test_what_passes_on_right_and_wrong_alone_names_what_it_claims_and_nothing_else(
+    pytester: pytest.Pytester, folder: Path, asserted: str, on: str
+) -> None:
+    (folder / "s.yaml").write_text(SUITE.replace("p_max: 0.05", asserted))
+    result = pytester.runpytest(
+        "-k", "named", "--maxrandom-json=r.json", "--maxrandom-report=r.md",
+        "--maxrandom-html=r.html", "--junit-xml=j.xml",
+    )  # fmt: skip
+    result.assert_outcomes(passed=1, deselected=1)
+    assert records(pytester.path / "r.json")["named"]["passes_on"] == on
+    result.stdout.fnmatch_lines([f"*: 1 of 1 claim passes on *{on}*", f"passes ({on}) *"])
+    assert main(["report", "r.json", "--format=latex", "--out=r.tex"]) == 0
+    (pytester.path / "c.md").write_text(comment(load(pytester.path / "r.json")))
+    for name in ("r.md", "c.md", "r.html", "r.tex"):
+        text = (pytester.path / name).read_text().replace(r"$p_{\max}$", "p_max")
+        assert f"passes ({on})" in text or on in text.splitlines()[0], name
+        assert on == "p_max only" or "p_max only" not in text, name
+    properties = {each.get("name"): each.get("value") for each in ET.parse(
+        pytester.path / "j.xml").iter("property")}  # fmt: skip
+    assert properties["passes_on"] == on
 
 
 def test_a_claim_that_fails_has_no_type_of_its_own_in_junit(
@@ -116,9 +151,11 @@ def test_a_hand_written_claim_of_counts_is_told_by_the_argument_that_it_needs(
         "test_named": ("passed", True),
     }
     assert "or claim p_max by name (`p_max=0.05`)" in found["test_it"]["message"]
-    assert found["test_named"]["p_max_only"]
+    assert found["test_named"]["passes_on"] == "p_max only"
     failures = [*ET.parse(pytester.path / "j.xml").iter("failure")]
     assert [each.get("type") for each in failures] == ["cannot tell", "cannot tell"]
+    (told,) = ET.parse(pytester.path / "j.xml").iter("property")
+    assert (told.get("name"), told.get("value")) == ("passes_on", "p_max only")
     pytester.runpytest("--lf").assert_outcomes(failed=2)
 
 

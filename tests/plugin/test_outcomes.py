@@ -278,6 +278,11 @@ def test_hand_written_claims_stand_in_the_same_reports(pytester: pytest.Pytester
             "best_correct must be a number of right answers, found 0.71: of n = 100 examples, an "
             "accuracy of 0.71 is best_correct=71",
         ),
+        ("best_correct=None", "best_correct must be an integer, found None (NoneType)"),
+        ("best_correct=float('nan')", "best_correct must be an integer, found nan (float)"),
+        ("best_correct=float('inf')", "best_correct must be an integer, found inf (float)"),
+        ("chance=float('nan')", "chance must be a * found nan*"),
+        ("p_max=float('nan')", "p_max must be a number above 0 and below 1, found nan"),
         ("n=0", "n must be at least 1, found 0"),
         ("t=0", "t must be at least 1, found 0"),
         ("t=2.5", "t must be an integer, found 2.5 (float)"),

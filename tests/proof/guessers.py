@@ -31,12 +31,24 @@ class Sweep:
         Shape (n,): which questions share a passage; None where each stands alone.
     choices : ndarray of int or None
         Shape (n,): how many each question has; None where all have two.
+    sets : ndarray of int or None
+        Shape (n,): which texts its choices have; None where a label has one text.
     """
 
     answers: NDArray[np.int64]
     gold: NDArray[Any]
     clusters: NDArray[np.int64] | None = None
     choices: NDArray[np.int64] | None = None
+    sets: NDArray[np.int64] | None = None
+
+    @property
+    def texts(self) -> list[tuple[str, ...]]:
+        """The texts of the choices of each question."""
+        sets = [0] * len(self.sizes) if self.sets is None else self.sets.tolist()
+        return [
+            tuple(f"label {own}{place}" for place in range(size))
+            for own, size in zip(sets, self.sizes.tolist(), strict=True)
+        ]
 
     @property
     def sizes(self) -> NDArray[np.int64]:

@@ -60,7 +60,7 @@ def shares_of(verdicts: Sequence[Verdict]) -> tuple[float, float, float]:
 
 def _claim(sweep: Sweep, *, right_and_wrong: bool) -> RecordedClaim:
     judged = evidence(
-        _answers(sweep, right_and_wrong=right_and_wrong),
+        answers_of(sweep, right_and_wrong=right_and_wrong),
         RecordedTaskSpec(name="run"),
         by_publication=False,
     )
@@ -77,7 +77,7 @@ def _claim(sweep: Sweep, *, right_and_wrong: bool) -> RecordedClaim:
     )
 
 
-def _answers(sweep: Sweep, *, right_and_wrong: bool) -> Answers:
+def answers_of(sweep: Sweep, *, right_and_wrong: bool = False) -> Answers:
     """Return a sweep as the reader of NumPy archives does."""
     (t, n), right = sweep.answers.shape, sweep.right
     prompts = tuple(map(str, range(t)))
@@ -89,7 +89,7 @@ def _answers(sweep: Sweep, *, right_and_wrong: bool) -> Answers:
         else {
             "answers": sweep.answers,
             "gold": gold,
-            "offered": tuple(tuple(map("label {}".format, range(size))) for size in sizes),
+            "offered": tuple(sweep.texts),
         }
     )
     return Answers(

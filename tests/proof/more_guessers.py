@@ -88,6 +88,11 @@ def changing(generator: np.random.Generator, t: int) -> Sweep:
     return Sweep(answers, gold, choices=np.full(N, 4))
 
 
+def affirming(generator: np.random.Generator, t: int) -> Sweep:
+    """Half of the questions are Yes or No, half True or False; nearly all answers affirm."""
+    return Sweep(saying(generator, t, 0.97), labels(generator, 0.7), sets=_PLACES % 2)
+
+
 MORE: dict[str, Draw] = {
     "say the label frequencies, 80/20": frequent(0.8, 0.8),
     "say the label frequencies, 95/5": frequent(0.95, 0.95),
@@ -101,5 +106,6 @@ MORE: dict[str, Draw] = {
     "two camps that answer the opposite": two_camps,
     "exactly the label frequencies, 70/30": counted,
     "four choices, a preference each, 55 % one label": changing,
+    "Yes/No beside True/False, nearly always affirm, 70/30": affirming,
 }
 """Those who know nothing as well."""

@@ -63,9 +63,8 @@ def judge(
     arrays: dict[str, Any] = {}
     for number, sweep in enumerate(sweeps):
         (t, n), right = sweep.answers.shape, sweep.right
-        texts = [[f"label {label}" for label in range(size)] for size in sweep.sizes.tolist()]
-        most = max(map(len, texts))
-        listed = [own + [""] * (most - len(own)) for own in texts]
+        most = max(map(len, sweep.texts))
+        listed = [(*own, *[""] * (most - len(own))) for own in sweep.texts]
         said = {"answers": sweep.answers, "gold": sweep.gold, "choice_texts": np.array(listed)}
         if right_and_wrong:
             said = {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proof
 
 PROMPTS = 50
-RUNS = scaled(1000, 60)
+RUNS = scaled(2000, 60)
 
 STRATEGIES: dict[str, Callable[[float], float]] = {
     "against them, drawn": lambda share: 1 - share,

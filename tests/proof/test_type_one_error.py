@@ -76,13 +76,12 @@ def test_where_only_right_and_wrong_are_known_nobody_passes_and_nobody_fails(
 ) -> None:
     generator = np.random.default_rng(16)
     draw = frequent(majority, majority)
-    runs = RUNS // 4
-    sweeps = [draw(generator, t) for _ in range(runs)]
+    sweeps = [draw(generator, t) for _ in range(RUNS)]
     verdicts = [verdict_on(sweep, right_and_wrong=True) for sweep in sweeps]
     untold = np.mean([each.passed is None for each in verdicts])
     p_max, _, passed = shares_of(verdicts)
     row = f"say the label frequencies, {majority:.0%}, t = {t}"
-    measured(f"right and wrong alone ({runs} runs)", row, p_max, passed, untold)
+    measured(f"right and wrong alone ({RUNS} runs)", row, p_max, passed, untold)
     assert p_max > 10 * LEVEL  # what a green run would have been worth
     assert untold == 1
     code, [claim] = judge(tmp_path, [sweeps[0]], right_and_wrong=True)

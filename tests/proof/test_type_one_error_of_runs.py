@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from tests.proof.guessers import GUESSERS, N, labels, saying
-from tests.proof.scale import LEVEL, most, scaled
-from tests.unit.claims.test_assessment import assessed, example, yes_no
+from pytest_maxrandom.claims.assessment import View, assess
+from pytest_maxrandom.claims.nulls import Guessers, ScoreGuessers, score_guessers
+from pytest_maxrandom.claims.shuffles import Shuffle
+from pytest_maxrandom.claims.verdict import EXACT, PERMUTED, Claim
+from pytest_maxrandom.flags.kind import JudgedAnswers
+from pytest_maxrandom.record.metrics import METRICS
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
+from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
+from pytest_maxrandom.tasks.task import Layout
+from tests.proof.guessers import GUESSERS, N, Sweep
+from tests.proof.judging import answers_of
+from tests.proof.scale import most, scaled
+from tests.unit.claims.test_assessment import assessed, yes_no
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.tasks.task import Example
@@ -25,75 +32,73 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proof
 
 T = 50
-RUNS = scaled(300, 20)
+RUNS = scaled(2000, 20)
+ROWS = (
+    "independent, labels 50 to 90 %",
+    "share answers, rho = .5, labels 50 to 90 %",
+    "say the label frequencies, 70/30",
+    "near-constant, 90/10",
+)
 OTHERS: tuple[Metric, ...] = ("balanced_accuracy", "macro_f1")
 
 
-def judged(
-    examples: tuple[Example, ...],
-    words: Sequence[Sequence[str]],
-    answers: NDArray[np.int64],
-    metric: Metric = "accuracy",
-) -> ClaimRecord:
-    """Judge a sweep with the claim that a suite makes by default.
-
-    Parameters
-    ----------
-    words : sequence
-        Length n: what answers 0 and 1 are to each example.
-    answers : ndarray of int
-        Shape (t, n).
-    """
+def judged(sweep: Sweep, metric: Metric) -> ClaimRecord:
+    """Judge a sweep of Yes and No with the claim that a suite makes by default."""
+    examples = yes_no("".join("ny"[right] for right in sweep.gold))
     place = {each.id: number for number, each in enumerate(examples)}
 
     def answer(each: Example, prompt: int) -> int:
-        number = place[each.id]
-        return each.choices.index(words[number][answers[prompt, number]])
+        return each.choices.index(("No", "Yes")[sweep.answers[prompt, place[each.id]]])
 
-    return assessed(examples, answer, t=len(answers), metric=metric)
-
-
-def passed(records: Sequence[ClaimRecord]) -> int:
-    return sum(bool(record.passed) for record in records)
+    return assessed(examples, answer, t=len(sweep.answers), metric=metric)
 
 
-def by_p_max(records: Sequence[ClaimRecord]) -> int:
-    return sum(record.p_max is not None and record.p_max <= LEVEL for record in records)
+@functools.cache
+def null_of(metric: Metric, ones: int) -> ScoreGuessers:
+    """Return the guessers in a metric, which only counts of right labels determine."""
+    prompts = tuple(Prompt((), Format(Layout(task_prefix=f"prompt {p}"))) for p in range(T))
+    examples = yes_no("y" * ones + "n" * (N - ones))
+    found = score_guessers(metric, PromptSet(prompts, examples, "none", 0, T, ()))
+    assert found is not None
+    return found
 
 
-@pytest.mark.parametrize("name", GUESSERS)
+def verdict_on(sweep: Sweep, metric: Metric) -> tuple[float | None, bool]:
+    """Return the permutation p of a sweep, and whether its default claim passes.
+
+    It is judged without red flags, which can only fail what passes, and then with them.
+    """
+    gold = [frozenset({right}) for right in sweep.gold.tolist()]
+    shuffle = Shuffle(sweep.answers, gold, [2] * N, [0] * N, None)
+    seen = JudgedAnswers(read=answers_of(sweep), t=T, chance=Fraction(1, 2), metric=metric)
+    claim = Claim.of(None, EXACT if METRICS[metric].guessers_judge else PERMUTED)
+    null = null_of(metric, int(sweep.gold.sum()))
+    result = assess(
+        claim, null, Guessers.alike(N, Fraction(1, 2), T).best, [View(seen, [shuffle])],
+        metric=metric, thrifty=True,
+    )  # fmt: skip
+    if not result.passed:
+        return result.permutation_p, False
+    return result.permutation_p, bool(judged(sweep, metric).passed)
+
+
+@pytest.mark.parametrize("metric", OTHERS)
+def test_a_verdict_on_arrays_is_that_of_a_run(metric: Metric) -> None:
+    generator = np.random.default_rng(5)
+    for name in ROWS:
+        sweep = GUESSERS[name](generator, T)
+        record = judged(sweep, metric)
+        assert verdict_on(sweep, metric) == (record.permutation_p, record.passed)
+
+
+@pytest.mark.parametrize("name", ROWS)
 def test_other_metrics_pass_guessers_no_more_often(name: str, measured: Measured) -> None:
     generator = np.random.default_rng(16)
-    balanced: list[ClaimRecord] = []
-    f1: list[ClaimRecord] = []
+    found = dict.fromkeys(OTHERS, 0)
     for _ in range(RUNS):
         sweep = GUESSERS[name](generator, T)
-        examples = yes_no("".join("yn"[right] for right in sweep.gold))
-        for metric, found in zip(OTHERS, (balanced, f1), strict=True):
-            found.append(judged(examples, [("Yes", "No")] * N, sweep.answers, metric))
-    shares = (passed(balanced) / RUNS, passed(f1) / RUNS)
+        for metric in OTHERS:
+            found[metric] += verdict_on(sweep, metric)[1]
+    shares = (count / RUNS for count in found.values())
     measured(f"type I, other metrics ({RUNS} runs)", name, *shares)
-    assert max(passed(balanced), passed(f1)) <= most(RUNS)
-
-
-def test_choices_that_are_called_otherwise_in_half_of_the_examples_help_no_guesser(
-    measured: Measured,
-) -> None:
-    """A model that always affirms, where 70 of 100 right answers do."""
-    generator = np.random.default_rng(16)
-    pairs = itertools.cycle([("Yes", "No"), ("True", "False")])
-    words = [pair for _, pair in zip(range(N), pairs, strict=False)]
-    records = []
-    for _ in range(RUNS):
-        gold = labels(generator, 0.7)
-        shown = [pair[:: generator.choice([1, -1])] for pair in words]
-        examples = tuple(
-            example(number, choices, pair[right])
-            for number, (choices, pair, right) in enumerate(zip(shown, words, gold, strict=True))
-        )
-        records.append(judged(examples, words, saying(generator, T, 0.97)))
-    name = "Yes/No beside True/False, always affirms, 70/30"
-    measured(
-        f"type I, choices ({RUNS} runs)", name, by_p_max(records) / RUNS, passed(records) / RUNS
-    )
-    assert passed(records) <= most(RUNS)
+    assert max(found.values()) <= most(RUNS)

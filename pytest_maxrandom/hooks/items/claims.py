@@ -35,7 +35,7 @@ class ClaimItem(SuiteItem):
 
     numbers = (
         "t", "max_random_baseline", "best_correct", "best_accuracy", "p_standard", "p_max",
-        "union_p", "permutation_p", "majority_rate", "verdict", "passed", "p_max_only",
+        "union_p", "permutation_p", "majority_rate", "verdict", "passed", "passes_on",
     )  # fmt: skip
     record: ClaimRecord
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.answers import Answers, letter_place
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.base import repeats
@@ -185,7 +185,8 @@ def _by_label(table: _Table) -> dict[str, Any]:
     gold = _right(table[0], codes[0])
     known: dict[str, Any] = {"labels": names, "gold": None if None in gold else tuple(gold)}
     first, *others = ([answer.choices or () for answer in row] for row in table)
-    if all(choices[0] for choices in first) and all(other == first for other in others):
+    listed = all(choices[0] for choices in first) and all(other == first for other in others)
+    if listed and not all(map(_lettered, first)):
         known["offered"] = tuple(first)
     cells = [[*zip(row, own, strict=True)] for row, own in zip(table, codes, strict=True)]
     told = [answer for row in table for answer in row]
@@ -199,6 +200,11 @@ def _by_label(table: _Table) -> dict[str, Any]:
             for column, (answer, code) in enumerate(row):
                 scores[place, column, list(code)] = answer.log_likelihoods
     return known
+
+
+def _lettered(choices: tuple[str, ...]) -> bool:
+    """Tell whether choices are letters in their order, for texts that the log does not tell."""
+    return all(letter_place(text.strip(" ().[]:")) == at for at, text in enumerate(choices))
 
 
 def _labelings(table: _Table) -> Iterator[tuple[tuple[str, ...], _Codes]]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Texts = Sequence[frozenset[str]]
 
+_MISSING = frozenset(("nan", "na", "n/a", "#n/a", "<na>", "nat", "null"))
+"""What programs write where a value is missing."""
 _CORRECT = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
@@ -80,6 +82,7 @@ def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
     texts, said = grid.of_rows("prediction")
     truth, places = grid.of_rows("correct")
     correct = None if places is None else np.array(truth)[places]
+    _refuse_missing(grid)
     choices = grid.of_examples("choices")
     gold: Texts | None = grid.of_examples("gold")
     if gold is None and said is not None and correct is not None and len(texts) == 2:
@@ -110,6 +113,26 @@ def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
         clusters=_clusters(grid),
         offered=None if gold is None else _offered(grid, gold),
     )
+
+
+def _refuse_missing(grid: Grid) -> None:
+    """Refuse answers, and right answers, that stand for none; a choice that is listed is one."""
+    listed_texts = frozenset[str]().union(*filter(None, grid.of_rows("listed")[0]))
+    for name, way in (
+        ("prediction", "write a word such as 'none' where no answer could be read"),
+        ("gold", "leave out examples whose right answer is not known"),
+    ):
+        values, of_row = grid.of_rows(name)
+        for place, value in enumerate(values):
+            texts = {value} if isinstance(value, str) else value
+            for text in sorted(texts - listed_texts):
+                if text.strip().casefold() in _MISSING:
+                    assert of_row is not None
+                    raise grid.error(
+                        np.argmax(of_row == place),
+                        f"{name} is {quoted(text)}, as programs write where a value is missing; "
+                        f"{way}, or list it among the choices if it is one",
+                    )
 
 
 def _follows(

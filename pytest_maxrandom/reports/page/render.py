@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import accuracy, count, p_value
+from pytest_maxrandom.notation import NONE, accuracy, count, p_value
 from pytest_maxrandom.record import (
+    OUTCOMES,
     SETTLED,
     ClaimRecord,
     ComparisonRecord,
@@ -23,6 +24,7 @@ from pytest_maxrandom.record import (
     RunRecord,
 )
 from pytest_maxrandom.reports import phrases
+from pytest_maxrandom.reports.columns import mark
 from pytest_maxrandom.reports.details import claim_detail
 from pytest_maxrandom.reports.guessers import curve
 from pytest_maxrandom.reports.html import HTML
@@ -44,7 +46,7 @@ from pytest_maxrandom.reports.text import clauses, middle_left_out
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_maxrandom.reports.trend import Trend
+    from pytest_maxrandom.reports.trend import Point, Trend
 
 LARGEST = 14_000_000
 """Bytes of all blocks; texts are shortened until they fit, so that a page opens anywhere."""
@@ -135,7 +137,7 @@ def _blocks(
 ) -> list[str]:
     """Write a block for each claim, and one for each set of questions that claims share."""
     known = names(run)
-    courses = {each.claim: [asdict(point) for point in each.points] for each in trend}
+    courses = {each.claim: [*map(_point, each.points)] for each in trend}
     questions: dict[str, list[ShownText]] = {}
     owners: dict[str, str] = {}
     for claim in claims:
@@ -230,7 +232,8 @@ def content(
     told : str
         HTML of all else that is known of it.
     trend : sequence of mapping
-        The same claim in earlier runs, the oldest first: `pytest_maxrandom.reports.trend.Point`.
+        The same claim in earlier runs, the oldest first: `pytest_maxrandom.reports.trend.Point`,
+        and how each ended in a word.
     """
     shown, about = may_show(claim, texts), (claim.suite, claim.task, claim.shots)
     return {
@@ -276,7 +279,7 @@ def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
         ("needed", accuracy(needed)),
         ("maximum random baseline", accuracy(claim.max_random_baseline)),
         ("standard baseline", accuracy(claim.standard_baseline)),
-        (phrases.decisive_name(claim) or "p_max", phrases.decisive_p(claim)),
+        (phrases.name_of_p(claim), phrases.decisive_p(claim)),
         ("n", count(claim.n)),
         ("t", count(claim.t)),
     ]  # fmt: skip
@@ -325,4 +328,8 @@ def _labels(record: LabelBiasRecord) -> dict[str, Any]:
 def _arm(record: ComparisonRecord) -> dict[str, Any]:
     names = ("first", "second", "changed", "difference", "low", "high")
     values = {name: getattr(record, name) for name in names}
-    return values | {"p": p_value(record.p_value), "passed": record.passed}
+    return values | {"p": p_value(record.p_value), "result": mark(record).word}
+
+
+def _point(point: Point) -> dict[str, Any]:
+    return asdict(point) | {"result": OUTCOMES[point.ended].word if point.ended else NONE}

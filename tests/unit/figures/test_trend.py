@@ -65,13 +65,14 @@ def test_runs_are_named_with_their_day() -> None:
 
 
 def test_marks_tell_what_passed_without_their_colour() -> None:
-    figure = drawn(claim(best=38), claim(best=45), claim(asserted={}))
+    untold = claim(passed=None, outcome="cannot tell")
+    figure = drawn(claim(best=38), claim(best=45), claim(asserted={}), untold)
     marks = [
         (line.get_marker(), line.get_markersize())
         for line in figure.axes[0].lines
         if line.get_label() == "run"
     ]
-    assert len(set(marks)) == 3
+    assert len(set(marks)) == 4
 
 
 def test_lines_end_where_the_examples_are_others() -> None:

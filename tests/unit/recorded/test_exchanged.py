@@ -109,7 +109,10 @@ def test_where_right_answers_are_known_and_no_others_a_guess_is_as_good_as_a_con
             told[knows].append(bool(record.passed))
             assert record.asserted == {"p_max": 0.05}
             assert record.standard_baseline == pytest.approx(0.7)
-            assert "as good as the best constant answer" in " ".join(noted(record))
+            said = " ".join(noted(record))
+            assert "as good as the best constant answer" in said
+            assert "right with .700." in said
+            assert "the results do not say which answers were given. So" in said
     assert not any(told[False])
     assert all(told[True])
     assert record.recorded is not None
@@ -122,7 +125,7 @@ def test_by_name_p_max_keeps_its_guessers(tmp_path: Path) -> None:
     rest = "assert: {p_max: 0.05}\n"
     record = judged(table(tmp_path, lists, gold, [gold], predictions=False, rest=rest))
     assert record.standard_baseline == 0.5
-    assert record.p_max_only
+    assert record.passes_on == "p_max only"
 
 
 def test_with_clusters_nobody_can_tell_what_a_constant_answer_is_worth(tmp_path: Path) -> None:

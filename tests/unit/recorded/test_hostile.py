@@ -270,6 +270,10 @@ def _ties(given: Results) -> None:
     given.scores |= {(row, place): [-1.0, -1.0] for row in range(T) for place in range(N)}
 
 
+def _letters(given: Results) -> None:
+    given.choices = [["A", "B"]] * N
+
+
 def _cluster(given: Results) -> None:
     given.clusters = ["one"] * N
 
@@ -313,6 +317,7 @@ HOSTILE: dict[str, Callable[[Results], None]] = {
     "gold of several kinds": _kinds,
     "gold is NaN": _gold(NAN),
     "an answer is NaN": _said(NAN),
+    "an answer is NaN in letters": _said("NA"),
     "an answer is infinite": _said(INF),
     "an answer is missing": _said(None),
     "an answer is no choice": _said("blue"),
@@ -320,6 +325,7 @@ HOSTILE: dict[str, Callable[[Results], None]] = {
     "a score is NaN": _score(NAN),
     "a score is infinite": _score(INF),
     "ties": _ties,
+    "choices are letters": _letters,
     "one cluster": _cluster,
     "one item in all pairs": _item,
     "one item in all pairs, and always said": _preferred,
@@ -342,7 +348,8 @@ NO_INTEGERS = r"m.npz: a__0__(gold|answers): found values of the type .*, expect
 NOT_CHOSEN = r"p.jsonl:2: 'examples\[3\].chosen': found .*, but input should be a valid integer"
 NO_JSON = r"r.jsonl:\d+: .* is not valid JSON; write null where there is no value"
 NO_CHANCE = r"s.yaml:4: tasks\[0\]: the results do not give the chance .*; give `chance`, such as"
-NO_SUCH_GOLD = r":\d+: .* has the gold label '(0|nan)', which is none of its .*; write the texts"
+MISSING = r"r.\w+:\d+: .*: prediction is '(nan|NA)', as programs write where .*; write a word such"
+NO_SUCH_GOLD = r":\d+: .* has the gold label '0', which is none of its .*; write the texts"
 EXPECTED: dict[str, dict[str, str]] = {
     "as it should be": dict.fromkeys(WAYS, "passes"),
     "gold of a part: null": NO_GOLD,
@@ -364,10 +371,20 @@ EXPECTED: dict[str, dict[str, str]] = {
         "lm_eval": "jsonl:2: the target of document 1 is 'green', which is none of its choices",
         "inspect": NO_GOLD["inspect"],
     },
-    "gold is NaN": NO_GOLD | {"jsonl": NO_JSON, "csv": NO_SUCH_GOLD, "npz": NO_INTEGERS},
+    "gold is NaN": NO_GOLD
+    | {
+        "jsonl": NO_JSON,
+        "csv": r"r.csv:22: .*: gold is 'nan', as programs write where a value is missing; leave",
+        "npz": NO_INTEGERS,
+    },
+    "an answer is NaN in letters": dict.fromkeys(TABLES, MISSING)
+    | {"npz": NO_INTEGERS, "predictions": NOT_CHOSEN, "inspect": "passes"},
+    "choices are letters": dict.fromkeys(
+        ("lm_eval", "inspect"), "cannot tell: knowledge cannot be distinguished from a preferred t"
+    ),
     "an answer is NaN": {
         "jsonl": NO_JSON,
-        "csv": "passes",
+        "csv": MISSING,
         "npz": NO_INTEGERS,
         "predictions": NOT_CHOSEN,
         "inspect": "passes",

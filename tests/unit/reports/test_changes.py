@@ -63,7 +63,7 @@ def shuffled(p: float) -> ClaimRecord:
         (claim(best=38), outcome("cannot tell"), "other", "fails, before: cannot tell"),
         (claim(), outcome("cannot tell"), "rose", "newly passes"),
         (
-            claim(p_max_only=True),
+            claim(passes_on="p_max only"),
             claim(),
             "other",
             "passes on p_max only, before: passes",

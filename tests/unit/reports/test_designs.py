@@ -35,6 +35,7 @@ from pytest_maxrandom.reports.designs import (
     units,
     winners,
 )
+from pytest_maxrandom.reports.details import design_detail
 from pytest_maxrandom.reports.headlines import headline
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
@@ -453,6 +454,14 @@ def test_every_report_says_what_a_bias_means_with_a_boost_and_without(
     assert f"the benchmark's own text a further {bias}; {told}, at level .05" in text
     assert told in page.read(markdown(found)).text
     assert told in html(found)
+
+
+def test_a_replicate_that_cannot_tell_is_shown_neither_to_pass_nor_to_fail() -> None:
+    record = replicates(45, 30, 44)
+    record.runs[2].passed = None
+    [table] = design_detail(record, {record.id: "claim"}).tables
+    place = [column.heading for column in table.columns].index("claim")
+    assert [row[place] for row in table.cells] == [("passes",), ("fails",), ("cannot tell",)]
 
 
 def test_a_check_that_cannot_tell_neither_passes_nor_fails() -> None:

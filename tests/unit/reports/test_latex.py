@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import example, given, settings
 
-from pytest_maxrandom.record import HeldOut
+from pytest_maxrandom.record import HeldOut, Remark
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import latex
 from tests.unit.reports.page import any_text
@@ -151,7 +151,7 @@ def test_a_row_shows_the_p_value_that_decides_and_whether_the_claim_fails() -> N
         ["passes", r"\num{0.0013}", r"$p_{\max}$"],
         ["fails", r"\num{0.310}", "permutation p"],
     ]
-    assert headings(text)[-2:] == ["$p$", "decided by"]  # not p_max
+    assert headings(text)[-2:] == ["$p$", "which $p$"]  # not p_max
     caption = re.findall(r"\\caption\{(.*)\}\\label", text)[0]
     assert "the p-value that decides the claim" in caption
     text = latex(run(claim()))
@@ -165,8 +165,25 @@ def test_no_permutation_p_stands_below_p_max() -> None:
     (row,) = rows(text)
     shown = dict(zip(headings(text), row.removesuffix(r"\\").split("&"), strict=True))
     assert shown["$p$"].strip() == r"\num{0.031}"
-    assert shown["decided by"].strip() == "permutation p"
+    assert shown["which $p$"].strip() == "permutation p"
     assert r"$p_{\max}$" not in shown
+
+
+def test_an_unknown_permutation_p_is_not_headed_p_max() -> None:
+    bounds = {"permutation_p": 0.05, "beats": "max_random"}
+    told = claim(
+        asserted=bounds,
+        cannot_tell=Remark("only_right_and_wrong"),
+        outcome="cannot tell",
+        passed=None,
+    )
+    assert headings(latex(run(told)))[-1] == "$p$"
+    text = latex(run(told, claim(task="named")))
+    shown = [row.removesuffix(r"\\").split("&")[-2:] for row in rows(text)]
+    assert [[cell.strip() for cell in each] for each in shown] == [
+        ["--", ""],
+        [r"\num{0.0013}", r"$p_{\max}$"],
+    ]
 
 
 @pytest.mark.parametrize("tasks", [3, 30])

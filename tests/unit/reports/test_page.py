@@ -97,7 +97,7 @@ def test_of_a_published_maximum_and_of_no_lines_there_is_nothing_to_show() -> No
 def test_a_claim_that_passes_opens_with_its_result_and_the_p_value_that_decides() -> None:
     bounds = {"permutation_p": 0.05, "beats": "max_random"}
     decided = claim(asserted=bounds, permutation_p=0.031)
-    found = run(claim(), claim(asserted={}), decided, claim(p_max_only=True))
+    found = run(claim(), claim(asserted={}), decided, claim(passes_on="p_max only"))
     opened = claims(html(found, None))
     assert [shown["why"] for shown in opened] == ["45 of 60 correct"] * 4
     (shown,) = claims(html(run(decided), None))

@@ -57,7 +57,16 @@ def test_a_claim_without_numbers_has_no_point_and_another_metric_no_interval() -
 
 def test_what_is_only_reported_has_no_verdict() -> None:
     [trend] = trends([("a", on(0, claim(asserted={})))])
-    assert trend.points[0].passed is None
+    assert (trend.points[0].passed, trend.points[0].ended) == (None, "reported")
+
+
+def test_a_point_tells_a_pass_on_less_and_what_could_not_be_told() -> None:
+    untold = claim(passed=None, outcome="cannot tell")
+    [trend] = trends([("a", on(0, claim(passes_on="baseline only"))), ("b", on(1, untold))])
+    assert [(each.passed, each.ended) for each in trend.points] == [
+        (True, "baseline only"),
+        (None, "cannot tell"),
+    ]
 
 
 def look_at(folder: Path, counts: list[int], n: int = 60, subject: Subject = SUBJECT) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_maxrandom.figures.axes import standing_handles
 from pytest_maxrandom.figures.results import results_of
-from pytest_maxrandom.record import OUTCOMES, P_MAX_ONLY, STANDINGS, Outcome, Remark, Standing
+from pytest_maxrandom.record import OUTCOMES, STANDINGS, Outcome, PassesOn, Remark, Standing
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.headlines import standing as standings_of
 from pytest_maxrandom.reports.rendering import latex, markdown
@@ -31,19 +31,21 @@ def test_an_outcome_is_shown_by_its_words(outcome: Outcome | None) -> None:
     assert tally(run(*[claim(outcome=outcome)] * 2)) == f"2 of 2 claims {words.more}"
 
 
-def test_a_pass_on_p_max_only_says_so_everywhere() -> None:
-    words = OUTCOMES[P_MAX_ONLY]
-    record = run(claim(p_max_only=True))
-    assert words.word == "passes (p_max only)"
+@pytest.mark.parametrize("on", get_args(PassesOn))
+def test_a_pass_without_shuffled_right_answers_says_on_what_everywhere(on: PassesOn) -> None:
+    words = OUTCOMES[on]
+    record = run(claim(passes_on=on))
+    assert words.word == f"passes ({on})"
     assert f"{words.sign}&nbsp;{words.word}" in markdown(record)
-    assert "p_max only" in comment(record).splitlines()[0]
-    assert r"passes ($p_{\max}$ only)" in latex(record)
+    assert on in comment(record).splitlines()[0]
+    assert words.word.replace("p_max", r"$p_{\max}$") in latex(record)
     assert f"</span> {words.word}</span>" in html(record)
-    assert any(line.startswith("p_max only") for line in shown(record, 80))
+    assert any(line.startswith(on) for line in shown(record, 80))
     assert any(line.startswith(words.word) for line in shown(record, 120))
-    assert tally(record) == "1 of 1 claim passes on p_max only"
-    assert tally(run(*[claim(p_max_only=True)] * 2)) == "2 of 2 claims pass on p_max only"
-    assert "p_max only" not in markdown(run(claim(permutation_p=0.01)))
+    what = on if on == "p_max only" else f"the {on}"
+    assert tally(record) == f"1 of 1 claim passes on {what}"
+    assert tally(run(*[claim(passes_on=on)] * 2)) == f"2 of 2 claims pass on {what}"
+    assert f"({on})" not in markdown(run(claim(permutation_p=0.01)))
 
 
 def test_what_cannot_be_told_says_why_in_the_headline_and_the_comment() -> None:
@@ -56,6 +58,29 @@ def test_what_cannot_be_told_says_why_in_the_headline_and_the_comment() -> None:
     for text in (markdown(record), comment(record), html(record)):
         assert "only right and wrong are known" in text
     assert comment(record).count("cannot tell") > 1
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"), [([0.53331, 0.53334], ".533"), ([0.5, 0.7], ".500 to .700")]
+)
+def test_p_max_of_guessers_who_are_as_good_as_constant_answers_says_so_wherever_it_is(
+    rates: list[float], said: str
+) -> None:
+    values = {"why": "nobody knows", "rates": rates}
+    told = claim(best=38, notes=[Remark("constants", values)])
+    word(told)
+    record, with_it = run(told), f"of guessers who are right with {said}"
+    legend = f"The guessers are as good as constant answers, right with {said}, because"
+    terminal = " ".join(shown(record, 80))
+    assert legend in terminal
+    for text in (markdown(record), latex(record), html(record)):
+        assert legend in text
+        assert with_it in text
+    assert with_it in comment(record)
+    assert with_it in str(told.message)
+    assert legend.replace("guessers", "guessers of 1 claim") in latex(run(told, claim(task="b")))
+    (note,) = told.notes
+    assert note.text.endswith(f"where that is above the chance: right with {said}.")
 
 
 @pytest.mark.parametrize("verdict", get_args(Standing))

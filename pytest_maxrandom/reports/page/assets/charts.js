@@ -97,7 +97,7 @@ function history(label, points) {
   points.forEach((each, place) => {
     if (each.low !== null && each.high !== null) shapes.push(svg("path", { class: "line blue thin", d: `M${x(place)} ${y(each.low)}V${y(each.high)}` }));
     const [across, down] = [x(place), y(each.best)], title = svg("title", {}, `${visible(each.label)}: ${score(each.best)}`);
-    shapes.push(each.passed === false ? svg("polygon", { class: "run fill-orange", points: `${across - 6},${down} ${across},${down - 6} ${across + 6},${down} ${across},${down + 6}` }, title) : svg("circle", { class: "run fill-blue", cx: across, cy: down, r: 4 }, title));
+    shapes.push(each.passed === false ? svg("polygon", { class: "run fill-orange", points: `${across - 6},${down} ${across},${down - 6} ${across + 6},${down} ${across},${down + 6}` }, title) : svg("circle", { class: `run fill-${each.passed === null ? "grey" : "blue"}`, cx: across, cy: down, r: 4 }, title));
     if (place % every === 0) shapes.push(svg("text", { x: x(place), y: height - 14, "text-anchor": "middle" }, visible(each.label).slice(0, 10)));
   });
   return framed(height, label, shapes);

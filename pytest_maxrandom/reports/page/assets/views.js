@@ -192,23 +192,22 @@ function armsView(claim) {
       ["interval", true, (row) => (row.low === null ? "-" : `${score(row.low)} to ${score(row.high)}`)],
       ["p", true, (row) => row.p],
       ["changed", false, (row) => visible(row.changed || "-")],
-      ["result", false, (row) => (row.passed === null ? "-" : row.passed ? "passes" : "fails")],
+      ["result", false, (row) => row.result],
     ], claim.arms),
   ];
 }
 
 function trendView(claim) {
-  const verdict = (row) => (row.passed === true ? "passes" : row.passed === false ? "fails" : "-");
   const same = new Set(claim.trend.map((each) => each.examples).filter(Boolean)).size < 2;
   return [
     history("The best of t prompts from run to run, the oldest first", claim.trend),
-    legend([["blue", "best prompt, with the 95 % interval that accounts for its selection (orange diamond: the claim failed)"], ["orange dash", "maximum random baseline"]]),
+    legend([["blue", "best prompt, with the 95 % interval that accounts for its selection (orange diamond: the claim failed; grey: no verdict)"], ["orange dash", "maximum random baseline"]]),
     same ? "" : soft("Not all runs used the same examples; their values cannot be compared."),
     tableOf("The same in numbers", [
       ["run", false, (row) => code(row.label)], ["when", false, (row) => visible(row.when)],
       ["t", true, (row) => String(row.t)], ["n", true, (row) => String(row.n)], ["best", true, (row) => score(row.best)],
       ["interval", true, (row) => (row.low === null || row.high === null ? "-" : `${score(row.low)} to ${score(row.high)}`)],
-      ["needed", true, (row) => score(row.needed)], ["maximum random baseline", true, (row) => score(row.maximum)], ["result", false, verdict],
+      ["needed", true, (row) => score(row.needed)], ["maximum random baseline", true, (row) => score(row.maximum)], ["result", false, (row) => row.result],
     ], claim.trend),
   ];
 }
