@@ -22,7 +22,7 @@ from urllib3 import Timeout
 from urllib3.exceptions import HTTPError
 
 from pytest_maxrandom.errors import ForgeError
-from pytest_maxrandom.host.http import Key, Unusable, body_of, parsed, pool
+from pytest_maxrandom.host.http import Key, Unusable, asked, parsed, pool
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
@@ -174,6 +174,8 @@ class Client:
             pause, limited = None, False
             try:
                 answer = self._exchange(method, url, content)
+            except Unusable as error:
+                raise ForgeError(f"{self.host} {error}") from None
             except HTTPError as error:
                 failure = f"{self.host}: no answer ({self._reason(error)})"
             else:
@@ -234,18 +236,7 @@ class Client:
                     f"{self.host} refers to {shown}, where the token is not sent; is that the "
                     "address of the interface?"
                 )
-            response = self._pool.request(
-                method,
-                url,
-                body=data,
-                headers=self._headers,
-                redirect=False,
-                preload_content=False,
-            )
-            try:
-                body = body_of(response)
-            except Unusable as error:
-                raise ForgeError(f"{self.host} {error}") from None
+            response, body = asked(self._pool, method, url, body=data, headers=self._headers)
             status, headers = response.status, response.headers
             location = headers.get("Location")
             # Only these keep the method; of the others, those to a GET do no harm.

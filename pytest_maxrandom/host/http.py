@@ -101,8 +101,10 @@ class Unusable(Exception):
     """An answer may not be read; says why, after whose it is."""
 
 
-def body_of(response: urllib3.BaseHTTPResponse) -> bytes:
-    """Return the body of an answer that was not read, unpacked; its connection is given back.
+def asked(
+    pool: urllib3.PoolManager, method: str, url: str, **settings: Any
+) -> tuple[urllib3.BaseHTTPResponse, bytes]:
+    """Send a request, and return the answer and its body, unpacked; redirects are not followed.
 
     Raises
     ------
@@ -112,6 +114,7 @@ def body_of(response: urllib3.BaseHTTPResponse) -> bytes:
         If it does not come in time.
     """
     most = limits().answer_mb * 1_000_000
+    response = pool.request(method, url, redirect=False, preload_content=False, **settings)
     try:
         raw = b""
         while len(raw) <= most:  # that nothing more comes, and all came, is told by the last read
@@ -136,7 +139,7 @@ def body_of(response: urllib3.BaseHTTPResponse) -> bytes:
         raise
     finally:
         response.release_conn()
-    return raw
+    return response, raw
 
 
 def parsed(raw: bytes) -> Any:

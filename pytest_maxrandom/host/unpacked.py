@@ -93,10 +93,11 @@ def parquet_bytes(metadata: Any, columns: Collection[str] = ()) -> int:
     columns : collection of str
         Those that are read; all if none are given.
     """
+    paths = [f"{metadata.schema.column(place).path}." for place in range(metadata.num_columns)]
     read = [
         place
-        for place in range(metadata.num_columns)
-        if not columns or metadata.schema.column(place).path.partition(".")[0] in columns
+        for place, path in enumerate(paths)
+        if not columns or any(path.startswith(f"{name}.") for name in columns)
     ]
     packed: int = sum(
         group.column(place).total_uncompressed_size

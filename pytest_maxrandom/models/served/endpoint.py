@@ -148,10 +148,8 @@ class Endpoint:
         while True:
             tries, asked = tries + 1, time.monotonic()
             try:
-                response = self._pool.request(
-                    method, self.url + path, json=body, headers=headers, preload_content=False
-                )
-                raw = http.body_of(response)
+                url = self.url + path
+                response, raw = http.asked(self._pool, method, url, json=body, headers=headers)
             except http.Unusable as error:
                 raise ModelError(f"the server at {self.url} {error}") from None
             except HTTPError as error:

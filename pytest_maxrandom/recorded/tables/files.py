@@ -157,14 +157,14 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
         ) from error
     try:
         with pq.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            rows = Rows(path, None, names, wanted)
+            schema = file.schema_arrow
+            rows = Rows(path, None, schema.names, wanted)
             read = [*rows.names.values()]
-        # As dictionaries: a long text that all rows repeat is in memory once.
-        with pq.ParquetFile(path, read_dictionary=read) as file:
-            size = parquet_bytes(file.metadata, read)
-            if why := too_large(size):
+            if why := too_large(parquet_bytes(file.metadata, read)):
                 raise RecordedError(f"{path}: {why}")
+        # As dictionaries: a long text that all rows repeat is in memory once.
+        plain = [name for name in read if not pa.types.is_nested(schema.field(name).type)]
+        with pq.ParquetFile(path, read_dictionary=plain) as file:
             for batch in file.iter_batches(columns=read):
                 for role, name in rows.names.items():
                     _add(rows, role, batch.column(name))

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host import limits
-from pytest_maxrandom.host.unpacked import too_large_unpacked
+from pytest_maxrandom.host.unpacked import parquet_bytes, too_large_unpacked
 from pytest_maxrandom.suite.tasks import HubSpec
 from pytest_maxrandom.tasks.load import load_task
 
@@ -109,3 +109,15 @@ def test_a_parquet_file_is_as_large_as_its_rows(
         assert said in too_large_unpacked(file)
     with pytest.raises(SuiteError, match=r"test\.parquet': it unpacks to more than 1 MB"):
         _read(tmp_path)
+
+
+def test_of_a_parquet_file_only_what_is_read_counts(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    long, lists = ["x" * 10_000, "y" * 20_000], [["u" * 40_000], []]
+    pq.write_table(pa.table({"a": [1, 2], "a.b": long, "lists": lists}), tmp_path / "x")
+    with pq.ParquetFile(tmp_path / "x") as file:
+        metadata = file.metadata
+    assert parquet_bytes(metadata, ["a.b"]) in range(30_000, 31_000)
+    assert parquet_bytes(metadata, ["lists"]) in range(40_000, 41_000)
+    assert parquet_bytes(metadata) in range(70_000, 73_000)
