@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import struct
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.hf.hub import said_in
+from pytest_maxrandom.models.hf.refusals import check_files
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 NAME = "model.norm.weight"
 
@@ -87,3 +89,18 @@ def test_safetensors_that_lie_are_a_sentence(folder: Path, what: str) -> None:
     assert message.startswith("spoilt ")
     assert "\n" not in message
     assert len(message) < 600
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device of POSIX has no end")
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_what_has_no_end_is_not_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).symlink_to("/dev/zero")
+    spec = TransformersSpec(name="endless", quantization="none", device="cpu")
+    with pytest.raises(ModelError, match=f"endless cannot be loaded: {name} is no regular file"):
+        check_files(spec, str(tmp_path))
+    assert said_in(tmp_path / name) == {}
+
+
+def test_of_a_deep_configuration_nothing_is_said(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("[" * 100_000)
+    assert said_in(tmp_path / "config.json") == {}
