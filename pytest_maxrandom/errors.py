@@ -122,6 +122,10 @@ class ClusterError(MaxRandomError):
     """No cluster answers, or none of its nodes can be used."""
 
 
+class LimitsError(MaxRandomError):
+    """What the runner says of limits is none."""
+
+
 class LockError(MaxRandomError):
     """No lock between processes can be made on this machine."""
 

@@ -6,12 +6,14 @@ both, so that what a client should get can be summed up without a server.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
 import re
 import threading
 import time
+import urllib.parse
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -288,3 +290,22 @@ class _Handler(BaseHTTPRequestHandler):
             ids = [*ids, max(body["allowed_token_ids"], key=lambda token: values[token])]
             tokens.append(f"token_id:{ids[-1]}")
         return {"usage": usage, "choices": [{"logprobs": {"top_logprobs": top, "tokens": tokens}}]}
+
+
+def written(key: str) -> dict[str, str]:
+    """All the ways in which a server may write a key."""
+    raw = key.encode()
+    return {
+        "plain": key,
+        "json": "".join(f"\\u{ord(each):04x}" for each in key),
+        "json slash": key.replace("/", "\\/"),
+        "address": urllib.parse.quote(key, safe=""),
+        "whole address": "".join(f"%{each:02X}" for each in raw),
+        "address of an address": urllib.parse.quote(urllib.parse.quote(key, safe=""), safe=""),
+        "base64": base64.b64encode(raw).decode(),
+        "base64 in its header": base64.b64encode(b"Bearer " + raw).decode(),
+        "base64 within a text": base64.b64encode(b"ab" + raw + b"!").decode(),
+        "base64 of addresses": base64.urlsafe_b64encode(raw).decode(),
+        "digits": raw.hex().upper(),
+        "html": "".join(f"&#{each};" for each in raw),
+    }

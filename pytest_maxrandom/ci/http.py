@@ -1,32 +1,32 @@
 """Requests to a forge's interface: JSON both ways, repeated where that is safe.
 
-The standard library sends them: it knows proxies and certificates, so the job that holds a token
-that can write installs nothing more. What is hard is beyond a library's retries anyway: a 403 can
-be a rate limit or a refusal, and a failed creation must be looked for before it is repeated.
+urllib3 sends them, within the limits of `host/http.py`. What is hard is beyond its retries: a 403
+can be a rate limit or a refusal, and a failed creation must be looked for before it is repeated.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
 import random
 import re
 import socket
 import ssl
-import urllib.error
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import sleep, time
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
-from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
+from urllib.request import getproxies, proxy_bypass
+
+from urllib3 import Timeout
+from urllib3.exceptions import HTTPError
 
 from pytest_maxrandom.errors import ForgeError
+from pytest_maxrandom.host.http import Key, Unusable, asked, parsed, pool
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from email.message import Message
 
 _PATIENCE = 300.0
 """Seconds that all waiting together may take."""
@@ -34,9 +34,8 @@ _MOST_FAILURES = 6
 """Of all requests together, until the forge is given up."""
 _MOST_REDIRECTS = 5
 _TIMEOUT = 30.0
-"""Seconds in which a server must say something."""
+"""Seconds in which a connection must stand, and then in which a whole answer must be there."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_PLAIN = re.compile("[!-~]+")
 _TOKEN = re.compile(r"[!#-\[\]-~]+")  # what JSON writes as it is
 _NEXT_PAGE = re.compile(r'<([^<>]*)>[^<>]*;\s*rel="?next"?\s*(?:[;,]|$)')
 _LIMITS = ("secondary rate limit", "abuse detection mechanism")
@@ -53,7 +52,7 @@ class Answer:
     """What a server answered; a status from 500 on, or a rate limit, never leaves this module."""
 
     status: int
-    headers: Message
+    headers: Mapping[str, str]
     content: Any
     """The JSON, or None where a refusal had none."""
 
@@ -141,13 +140,12 @@ class Client:
             "User-Agent": "pytest-maxrandom",
             "Content-Type": "application/json; charset=utf-8",
         }
-        self._token = token
+        self._key = Key(token, secret=0)
         self._failures = 0
         self._waited = 0.0
-        self._opener = OpenerDirector()
-        # Others would follow redirects, and send the token to any host.
-        for handler in (ProxyHandler, HTTPHandler, HTTPSHandler):
-            self._opener.add_handler(handler())
+        # Redirects are not followed here: they would send the token to any host.
+        proxy = None if proxy_bypass(self.host) else getproxies().get(scheme)
+        self._pool = pool(proxy, timeout=Timeout(_TIMEOUT), retries=False)
 
     def send(
         self, method: str, path: str, content: object = None, *, repeatable: bool = True
@@ -176,7 +174,9 @@ class Client:
             pause, limited = None, False
             try:
                 answer = self._exchange(method, url, content)
-            except (OSError, http.client.HTTPException) as error:
+            except Unusable as error:
+                raise ForgeError(f"{self.host} {error}") from None
+            except HTTPError as error:
                 failure = f"{self.host}: no answer ({self._reason(error)})"
             else:
                 pause, limited = answer.pause, answer.is_limit
@@ -230,30 +230,30 @@ class Client:
         for _ in range(_MOST_REDIRECTS):
             origin = _origin(url)
             if origin != self._origin:
-                named = self._token.lower() in unquote(origin).lower()
+                named = self._key.text.lower() in unquote(origin).lower()
                 shown = "another host" if named else visible(origin) or "nowhere"
                 raise ForgeError(
                     f"{self.host} refers to {shown}, where the token is not sent; is that the "
                     "address of the interface?"
                 )
-            if not _PLAIN.fullmatch(url):
-                raise ForgeError(
-                    f"{self.host} refers to an address with a space or another character that no "
-                    "address has; is that the address of the interface?"
-                )
-            request = Request(url, data, self._headers, method=method)
-            with self._opener.open(request, timeout=_TIMEOUT) as response:
-                status, headers = int(response.status), response.headers
-                body = response.read()
+            response, body = asked(self._pool, method, url, body=data, headers=self._headers)
+            status, headers = response.status, response.headers
             location = headers.get("Location")
             # Only these keep the method; of the others, those to a GET do no harm.
             if not location or status not in ((301, 302, 307, 308) if data is None else (307, 308)):
-                return Answer(status, headers, _parsed(body, self._token))
+                return Answer(status, headers, self._content(body))
             try:
                 url = urljoin(url, location)
             except ValueError:
                 url = ""
         raise ForgeError(f"{self.host}: more than {_MOST_REDIRECTS} redirects for one request")
+
+    def _content(self, body: bytes) -> Any:
+        """Read JSON, without the token that a server may have echoed; None if it is none."""
+        try:
+            return self._key.removed_from(parsed(body))
+        except ValueError:
+            return None
 
     def _usable(self, answer: Answer) -> Answer:
         if answer.status == 401:
@@ -268,9 +268,11 @@ class Client:
             )
         return answer
 
-    def _reason(self, error: Exception) -> str:
+    def _reason(self, error: HTTPError) -> str:
         """Name a failure, and refuse what no repetition can mend."""
-        cause = error.reason if isinstance(error, urllib.error.URLError) else error
+        cause: BaseException = error
+        while isinstance(cause, HTTPError) and (deeper := cause.__cause__ or cause.__context__):
+            cause = deeper
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
             raise ForgeError(f"{self.host}: no such host; is that the address of the interface?")
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -335,11 +337,3 @@ def _origin(url: str) -> str:
         return ""
     name = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{name}{'' if port is None else f':{port}'}" if host else ""
-
-
-def _parsed(body: bytes, token: str) -> Any:
-    """Read JSON; nothing that a server echoes, however written, brings the token into a message."""
-    try:
-        return json.loads(json.dumps(json.loads(body)).replace(token, "***"))
-    except (ValueError, RecursionError):
-        return None

@@ -80,6 +80,13 @@ def read_suite(path: Path, backends: Backends | None = None) -> Suite | Recorded
         raise SuiteError(sorted(told, key=lambda one: (one.path != path, one.line or 0))) from None
     if isinstance(suite, RecordedSuite):
         return suite
+    with suite.spec.limits.in_force():
+        return _with_members(suite, backends)
+
+
+def _with_members(suite: Suite, backends: Backends) -> Suite:
+    """Return a suite with a task for each that one of its tasks stands for."""
+    path = suite.path
     problems: list[Problem] = []
     found: list[tuple[int, TaskSpec]] = []
     skipped: list[SkippedTask] = []
@@ -149,7 +156,8 @@ def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
     files = {name: arm.train.path for name, arm in (suite.spec.arms or {}).items() if arm.train}
     of_paths = {name: path for name, path in files.items() if path is not None}
     problems += wrong_files(of_paths, suite.path.parent, suite.line, suite.path)
-    tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
+    with suite.spec.limits.in_force():
+        tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
     conditions: dict[tuple[str, str], list[list[Condition]]] = {}
     for arm in arms:
         if (asked := arm.asked) not in conditions:

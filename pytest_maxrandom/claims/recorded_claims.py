@@ -118,9 +118,9 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
         or leaves out.
     """
     planner = _Planner(suite)
-    claims = [
-        claim for index in range(len(suite.spec.models)) for claim in planner.claims_of_model(index)
-    ]
+    models = range(len(suite.spec.models))
+    with suite.spec.limits.in_force():
+        claims = [claim for index in models for claim in planner.claims_of_model(index)]
     for claim in claims:
         if idle := claim.claim.idle():
             planner.problems.append(Problem(suite.path, claim.line, f"{claim.task}: {idle}"))

@@ -1,4 +1,4 @@
-"""Data that a suite names: what of it may be read, whether it may be quoted, and how much it is.
+"""Data that a suite names: what of it may be read, and whether it may be quoted.
 
 A suite comes with a pull request, and so do its links and its task files: none of them may show
 what the runner's other files or variables hold. All readers of data ask here before they open a
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 _BOUNDARY = "MAXRANDOM_BOUNDARY"
 """Environment variable that a gate sets for its run of pytest: what suites may read, as JSON."""
-LIMIT = "MAXRANDOM_DATA_MB"
-"""Environment variable of the runner: to how many MB (10^6 bytes) a file of data may unpack."""
-_USUAL_LIMIT = 512
 _OF_SYSTEM = ("/proc", "/sys", "/dev")
 _SHARED_MEMORY = "/dev/shm"
 _REMOTE = ("http", "https", "hf", "s3", "gs", "gcs", "az", "abfs", "abfss")
@@ -154,8 +151,11 @@ def _refused(path: Path, said: str) -> str:
 
 
 def _installed() -> set[Path]:
-    """Return the folders of packages, which whoever runs this chose."""
-    return {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}
+    """Return where the tasks of lm-eval are, which whoever runs this installed; no other package.
+
+    What else stands there, such as a package of a company, may hold what nobody should read.
+    """
+    return {Path(sysconfig.get_path(kind), "lm_eval").resolve() for kind in ("purelib", "platlib")}
 
 
 def _links(path: Path) -> Iterator[Path]:
@@ -194,28 +194,4 @@ def refused_variable(name: str) -> str:
     return (
         f"the environment variable {name} is not filled in under `maxrandom gate`, unless the "
         f"workflow says `--allow-env {name}`"
-    )
-
-
-def most_bytes() -> int:
-    """Return to how many bytes a file of data may unpack.
-
-    Raises
-    ------
-    ValueError
-        If the runner's variable holds no number.
-    """
-    said = os.environ.get(LIMIT) or str(_USUAL_LIMIT)
-    if not said.isdecimal():
-        raise ValueError(f"the variable {LIMIT} is {quoted(said)}, expected a number of MB")
-    return int(said) * 1_000_000
-
-
-def too_large(bytes_: int) -> str:
-    """Say that a file unpacks to more than it may; nothing if it does not."""
-    if bytes_ <= (most := most_bytes()):
-        return ""
-    return (
-        f"it unpacks to more than {most // 1_000_000} MB; if it should, whoever runs this sets "
-        f"{LIMIT} to a larger number"
     )

@@ -160,6 +160,7 @@ class LedgerFile:
         """
         if self._local and self.is_as_read:
             return
+        _check_regular(self.path)
         try:
             with ExitStack() as stack:
                 # What another process is writing would look like a torn line; where it has a file
@@ -237,6 +238,7 @@ class LedgerFile:
         LockError
             If it cannot be locked.
         """
+        _check_regular(self.path)
         with held("ledger", str(self.path.resolve())):
             there = False
             while not there:
@@ -336,10 +338,24 @@ def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:
     LedgerError
         If it cannot be read.
     """
+    _check_regular(path)
     try:
         return read_lines(path.read_bytes())
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _check_regular(path: Path) -> None:
+    """Refuse what has no end, such as a link to /dev/zero, or waits for who writes it.
+
+    Raises
+    ------
+    LedgerError
+        If it is such a file.
+    """
+    with suppress(OSError):  # which opening it tells
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise LedgerError(f"{path}: is no regular file; restore it from version control")
 
 
 def unreadable(path: Path, error: OSError) -> LedgerError:

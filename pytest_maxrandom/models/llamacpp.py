@@ -5,12 +5,11 @@ from __future__ import annotations
 import ctypes
 import logging
 import re
-import struct
 import weakref
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, ScoreError
+from pytest_maxrandom.models.gguf_header import check_header
 from pytest_maxrandom.models.requests import common_length
 
 if TYPE_CHECKING:
@@ -23,12 +22,6 @@ if TYPE_CHECKING:
     Row = np.ndarray[Any, np.dtype[np.float64]]
 
 PACKAGE = "llama-cpp-python"
-_HEAD = struct.Struct("<4sIQQ")
-"""How a GGUF file begins: its kind, version, and numbers of tensors and of keys."""
-_SWAPPED = 1 << 16
-"""Versions from here on are those of files with the bytes of numbers the other way round."""
-_TENSOR, _PAIR = 24, 13
-"""Bytes of a tensor's description, and of a key with its value, at least."""
 BATCH = 512
 """Tokens that are read at once."""
 
@@ -256,29 +249,8 @@ def vocabulary(path: str, name: str) -> tuple[OwnTokens, int]:
     return tokens, int(length)
 
 
-def check_counts(path: str, name: str) -> None:
-    """Refuse a file whose header counts more than the file has bytes for.
-
-    Raises
-    ------
-    ModelError
-        In one sentence; llama.cpp would ask for the memory.
-    """
-    with Path(path).open("rb") as file:
-        head = file.read(_HEAD.size)
-        size = file.seek(0, 2)
-    if len(head) < _HEAD.size:
-        raise ModelError(f"llama.cpp cannot load {name}: it ends within its header")
-    _, version, tensors, keys = _HEAD.unpack(head)
-    if version < _SWAPPED and tensors * _TENSOR + keys * _PAIR > size:
-        raise ModelError(
-            f"llama.cpp cannot load {name}: its header counts {tensors:,} tensors and {keys:,} "
-            f"keys, for which its {size:,} bytes have no room; download it again"
-        )
-
-
 def _loaded(path: str, name: str, *, vocab_only: bool = False) -> Any:
-    check_counts(path, name)
+    check_header(path, name)
     import llama_cpp
     import llama_cpp.llama_cpp as llama
 

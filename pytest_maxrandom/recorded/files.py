@@ -13,7 +13,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pytest_maxrandom.errors import RecordedError, described, json_in_words
-from pytest_maxrandom.host.data import most_bytes, too_large
+from pytest_maxrandom.host.limits import limits, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,7 +47,7 @@ class _Unpacked(gzip.GzipFile):
 
     def read(self, size: int | None = -1) -> bytes:
         whole = size is None or size < 0
-        return self._counted(super().read(most_bytes() + 1 if whole else size))
+        return self._counted(super().read(limits().data_mb * 1_000_000 + 1 if whole else size))
 
     def _counted(self, part: bytes) -> bytes:
         self._bytes += len(part)

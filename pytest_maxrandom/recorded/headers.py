@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from numpy.lib import format as npy
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.host.data import too_large
+from pytest_maxrandom.host.limits import too_large
 
 if TYPE_CHECKING:
     from pathlib import Path

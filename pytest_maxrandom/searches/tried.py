@@ -201,13 +201,14 @@ class Tried:
         finished: Callable[[PromptPredictions], None],
     ) -> PromptPredictions:
         """Score one prompt, or read it from the store."""
-        check_server(self.planned, self.session.pool, self.ledger, self.subject)
-        sweep = run_sweep(
-            jobs_of(pairs, self.planned.suite.scoring),
-            LocalExecutor(self._load),
-            cache=self.session.cache(self.planned),
-            finished=finished,
-        )
+        with self.planned.suite.limits.in_force():
+            check_server(self.planned, self.session.pool, self.ledger, self.subject)
+            sweep = run_sweep(
+                jobs_of(pairs, self.planned.suite.scoring),
+                LocalExecutor(self._load),
+                cache=self.session.cache(self.planned),
+                finished=finished,
+            )
         return sweep.predictions[0]
 
     def _evaluated(self, found: PromptPredictions) -> None:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.flags import KINDS
+from pytest_maxrandom.host.limits import USUAL, in_force
 from pytest_maxrandom.record.base import Severity
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
 from pytest_maxrandom.record.metrics import METRICS
@@ -26,6 +27,7 @@ from pytest_maxrandom.suite.base import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from pytest_maxrandom.suite.base import Contradiction
 
@@ -243,8 +245,43 @@ class LabelBiasSpec(Spec):
             )
 
 
+_Limit = Annotated[int, Field(gt=0, le=1_000_000)]
+
+
+class LimitsSpec(Spec):
+    """How much what comes from outside may take; what is not given is as `MAXRANDOM_LIMITS` says.
+
+    Under `maxrandom gate` these may not be above what `MAXRANDOM_LIMITS` says, or the defaults.
+    """
+
+    data_mb: _Limit = USUAL.data_mb
+    """MB (10^6 bytes) to which an archive, a compressed file or a Parquet file of data may
+    unpack."""
+    answer_mb: _Limit = USUAL.answer_mb
+    """MB of a server's answer, unpacked. Its deadline is the model's `timeout`."""
+    answer_depth: Annotated[int, Field(gt=0, le=500)] = USUAL.answer_depth
+    """Levels of lists and objects in a server's answer."""
+    pattern_seconds: _Limit = USUAL.pattern_seconds
+    """Seconds of the processor that `generation: pattern` may take for one answer."""
+    function_seconds: _Limit = USUAL.function_seconds
+    """Seconds in which the Python functions of a task of lm-evaluation-harness, or of all tasks of
+    a group, make their documents, twice."""
+
+    @property
+    def said(self) -> dict[str, int]:
+        """Those that the suite gives."""
+        return self.model_dump(exclude_unset=True)
+
+    def in_force(self) -> AbstractContextManager[None]:
+        """Let them hold until a block ends, and what is usual on this machine besides."""
+        return in_force(self.said)
+
+
 class SharedSettings(Spec):
-    """What a suite of any kind may say of what leaves the machine."""
+    """What a suite of any kind may say of this machine, and of what leaves it."""
+
+    limits: LimitsSpec = LimitsSpec()
+    """How much data, servers, patterns and functions of others may take of this machine."""
 
     share: Literal["nothing", "texts"] = "nothing"
     """texts: the page and the reports made in CI include the texts of questions. Anyone who can

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.errors import Problem, SuiteError, dotted
+from pytest_maxrandom.errors import LimitsError, Problem, SuiteError, dotted
+from pytest_maxrandom.host import limits
 from pytest_maxrandom.host.data import reading, refused
 from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
 from pytest_maxrandom.suite.mistakes import mistakes_of
@@ -115,6 +116,10 @@ def _any_suite(path: Path) -> Suite | RecordedSuite:
     spec: SuiteSpec | RecordedSuiteSpec | None = None
     try:
         spec = kind.model_validate(document.data, context=document.data)
+        raised = limits.refused(spec.limits.said)
+        contradicting += [(("limits", name), message) for name, message in raised]
+    except LimitsError as error:
+        raise SuiteError([Problem(path, None, str(error))]) from None
     except ValidationError as error:
         places = {at for at, _ in contradicting}
         found = mistakes_of(error.errors(include_url=False), document, kind, places)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -85,7 +86,16 @@ def _as_tuple(value: Any) -> Any:
     )
 
 
+_REPEATED = re.compile(r"\{(\d+)(?:,\d*)?\}")
+_MOST_REPEATED = 1_000_000
+"""What repetitions may multiply to: the package `regex` writes them out before it begins."""
+
+
 def _pattern(text: str) -> str:
+    if math.prod(int(least[:12]) or 1 for least in _REPEATED.findall(text)) > _MOST_REPEATED:
+        raise ValueError(
+            f"a regular expression whose repetitions multiply to at most {_MOST_REPEATED:,}"
+        )
     try:
         groups = re.compile(text).groups
     except re.error as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.host import packages
+from pytest_maxrandom.host.limits import limits, raised
 from pytest_maxrandom.host.packages import NamedParts, blamed, package_of
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.stats.seeding import Stream
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
-
-
-_SECONDS = 10.0
-"""That a pattern may take for one answer, by the processor's clock."""
 
 
 class Reading(NamedTuple):
@@ -225,14 +222,16 @@ def _found(pattern: str, text: str) -> re.Match[str] | None:
             "`generation: pattern` needs the package regex, which is not installed; `pip install "
             "regex`"
         ) from None
+    seconds = limits().pattern_seconds
     try:
         return regex.search(  # type: ignore[no-any-return]
-            pattern, text, flags=regex.VERSION0, timeout=_SECONDS
+            pattern, text, flags=regex.VERSION0, timeout=seconds
         )
     except TimeoutError:
         raise ScoreError(
-            f"`generation: pattern: {pattern}` takes more than {_SECONDS:g} s on an answer of "
-            f"{len(text):,} characters; write it without repetitions within repetitions"
+            f"`generation: pattern: {pattern}` takes more than {seconds} s on an answer of "
+            f"{len(text):,} characters; write it without repetitions within repetitions, or "
+            f"{raised('pattern_seconds')}"
         ) from None
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, csv_in_words, listed, quoted
 from pytest_maxrandom.host.data import refused, refused_address
+from pytest_maxrandom.host.unpacked import too_large_unpacked
 from pytest_maxrandom.suite.tasks import CsvSpec, HubSpec, JsonlSpec
 from pytest_maxrandom.tasks.reading import (
     Findings,
@@ -266,9 +267,18 @@ def _refused_files(path: str, settings: dict[str, Any]) -> Iterator[str]:
     named = {key: value for key, value in settings.items() if key != "split"}
     files = datasets.load_dataset_builder(path, **named).config.data_files or {}
     for file in chain.from_iterable(files.values()):
-        why = refused_address(file) if "://" in file else refused(Path(file), file)
+        why = refused_address(file) if "://" in file else refused_file(Path(file))
         if why:
             yield why
+
+
+def refused_file(path: Path) -> str:
+    """Say why a file that the package `datasets` would unpack is not read; nothing if it is."""
+    said = str(shown(path))
+    if why := refused(path, said):
+        return why
+    why = too_large_unpacked(path)
+    return f"{quoted(said, 200)}: {why}" if why else ""
 
 
 def _with_classes(spec: HubSpec, features: dict[str, Any]) -> HubSpec:

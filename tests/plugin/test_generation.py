@@ -241,3 +241,17 @@ def test_the_report_shows_a_prompt_in_its_template(pytester: pytest.Pytester) ->
     assert plain["engine"]["chat"] is None
     # With the template it is another model.
     assert plain["engine"]["reused"] == 0
+
+
+@pytest.mark.usefixtures("task")
+def test_a_pattern_has_the_time_that_the_suite_gives(
+    pytester: pytest.Pytester, server: FakeServer
+) -> None:
+    result, _ = run(
+        pytester,
+        model=chat(server, lambda _: (f"{'a' * 43}!", "stop")),
+        how=", pattern: '((a|aa|a?a)+)+$'",
+        rest="assert: report\nlimits: {pattern_seconds: 1}",
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*takes more than 1 s on an answer of 44 characters; *"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.host.data import Boundary
+from pytest_maxrandom.host.data import Boundary, refused
 from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.tasks.load import load_task, members
 from tests.unit.recorded.suites import planned, rows, save, suite_text
@@ -261,3 +261,17 @@ def test_data_that_a_gate_refuses_are_missing_to_it(tree: Path) -> None:
     assert said.startswith("get it ('../outside/task.jsonl' leads out of the repository")
     (tree.parent / "outside" / "task.jsonl").unlink()
     assert missing_data(spec, tree) == "get it (there is no ../outside/task.jsonl)"
+
+
+def test_of_what_is_installed_only_the_tasks_of_lm_eval_are_read(
+    tree: Path, gated: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tree.parent / "site"
+    for name in ("lm_eval/tasks/a.yaml", "of_a_company/secret.csv", "lm_eval_other/x.yaml"):
+        (site / name).parent.mkdir(parents=True)
+        (site / name).write_text(SECRET)
+    (tree / "lm_eval").symlink_to(site / "of_a_company")
+    monkeypatch.setattr("pytest_maxrandom.host.data.sysconfig.get_path", lambda _: str(site))
+    assert not refused(site / "lm_eval" / "tasks" / "a.yaml", "a.yaml")
+    for path in (site / "of_a_company", site / "lm_eval_other", tree / "lm_eval", site):
+        assert "leads out of the repository" in refused(path, "x")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from abc import abstractmethod
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -184,6 +185,8 @@ class SuiteItem(pytest.Item):
         first = next(iter(self.sweeps), None)
         shared = first is not None and not self.last
         self.model = first.located.key if first and shared else None
+        # What recorded results take is limited when the suite is read.
+        self._limits = nullcontext if first is None else first.suite.limits.in_force
 
     def runs(self) -> Sequence[PlannedClaim]:
         """Return what it runs, and the ledger counts; nothing where results are recorded."""
@@ -242,7 +245,8 @@ class SuiteItem(pytest.Item):
             pytest.skip(reason)
         message = None
         try:
-            self.prepare()
+            with self._limits():
+                self.prepare()
         except ModelError as error:
             lines = {sweep.model_line for sweep in self.sweeps}
             line = f":{lines.pop()}" if len(lines) == 1 else ""
@@ -257,7 +261,8 @@ class SuiteItem(pytest.Item):
     def runtest(self) -> None:
         """Fill the record, tell its numbers, and fail where what is asserted does not hold."""
         try:
-            self.judge()
+            with self._limits():
+                self.judge()
         finally:
             found = (told for each in self._evaluations.values() for told in each.warnings)
             self.record.warnings = list(dict.fromkeys((*self.record.warnings, *found)))

@@ -135,11 +135,11 @@ def at_hand(location: str, file: str, revision: str | None) -> Path | None:
 
 def said_in(file: Path | None) -> dict[str, Any]:
     """Return what a file of JSON says; nothing where it cannot be read, which loading tells."""
-    if file is None:
+    if file is None or not file.is_file():  # what is none may have no end
         return {}
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

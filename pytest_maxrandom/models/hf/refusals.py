@@ -21,6 +21,9 @@ def check_files(spec: TransformersSpec, location: str) -> None:
     folder = Path(location)
     if not folder.is_dir():
         return
+    for path in folder.iterdir():
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ModelError(f"{spec.name} cannot be loaded: {path.name} is no regular file")
     if not any(folder.glob("*.safetensors")):
         raise ModelError(
             f"{spec.name} cannot be loaded: the folder holds no weights as safetensors; expected a "

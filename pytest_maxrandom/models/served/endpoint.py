@@ -10,7 +10,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import urllib3
+from urllib3.exceptions import HTTPError, ReadTimeoutError
+
 from pytest_maxrandom.errors import ModelError, quoted
+from pytest_maxrandom.host import http
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,25 +76,15 @@ class Endpoint:
         connections: int = 1,
         tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
-        try:
-            import urllib3
-
-            from pytest_maxrandom.models.served import limits
-        except ImportError:
-            raise ModelError(
-                "a model behind a server needs urllib3, which is not installed; "
-                'pip install "pytest-maxrandom[served]"'
-            ) from None
         self.url = url.rstrip("/").removesuffix("/v1")
         self.broken = False
         self._last: float | None = None
         self._timeout = timeout
         self._tell = tell
         self._telling, self._told, self._back = Lock(), math.inf, 0.0
-        self._limits = limits
-        self._key = limits.Key(key_for(self.url, key_name)) if key_name else None
+        self._key = http.Key(key_for(self.url, key_name)) if key_name else None
         self._headers = {"Authorization": f"Bearer {self._key.text}"} if self._key else {}
-        self._pool = limits.pool(
+        self._pool = http.pool(
             maxsize=connections,
             block=True,
             headers={"User-Agent": "pytest-maxrandom"},
@@ -141,7 +135,7 @@ class Endpoint:
     def _json(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         raw = self._request(method, path, body)
         try:
-            found = self._limits.parsed(raw)
+            found = http.parsed(raw)
             return found if self._key is None else self._key.removed_from(found)
         except ValueError:
             shown = quoted(self._without_key(raw))
@@ -151,8 +145,6 @@ class Endpoint:
             ) from None
 
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None) -> bytes:
-        from urllib3.exceptions import HTTPError
-
         headers = {**self._pool.headers, **self._headers}
         began, pause, tries = time.monotonic(), BACKOFF, 0
         reached = self._last is not None
@@ -161,10 +153,10 @@ class Endpoint:
         while True:
             tries, asked = tries + 1, time.monotonic()
             try:
-                response = self._pool.request(
-                    method, self.url + path, json=body, headers=headers, preload_content=False
-                )
-                raw = self._limits.body_of(response, self.url)
+                url = self.url + path
+                response, raw = http.asked(self._pool, method, url, json=body, headers=headers)
+            except http.Unusable as error:
+                raise ModelError(f"the server at {self.url} {error}") from None
             except HTTPError as error:
                 self.broken = True
                 refusal: ModelError = self._unreachable(error, time.monotonic() - began)
@@ -200,8 +192,6 @@ class Endpoint:
                 self._told, self._back = math.inf, time.monotonic()
 
     def _unreachable(self, error: Exception, waited: float) -> ModelError:
-        from urllib3.exceptions import ReadTimeoutError
-
         if isinstance(getattr(error, "reason", error), ReadTimeoutError):
             return ModelError(
                 f"the server at {self.url} did not answer in {self._timeout:g} s; raise `timeout`, "
@@ -309,8 +299,6 @@ def key_for(url: str, name: str) -> str:
 
 def _wait_of(response: BaseHTTPResponse) -> float:
     """Return the seconds for which a server asks before it is asked again."""
-    import urllib3
-
     try:
         return urllib3.Retry().get_retry_after(response) or 0.0
     except urllib3.exceptions.InvalidHeader:

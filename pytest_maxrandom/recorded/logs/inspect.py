@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.host.data import too_large
+from pytest_maxrandom.host.limits import too_large
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.files import Fields, parse, read_json
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, cluster_of, digest, gather

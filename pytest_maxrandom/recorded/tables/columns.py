@@ -144,7 +144,8 @@ class Rows:
         RecordedError
             If a cell holds no text, number, truth value, list of such, or nothing.
         """
-        cells = itemgetter(*keys, keys[0])  # of one key alone it would return no tuple
+        # Of one key alone it would return no tuple, and of none there is no getter.
+        cells = itemgetter(*keys, keys[0]) if keys else lambda row: ()
         for piece in iter(lambda: list(islice(records, _PIECE)), []):
             lines, rows = zip(*piece, strict=True)
             if self._lines is not None:

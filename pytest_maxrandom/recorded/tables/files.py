@@ -8,6 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted
+from pytest_maxrandom.host.limits import too_large
+from pytest_maxrandom.host.unpacked import parquet_bytes
 from pytest_maxrandom.recorded.files import json_lines, opened
 from pytest_maxrandom.recorded.tables.columns import Rows
 
@@ -155,8 +157,15 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
         ) from error
     try:
         with pq.ParquetFile(path) as file:
-            rows = Rows(path, None, file.schema_arrow.names, wanted)
-            for batch in file.iter_batches(columns=[*rows.names.values()]):
+            schema = file.schema_arrow
+            rows = Rows(path, None, schema.names, wanted)
+            read = [*rows.names.values()]
+            if why := too_large(parquet_bytes(file.metadata, read)):
+                raise RecordedError(f"{path}: {why}")
+        # As dictionaries: a long text that all rows repeat is in memory once.
+        plain = [name for name in read if not pa.types.is_nested(schema.field(name).type)]
+        with pq.ParquetFile(path, read_dictionary=plain) as file:
+            for batch in file.iter_batches(columns=read):
                 for role, name in rows.names.items():
                     _add(rows, role, batch.column(name))
                 rows.count += batch.num_rows
@@ -174,10 +183,11 @@ def _add(rows: Rows, role: str, values: Any) -> None:
     """Append an Arrow array; its distinct values are converted once."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()  # its dictionary may hold values of no row
     of_row = None
-    if not pa.types.is_nested(values.type):
+    if pa.types.is_dictionary(values.type):
+        used = values.indices.dictionary_encode(null_encoding="encode")
+        of_row, values = used.indices.to_numpy(), values.dictionary.take(used.dictionary)
+    elif not pa.types.is_nested(values.type):
         values = values.dictionary_encode(null_encoding="encode")
         of_row, values = values.indices.to_numpy(), values.dictionary
     cells = values.to_pylist()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.host.limits import limits, raised
 from pytest_maxrandom.tasks.lm_eval.config import functions_of, read_config
 from pytest_maxrandom.tasks.lm_eval.data import with_found_files
 from pytest_maxrandom.tasks.lm_eval.documents import Document
@@ -154,22 +156,51 @@ def _replies(requests: Sequence[Request]) -> list[dict[str, Any]]:
             file = Path(folder) / f"{number}.yaml"
             file.write_text(request.content, encoding="utf-8")
             asked.append({"file": str(file), "pool": request.pool})
-        # -P: nothing is imported from the working folder, which may be the repository.
-        done = subprocess.run(
-            [sys.executable, "-P", str(_BUILDER)],
-            input=json.dumps({"tasks": asked, "folder": folder}),
-            env=os.environ | {"PYTHONHASHSEED": "0"},
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
-    if not done.returncode and done.stdout:
-        replies: list[dict[str, Any]] = json.loads(done.stdout)
-        return replies
+        try:
+            code, replies, said = _run(json.dumps({"tasks": asked, "folder": folder}))
+        except subprocess.TimeoutExpired as error:
+            late = (
+                f"its Python functions, with those of the tasks beside it, take more than "
+                f"{error.timeout:,.0f} s; name fewer tasks, or {raised('function_seconds')}"
+            )
+            return [{"refused": late}] * len(requests)
+    if not code and replies:
+        found: list[dict[str, Any]] = json.loads(replies)
+        return found
     if len(requests) > 1:
         return [reply for request in requests for reply in _replies([request])]
-    return [{"mistake": f"it exited with {done.returncode}; {done.stderr.strip()[-200:]}"}]
+    return [{"mistake": f"it exited with {code}; {said.strip()[-200:]}"}]
+
+
+def _run(asked: str) -> tuple[int, str, str]:
+    """Run the other process; return its exit code and what it says on both streams.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        If it takes longer than the limit. It is ended then, and so it is by an interrupt.
+    """
+    # -P: nothing is imported from the working folder, which may be the repository.
+    with subprocess.Popen(
+        [sys.executable, "-P", str(_BUILDER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONHASHSEED": "0"},
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    ) as process:
+        try:
+            replies, said = process.communicate(asked, timeout=limits().function_seconds)
+        except BaseException:
+            if os.name == "posix":  # with all that it has started
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+            process.wait()
+            raise
+    return process.returncode, replies, said
 
 
 def _check_trusted(config: Config, spec: LmEvalSpec) -> None:

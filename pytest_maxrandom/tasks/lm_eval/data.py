@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
-from pytest_maxrandom.host.data import refused, refused_address
+from pytest_maxrandom.host.data import refused_address
 from pytest_maxrandom.tasks.reading import Mistake, file_findings, parse_json, shown
-from pytest_maxrandom.tasks.tables import load_split, not_cached
+from pytest_maxrandom.tasks.tables import load_split, not_cached, refused_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -157,7 +157,7 @@ def _found(names: Iterable[str], folders: Sequence[Path]) -> list[str]:
             )
             raise Mistake(f"there is no file {quoted(name, 200)} in {looked}")
     for file in found:
-        if "://" not in file and (why := refused(Path(file), str(shown(Path(file))))):
+        if "://" not in file and (why := refused_file(Path(file))):
             raise Mistake(why)
     return found
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.host.limits import limits, raised
 from pytest_maxrandom.tasks.reading import Mistake
 
 if TYPE_CHECKING:
@@ -95,15 +96,22 @@ class _Process:
         assert process.stdin is not None
         assert process.stdout is not None
         replies: list[dict[str, Any]] = []
+        size = 0
         for first in range(0, len(rows), _AT_ONCE):
             part = rows[first : first + _AT_ONCE]
             message = pickle.dumps((*how, list(part)))
             process.stdin.write(struct.pack("!Q", len(message)) + message)
             process.stdin.flush()
             for _ in part:
-                replies.append(json.loads(process.stdout.readline()))
+                line = process.stdout.readline()
+                replies.append(json.loads(line))
                 if "mistake" in replies[-1]:
                     return replies
+                if (size := size + len(line)) > limits().data_mb * 1_000_000:
+                    raise Mistake(
+                        f"its {len(rows):,} documents take more than {limits().data_mb:,} MB "
+                        f"together; if they should, {raised('data_mb')}"
+                    )
         return replies
 
     def _end(self) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import ssl
 import threading
+import time
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ class Reply:
     raw: bytes | None = None
     drop: bool = False
     """Whether the connection ends without an answer."""
+    drip: float = 0.0
+    """Seconds between two letters of an answer that has no end."""
 
 
 @dataclass
@@ -162,7 +165,7 @@ def serving(server: Server, certificate: tuple[Path, Path] | None = None) -> Ite
         def _answer(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
-            headers = dict(self.headers.items())
+            headers = {name.title(): value for name, value in self.headers.items()}
             reply = server.reply(Request(self.command, self.path, headers, body))
             if reply.drop:
                 self.close_connection = True
@@ -171,8 +174,11 @@ def serving(server: Server, certificate: tuple[Path, Path] | None = None) -> Ite
             self.send_response_only(reply.status)
             for name, value in reply.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Content-Length", str(len(data) + 1000 * bool(reply.drip)))
             self.end_headers()
+            for _ in range(1000 if reply.drip else 0):
+                self.wfile.write(b" ")
+                time.sleep(reply.drip)
             self.wfile.write(data)
 
         do_GET = do_POST = do_PATCH = do_PUT = _answer  # noqa: N815

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import shutil
 import socket
 import subprocess
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.served import written
 from tests.unit.ci.server import TOKEN, Reply, Server, serving
 
 if TYPE_CHECKING:
@@ -178,16 +181,6 @@ def test_a_host_with_the_token_in_it_is_not_shown(
     assert TOKEN not in error.lower()
 
 
-@pytest.mark.parametrize("path", ["/a b", "/caf\xe9", "/a\tb"])
-def test_an_address_that_is_none_is_not_asked_for_again(
-    pull_request: Job, github: Server, path: str
-) -> None:
-    link = {"Link": f'<{github.url}{path}>; rel="next"'}
-    github.failures["GET"] = [None, Reply(200, [], link)]
-    assert "refers to an address with a space or another character" in refused(pull_request)
-    assert pull_request.slept == []
-
-
 def test_no_token_is_needed_to_be_told_that_there_is_none(pull_request: Job) -> None:
     pull_request.environment.delenv("GITHUB_TOKEN")
     assert "GITHUB_TOKEN is needed here" in refused(pull_request)
@@ -308,3 +301,61 @@ def test_a_certificate_that_is_not_trusted_is_said_and_can_be_trusted(
         pull_request.set(SSL_CERT_FILE=str(certificate))
         assert pull_request.comment() == 0
         assert len(server.bodies()) == 1
+
+
+def test_a_proxy_of_the_environment_is_asked_in_the_forge_s_place(
+    pull_request: Job, github: Server
+) -> None:
+    forge = "http://localhost:9"
+    pull_request.set(
+        GITHUB_API_URL=forge, http_proxy=f"http://robin:p%40ss@127.0.0.1:{github.port}"
+    )
+    pull_request.comment()
+    assert github.requests[0].path.startswith(f"{forge}/")
+    login = base64.b64encode(b"robin:p@ss").decode()
+    assert github.requests[0].headers["Proxy-Authorization"] == f"Basic {login}"
+    pull_request.set(no_proxy="localhost")
+    assert "localhost:9: no answer (Connection refused); gave up" in refused(pull_request)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_an_answer_is_read_as_far_as_it_may_be_long(
+    pull_request: Job, github: Server, packed: bool
+) -> None:
+    pull_request.set(MAXRANDOM_LIMITS="answer_mb=1")
+    body = b"[" + b" " * 1_100_000 + b"]"
+    reply = Reply(200, raw=body)
+    if packed:
+        reply = Reply(200, None, {"Content-Encoding": "gzip"}, raw=gzip.compress(body))
+    github.failures["GET"] = [None, reply]
+    error = refused(pull_request)
+    assert f"127.0.0.1:{github.port} answers with more than 1 MB; " in error
+    assert "MAXRANDOM_LIMITS=answer_mb=..." in error
+    assert pull_request.slept == []
+
+
+def test_an_answer_without_end_has_an_end(
+    pull_request: Job, github: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_maxrandom.ci.http._TIMEOUT", 0.2)
+    github.failures["GET"] = [None, *[Reply(200, raw=b"[]", drip=0.02)] * 9]
+    error = refused(pull_request)
+    assert "no answer (nothing within 0.2 seconds); gave up after 6 failures" in error
+
+
+@pytest.mark.parametrize("body", [b"[" * 200_000, b'{"message":' * 5_000 + b"1" + b"}" * 5_000])
+def test_brackets_without_end_are_no_json(pull_request: Job, github: Server, body: bytes) -> None:
+    github.failures["GET"] = [None, Reply(200, raw=body)]
+    assert "answers 200, but no JSON" in refused(pull_request)
+
+
+@pytest.mark.parametrize("way", [*written("")])
+def test_an_echo_in_another_writing_does_not_bring_the_token_out(
+    pull_request: Job, github: Server, way: str
+) -> None:
+    text = written(TOKEN)[way]
+    github.failures["GET"] = [None, Reply(422, {"message": f"so: {text} !"})]
+    error = refused(pull_request)
+    assert "422 (so: " in error
+    assert "***" in error
+    assert text.strip("=") not in error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import LedgerError
+from pytest_maxrandom.ledger.files import LedgerFile, rows_of
+from pytest_maxrandom.ledger.opened import read_once
 from tests.notes import sentences
 from tests.unit.ledger.common import OWN, TESTED, examples, fill, ledger, rows, tries
 
@@ -350,3 +353,19 @@ def test_merging_two_branches_with_git_is_the_union(tmp_path: Path) -> None:
     assert ledger(folder).tries() == tries(range(12))
     assert ledger(folder, examples(50, 60)).tries() == tries(range(20, 24))
     assert ledger(folder).path == path
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only POSIX has such files")
+def test_what_has_no_end_is_not_read(tmp_path: Path) -> None:
+    endless, waiting = tmp_path / "endless.jsonl", tmp_path / "waiting.jsonl"
+    endless.symlink_to("/dev/zero")
+    os.mkfifo(waiting)
+    for path in (endless, waiting):
+        reads: list[Callable[[], object]] = [
+            lambda path=path: read_once(path),  # type: ignore[misc]
+            lambda path=path: list(rows_of(path)),  # type: ignore[misc]
+            lambda path=path: LedgerFile(path).append(list),  # type: ignore[misc]
+        ]
+        for read in reads:
+            with pytest.raises(LedgerError, match=f"{path.name}: is no regular file"):
+                read()

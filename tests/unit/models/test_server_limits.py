@@ -6,7 +6,6 @@ import base64
 import gzip
 import json
 import time
-import urllib.parse
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.models.served.dialects import OpenAI
 from pytest_maxrandom.models.served.endpoint import Endpoint
-from tests.served import serving
+from tests.served import serving, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,7 +74,7 @@ def test_an_answer_has_one_deadline_however_it_drips(server: FakeServer, part: s
 def test_an_answer_is_unpacked_as_far_as_it_may_be_long(
     server: FakeServer, packed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MAXRANDOM_DATA_MB", "8")
+    monkeypatch.setenv("MAXRANDOM_LIMITS", "answer_mb=1")
     ways: dict[str, Callable[[bytes], bytes]] = {
         "gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes
     }  # fmt: skip
@@ -87,7 +86,7 @@ def test_an_answer_is_unpacked_as_far_as_it_may_be_long(
         if fits:
             assert at.get("/v1/models") == {"data": 1}
         else:
-            with pytest.raises(ModelError, match=r"more than 1 MB.*MAXRANDOM_DATA_MB"):
+            with pytest.raises(ModelError, match=r"more than 1 MB.*MAXRANDOM_LIMITS=answer_mb"):
                 at.get("/v1/models")
     server.faults.clear()
     assert at.get("/v1/models")["data"]  # its connections are as they were
@@ -111,25 +110,6 @@ def test_brackets_without_end_are_a_sentence(server: FakeServer, status: str) ->
     # Brackets within a text that a model writes are no levels.
     server.faults["raw"] = answer(json.dumps({"text": '["[{' * 1000}).encode())
     assert Endpoint(server.url, timeout=5).get("/")["text"] == '["[{' * 1000
-
-
-def written(key: str) -> dict[str, str]:
-    """All the ways in which a server may write a key."""
-    raw = key.encode()
-    return {
-        "plain": key,
-        "json": "".join(f"\\u{ord(each):04x}" for each in key),
-        "json slash": key.replace("/", "\\/"),
-        "address": urllib.parse.quote(key, safe=""),
-        "whole address": "".join(f"%{each:02X}" for each in raw),
-        "address of an address": urllib.parse.quote(urllib.parse.quote(key, safe=""), safe=""),
-        "base64": base64.b64encode(raw).decode(),
-        "base64 in its header": base64.b64encode(b"Bearer " + raw).decode(),
-        "base64 within a text": base64.b64encode(b"ab" + raw + b"!").decode(),
-        "base64 of addresses": base64.urlsafe_b64encode(raw).decode(),
-        "digits": raw.hex().upper(),
-        "html": "".join(f"&#{each};" for each in raw),
-    }
 
 
 @pytest.mark.parametrize("way", [*written("")])

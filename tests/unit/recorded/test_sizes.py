@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import io
 import tracemalloc
 import zipfile
@@ -15,6 +16,7 @@ from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.files import read_lines
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.npz import read_npz
+from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.suite.recorded import InspectResults
 from tests.unit.recorded.suites import rows, save
 
@@ -28,7 +30,11 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Data may unpack to 2 MB; nothing here takes much more memory."""
-    monkeypatch.setenv("MAXRANDOM_DATA_MB", "2")
+    monkeypatch.setenv("MAXRANDOM_LIMITS", "data_mb=2")
+    if importlib.util.find_spec("pyarrow"):  # so that the modules do not count that it imports
+        import pyarrow.parquet
+
+        pyarrow.table({"x": np.zeros(1)})
     tracemalloc.start()
     yield
     _, most = tracemalloc.get_traced_memory()
@@ -73,9 +79,9 @@ def test_an_archive_unpacks_to_as_much_as_it_may(
         known = dict(arrays)
     np.savez_compressed(file, **known, other=np.zeros(3_000_000, dtype=np.uint8))
     assert file.stat().st_size < 20_000
-    with pytest.raises(RecordedError, match=r"more than 2 MB.*MAXRANDOM_DATA_MB"):
+    with pytest.raises(RecordedError, match=r"more than 2 MB.*MAXRANDOM_LIMITS=data_mb"):
         read_npz(file)
-    monkeypatch.setenv("MAXRANDOM_DATA_MB", "4")
+    monkeypatch.setenv("MAXRANDOM_LIMITS", "data_mb=4")
     assert len(read_npz(file)) == 1
 
 
@@ -90,6 +96,30 @@ def meant() -> Meant:
     from pytest_maxrandom.recorded.tables.grid import Meant
 
     return Meant(model="m", task="t", shots=0, models=(("m",),))
+
+
+@pytest.mark.parametrize("kind", ["many rows", "long texts", "one long text"])
+def test_a_parquet_table_unpacks_to_as_much_as_it_may(tmp_path: Path, kind: str) -> None:
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    count = {"many rows": 100_000}.get(kind, 9)
+    texts = pa.repeat("p", count)
+    if kind == "long texts":
+        texts = pa.array([f"{row}" * 300_000 for row in range(count)])
+    if kind == "one long text":  # every row has it, the file once
+        texts = pa.repeat("x" * 1_000_000, count)
+    numbers = np.arange(count)
+    table = {"prompt_id": texts, "example_id": numbers, "correct": numbers * 0}
+    file = tmp_path / "x.parquet"
+    pq.write_table(pa.table(table), file, compression="zstd")
+    wanted = {name: (name, True) for name in table}
+    if kind == "one long text":
+        assert read_columns(file, wanted).count == 9
+    else:
+        with pytest.raises(RecordedError, match="more than 2 MB"):
+            read_columns(file, wanted)
+        # What is not read takes nothing.
+        assert read_columns(file, {"correct": ("correct", True)}).count == count
 
 
 @pytest.mark.parametrize("line", [b'{"a": 1}\n', b'{"a": 1} ', b'{"a": 1}\xff\n'])

@@ -53,6 +53,8 @@ def test_how_answers_are_generated_is_a_mistake_where_none_are(tmp_path: Path, o
         ("temperature: -1", "temperature`: found -1, expected a number from 0"),
         ("pattern: '(x'", "pattern`: found '(x', expected a Python regular expression (missing"),
         ("pattern: 'x'", "expected a regular expression with a group in parentheses that"),
+        ("pattern: '((x{1000}){1000}){1000}'", "whose repetitions multiply to at most 1,000,000"),
+        ("pattern: '(x{99999999999999999999})'", "whose repetitions multiply to at most 1,"),
         ("stop: ['']", "stop[0]`: found '', expected "),
         ("max_token: 3", "unknown key `generation.max_token`; did you mean `max_tokens`?"),
     ],

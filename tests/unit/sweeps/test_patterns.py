@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import signal
 
 import pytest
 
 from pytest_maxrandom.errors import ScoreError
+from pytest_maxrandom.host import limits
 from pytest_maxrandom.sweeps import scorers
 
 OF_LM_EVAL = (
@@ -33,7 +35,26 @@ def test_a_pattern_finds_what_python_finds(pattern: str) -> None:
         )
 
 
-def test_a_pattern_that_takes_for_ever_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scorers, "_SECONDS", 0.05)
-    with pytest.raises(ScoreError, match=r"takes more than 0\.05 s on an answer of 44 characters"):
-        scorers._found(r"((a|aa|a?a)+)+$", "a" * 43 + "!")
+ENDLESS = r"((a|aa|a?a)+)+$", "a" * 43 + "!"
+
+
+def test_a_pattern_that_takes_for_ever_is_told() -> None:
+    with limits.in_force({"pattern_seconds": 1}), pytest.raises(ScoreError) as caught:
+        scorers._found(*ENDLESS)
+    assert "takes more than 1 s on an answer of 44 characters" in str(caught.value)
+    assert "raise `limits: pattern_seconds`" in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a timer of POSIX stands for Ctrl-C")
+def test_an_interrupt_is_not_kept_waiting_by_a_pattern() -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with limits.in_force({"pattern_seconds": 1000}), pytest.raises(KeyboardInterrupt):
+            scorers._found(*ENDLESS)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -193,6 +193,7 @@ def test_choices_that_nobody_tells_are_asked_for(archive: Path, choices: Any) ->
             "model,task,shots,choices\na,b,1,2\na,b,1,3\n",
             ":3: 3 choices for .* but 2 in an earlier",
         ),
+        ("a,b\n1,2\n", "no column model, found a, b"),
     ],
 )
 def test_a_table_of_choices_is_checked(tmp_path: Path, text: str, message: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.host import limits
 from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval.index import installed
 from pytest_maxrandom.tasks.load import load_task
@@ -211,3 +213,34 @@ def test_without_lm_eval_the_way_to_install_it_is_told(
     monkeypatch.setenv(TRUSTED, str(folder))
     monkeypatch.setattr("pytest_maxrandom.tasks.lm_eval.building.find_spec", lambda _: None)
     assert 'pip install "pytest-maxrandom[lm_eval]"' in _refusal(folder)
+
+
+ENDLESS = "def process_docs(dataset):\n    while True:\n        pass\n"
+
+
+def test_functions_that_take_for_ever_are_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TRUSTED, str(folder))
+    (folder / "tasks/utils.py").write_text(ENDLESS)
+    with limits.in_force({"function_seconds": 1}), pytest.raises(SuiteError) as caught:
+        _read(folder)
+    assert "take more than 1 s; name fewer tasks, or raise `limits: function_s" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a timer of POSIX stands for Ctrl-C")
+def test_an_interrupt_ends_functions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv(TRUSTED, str(folder))
+    (folder / "tasks/utils.py").write_text(ENDLESS)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _read(folder)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -141,13 +141,13 @@ def built(folder: Path, *names: str) -> Built:
     spec = LmEvalSpec.model_validate(keys | {"trust_remote_code": True})
     found = Built()
     with pytest.MonkeyPatch.context() as patch:
-        run = subprocess.run
+        run = building._run
 
-        def counted(*arguments: Any, **settings: Any) -> Any:
+        def counted(asked: str) -> Any:
             found.processes += 1
-            return run(*arguments, **settings)
+            return run(asked)
 
-        patch.setattr(subprocess, "run", counted)
+        patch.setattr(building, "_run", counted)
         for name, one in zip(names, members(spec, folder, lambda *_: (folder, None)), strict=True):
             try:
                 found.tasks[name] = load_task(one, folder)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.host import limits
 from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval import documents
 from pytest_maxrandom.tasks.load import load_task
@@ -201,6 +202,13 @@ def test_what_does_not_end_is_ended_and_the_next_task_is_read(folder: Path, temp
 )
 def test_what_is_too_large_is_told(folder: Path, template: str, message: str) -> None:
     assert message in refusal(folder, with_text(template))
+
+
+def test_what_is_too_large_together_is_told(folder: Path) -> None:
+    template = with_text("{{ 'a' * 400000 }}")
+    with limits.in_force({"data_mb": 1}):
+        assert "its 4 documents take more than 1 MB together" in refusal(folder, template)
+    assert len(load(folder).examples) == 4
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """What a server may take and give back: seconds and bytes of an answer, its depth, and no key.
 
-A server is anybody's. So an answer has one deadline, however its bytes drip; it is unpacked as far
-as it may be long; and the key, which the server was sent, is found again in it however it is
-written. This is the only module that knows how urllib3 reads.
+A server is anybody's, whether it has a model or the comments of a forge. So an answer has one
+deadline, however its bytes drip; it is unpacked as far as it may be long; and the key, which the
+server was sent, is found again in it however it is written. This is the only module that knows how
+urllib3 reads.
 """
 
 from __future__ import annotations
@@ -16,24 +17,18 @@ import time
 import zlib
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.host.data import LIMIT, most_bytes
+from pytest_maxrandom.host.limits import limits, raised
 
 if TYPE_CHECKING:
     import socket
 
-_SHARE = 8
-"""An answer may have this part of the bytes that a file of data may unpack to."""
-_DEEPEST = 100
-"""Levels of lists and objects in an answer; servers use up to eight."""
 _BETWEEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[^][{}"]+', re.DOTALL)
 _LEVELS = {91: 1, 123: 1, 93: -1, 125: -1}
-_SECRET = 16
-"""Letters from which on a key is looked for in all that a server says, not in messages only."""
 _ENCODED = 8
 """Letters from which on a key is looked for in base64 and in hexadecimal digits, too."""
 
@@ -84,24 +79,42 @@ class _HttpsPool(urllib3.HTTPSConnectionPool):
     ConnectionCls = _Https
 
 
-def pool(**settings: Any) -> urllib3.PoolManager:
-    """Return a pool of connections whose read timeout is that of a whole answer."""
-    made = urllib3.PoolManager(**settings)
+def pool(proxy: str | None = None, **settings: Any) -> urllib3.PoolManager:
+    """Return a pool of connections whose read timeout is that of a whole answer.
+
+    Parameters
+    ----------
+    proxy : str, optional
+        Address of what is asked in place of each server, as the environment names it.
+    """
+    if proxy is None:
+        made = urllib3.PoolManager(**settings)
+    else:
+        at = urllib3.util.parse_url(proxy if "://" in proxy else f"http://{proxy}")
+        said = urllib3.make_headers(proxy_basic_auth=unquote(at.auth)) if at.auth else None
+        made = urllib3.ProxyManager(at._replace(auth=None).url, proxy_headers=said, **settings)
     made.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
     return made
 
 
-def body_of(response: urllib3.BaseHTTPResponse, at: str) -> bytes:
-    """Return the body of an answer that was not read, unpacked; its connection is given back.
+class Unusable(Exception):
+    """An answer may not be read; says why, after whose it is."""
+
+
+def asked(
+    pool: urllib3.PoolManager, method: str, url: str, **settings: Any
+) -> tuple[urllib3.BaseHTTPResponse, bytes]:
+    """Send a request, and return the answer and its body, unpacked; redirects are not followed.
 
     Raises
     ------
-    ModelError
-        In one sentence, if it is longer than it may be, or packed in a way that nobody asked for.
+    Unusable
+        If it is longer than it may be, or packed in a way that nobody asked for.
     urllib3.exceptions.HTTPError
         If it does not come in time.
     """
-    most = most_bytes() // _SHARE
+    most = limits().answer_mb * 1_000_000
+    response = pool.request(method, url, redirect=False, preload_content=False, **settings)
     try:
         raw = b""
         while len(raw) <= most:  # that nothing more comes, and all came, is told by the last read
@@ -113,22 +126,20 @@ def body_of(response: urllib3.BaseHTTPResponse, at: str) -> bytes:
             try:
                 raw = zlib.decompressobj(47).decompress(raw, most + 1)
             except zlib.error as error:
-                raise ModelError(f"the server at {at} answers with damaged {packed}") from error
+                raise Unusable(f"answers with damaged {packed}") from error
         elif packed not in ("", "identity"):
-            raise ModelError(
-                f"the server at {at} packs its answers as nobody asked for; expected plain JSON"
-            )
+            raise Unusable("packs its answers as nobody asked for; expected plain JSON")
         if len(raw) > most:
-            raise ModelError(
-                f"the server at {at} answers with more than {most // 1_000_000} MB; if it should, "
-                f"whoever runs this sets {LIMIT} to more than {most_bytes() // 1_000_000}"
+            raise Unusable(
+                f"answers with more than {most // 1_000_000:,} MB; if it should, "
+                f"{raised('answer_mb')}"
             )
     except BaseException:
         response.close()
         raise
     finally:
         response.release_conn()
-    return raw
+    return response, raw
 
 
 def parsed(raw: bytes) -> Any:
@@ -140,7 +151,7 @@ def parsed(raw: bytes) -> Any:
         If it is no JSON, or nested deeper than any server's answer.
     """
     levels = map(_LEVELS.__getitem__, _BETWEEN.sub(b"", raw).replace(b'"', b""))
-    if max(accumulate(levels), default=0) > _DEEPEST:
+    if max(accumulate(levels), default=0) > limits().answer_depth:
         raise ValueError("nested too deeply")
     return json.loads(raw)
 
@@ -152,10 +163,14 @@ class Key:
     ----------
     text : str
         Printable ASCII.
+    secret : int
+        Letters from which on it is looked for in values, not in messages only: shorter ones may be
+        words that a model writes.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, secret: int = 16) -> None:
         self.text = text
+        self._secret = secret
         forms = ["".join(map(_ways, text))]
         if len(text) >= _ENCODED:
             forms += [f"(?i:{text.encode().hex()})", *map(re.escape, _in_base64(text.encode()))]
@@ -166,8 +181,8 @@ class Key:
         return self._found.sub("***", text)
 
     def removed_from(self, value: Any) -> Any:
-        """Return a value of JSON that may be kept; short keys may be words that a model writes."""
-        if len(self.text) < _SECRET:
+        """Return a value of JSON that may be kept."""
+        if len(self.text) < self._secret:
             return value
         if isinstance(value, str):
             return self.removed(value)

@@ -1,0 +1,106 @@
+"""How much what comes from outside may take: seconds, bytes and levels, and who may raise that.
+
+The runner's variable ``MAXRANDOM_LIMITS`` says what is usual on a machine, and a suite's `limits`
+what it needs besides. Under ``maxrandom gate`` a suite may ask for less than is usual, never for
+more: it comes with a pull request.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import LimitsError, listed, quoted
+from pytest_maxrandom.host.data import boundary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+VARIABLE = "MAXRANDOM_LIMITS"
+"""Environment variable of the runner: ``data_mb=2000, pattern_seconds=30``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What files, servers, patterns and functions of others may take of this machine."""
+
+    data_mb: int = 512
+    """MB (10^6 bytes) to which a file of data may unpack."""
+    answer_mb: int = 64
+    """MB of a server's answer, unpacked."""
+    answer_depth: int = 100
+    """Levels of lists and objects in a server's answer; servers use up to eight."""
+    pattern_seconds: int = 10
+    """Seconds of the processor that a pattern may take for one generated answer."""
+    function_seconds: int = 1800
+    """Seconds in which the functions of a task of lm-evaluation-harness, or of all tasks of a
+    group, make their documents, twice."""
+
+
+USUAL = Limits()
+"""Where neither the runner nor a suite says another."""
+_in_force: list[Limits] = []
+"""Those of the suite that is read or tested, last; threads that ask a server see them, too."""
+
+
+def usual() -> Limits:
+    """Return what is usual on this machine.
+
+    Raises
+    ------
+    LimitsError
+        If the runner's variable says something else than limits.
+    """
+    said = os.environ.get(VARIABLE, "")
+    known = [field.name for field in fields(Limits)]
+    found: dict[str, int] = {}
+    for part in filter(None, map(str.strip, said.split(","))):
+        name, _, number = (word.strip() for word in part.partition("="))
+        if name not in known or not (number.isdecimal() and number.isascii() and int(number)):
+            raise LimitsError(
+                f"the variable {VARIABLE} has {quoted(part)}, expected NAME=NUMBER with one of "
+                f"{listed(known)} and a whole number above 0"
+            )
+        found[name] = int(number)
+    return replace(USUAL, **found)
+
+
+def limits() -> Limits:
+    """Return what is in force: what a suite says, else what is usual on this machine."""
+    return _in_force[-1] if _in_force else usual()
+
+
+def refused(said: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield limits that a suite of a gate may not raise so far, and why; none for a person."""
+    most = usual()
+    for name, number in said.items():
+        if number > getattr(most, name) and boundary() is not None:
+            yield (
+                name,
+                f"found {number:,}, expected at most {getattr(most, name):,} under `maxrandom "
+                f"gate`; lower it, or let the workflow set {VARIABLE}={name}={number}",
+            )
+
+
+@contextmanager
+def in_force(said: Mapping[str, int]) -> Iterator[None]:
+    """Let what a suite says hold until the block ends."""
+    _in_force.append(replace(usual(), **said))
+    try:
+        yield
+    finally:
+        _in_force.pop()
+
+
+def too_large(bytes_: int) -> str:
+    """Say that a file unpacks to more than it may; nothing if it does not."""
+    if bytes_ <= (most := limits().data_mb) * 1_000_000:
+        return ""
+    return f"it unpacks to more than {most:,} MB; if it should, {raised('data_mb')}"
+
+
+def raised(name: str) -> str:
+    """Say how a limit is raised, to close a sentence."""
+    return f"raise `limits: {name}` in the suite, or set {VARIABLE}={name}=... on this machine"

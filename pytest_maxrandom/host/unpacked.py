@@ -1,0 +1,108 @@
+"""To how much a file of data unpacks, found out before a library unpacks it whole."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.host.limits import limits, too_large
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+
+_CELL = 8
+"""Bytes that a cell of a table takes at least where it is worked with."""
+_STREAMS: dict[bytes, Callable[[Path], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+"""What unpacks a file that begins so, bit by bit."""
+_UNMEASURED = {
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"\x04\x22\x4d\x18": "LZ4",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"Rar!\x1a\x07": "RAR",
+}
+_LONGEST = 8
+_PART = 1 << 20
+
+
+def too_large_unpacked(path: Path) -> str:
+    """Say why a file must not be unpacked; nothing if it may, or is not packed.
+
+    What is damaged is for its reader to tell.
+    """
+    try:
+        with path.open("rb") as file:
+            begin = file.read(_LONGEST)
+        if begin.startswith(b"PK\x03\x04"):
+            with zipfile.ZipFile(path) as archive:
+                return too_large(sum(member.file_size for member in archive.infolist()))
+        if begin.startswith(b"PAR1"):
+            return _of_parquet(path)
+        for start, kind in _UNMEASURED.items():
+            if begin.startswith(start):
+                return (
+                    f"it is packed with {kind}, which does not tell how large it is; unpack it, or "
+                    "pack it with gzip"
+                )
+        for start, opened in _STREAMS.items():
+            if begin.startswith(start):
+                return too_large(_unpacked(path, opened))
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
+        return ""
+    return ""
+
+
+def _unpacked(path: Path, opened: Callable[[Path], Any]) -> int:
+    """Return how many bytes come out, or more than may."""
+    most, found = limits().data_mb * 1_000_000, 0
+    with opened(path) as file:
+        while found <= most and (part := file.read(_PART)):
+            found += len(part)
+    return found
+
+
+def _of_parquet(path: Path) -> str:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:  # then nobody here can read it
+        return ""
+    try:
+        with pq.ParquetFile(path) as file:
+            return too_large(parquet_bytes(file.metadata))
+    except pa.ArrowException:
+        return ""
+
+
+def parquet_bytes(metadata: Any, columns: Collection[str] = ()) -> int:
+    """Return to how much a Parquet file unpacks at least, by what it says of itself.
+
+    Few bytes can stand for many rows, whose cells then take memory.
+
+    Parameters
+    ----------
+    metadata : pyarrow.parquet.FileMetaData
+    columns : collection of str
+        Those that are read; all if none are given.
+    """
+    paths = [f"{metadata.schema.column(place).path}." for place in range(metadata.num_columns)]
+    read = [
+        place
+        for place, path in enumerate(paths)
+        if not columns or any(path.startswith(f"{name}.") for name in columns)
+    ]
+    packed: int = sum(
+        group.column(place).total_uncompressed_size
+        for group in map(metadata.row_group, range(metadata.num_row_groups))
+        for place in read
+    )
+    cells: int = metadata.num_rows * len(read)
+    return max(packed, cells * _CELL)
