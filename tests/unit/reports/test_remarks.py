@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
@@ -117,10 +118,16 @@ def _constants(node: ast.expr) -> set[str]:
     return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
 
 
+@cache
+def _trees() -> dict[str, ast.Module]:
+    """Return the package's modules by their paths."""
+    paths = Path(pytest_maxrandom.__file__).parent.rglob("*.py")
+    return {str(path): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
 def _made() -> Iterator[tuple[str, set[str] | None]]:
     """Yield the kinds of remarks that the package makes, with their values where these are told."""
-    for path in Path(pytest_maxrandom.__file__).parent.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for tree in _trees().values():
         for function in ast.walk(tree):
             if not isinstance(function, ast.FunctionDef):
                 continue
@@ -154,9 +161,8 @@ def test_each_kind_of_remark_that_is_made_has_a_sentence_of_its_values() -> None
 
 def test_each_sentence_is_of_a_kind_that_is_made() -> None:
     texts = set()
-    for path in Path(pytest_maxrandom.__file__).parent.rglob("*.py"):
-        if path.name != "remarks.py":
-            tree = ast.parse(path.read_text(encoding="utf-8"))
+    for path, tree in _trees().items():
+        if not path.endswith("remarks.py"):
             texts |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     assert SENTENCES.keys() <= texts
 
