@@ -118,6 +118,12 @@ def _constants(node: ast.expr) -> set[str]:
     return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
 
 
+def _makes(call: ast.Call) -> bool:
+    """Tell whether a remark is made there."""
+    name = getattr(call.func, "id", getattr(call.func, "attr", None))
+    return name in ("Remark", "_tell") and bool(call.args)
+
+
 @cache
 def _trees() -> dict[str, ast.Module]:
     """Return the package's modules by their paths."""
@@ -132,16 +138,13 @@ def _made() -> Iterator[tuple[str, set[str] | None]]:
             if not isinstance(function, ast.FunctionDef):
                 continue
             nodes = [*ast.walk(function)]
+            calls = [node for node in nodes if isinstance(node, ast.Call) and _makes(node)]
             named: dict[str, set[str]] = {}
-            for node in nodes:
+            for node in nodes if calls else ():
                 if isinstance(node, ast.Assign):
                     known = named.setdefault(ast.unparse(node.targets[0]), set())
                     known |= _constants(node.value)
-            for node in nodes:
-                if not isinstance(node, ast.Call) or not node.args:
-                    continue
-                if ast.unparse(node.func) not in ("Remark", "self._tell"):
-                    continue
+            for node in calls:
                 values: set[str] | None = None if node.args[1:] else set()
                 if node.args[1:] and isinstance(node.args[1], ast.Dict) and all(node.args[1].keys):
                     values = {ast.literal_eval(key) for key in node.args[1].keys if key}
