@@ -29,7 +29,7 @@ def skipping(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pyte
 
 
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest_subprocess("-p", "tests.expected_skips", *arguments)
+    return pytester.runpytest_inprocess("-p", "tests.expected_skips", *arguments)
 
 
 @pytest.mark.parametrize("workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.slow)])

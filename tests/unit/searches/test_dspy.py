@@ -182,9 +182,10 @@ def test_the_metric_tells_what_the_feedback_allows(dspy: Any, suite: Path) -> No
             words: Any = task.metric(first, answered, None, "ask", None)
             said = words.feedback.startswith(("This is right", "This is wrong"))
             assert said == (feedback == "answers")
-            evaluated = dspy.Evaluate(devset=task.valset, metric=task.metric)(task.program)
-            mean = sum(values[feedback]) / len(task.valset)
-            assert evaluated.score == pytest.approx(100 * mean, abs=0.01)
+            if feedback == "score":
+                evaluated = dspy.Evaluate(devset=task.valset, metric=task.metric)(task.program)
+                mean = sum(values[feedback]) / len(task.valset)
+                assert evaluated.score == pytest.approx(100 * mean, abs=0.01)
     assert {*values["none"]} == {0.0}
     assert {*values["accept"]} == {1.0}  # the first prompt is the best so far
     assert {*values["answers"]} == {0.0, 1.0}
