@@ -119,6 +119,7 @@ def test_they_are_counted_and_kept_apart_from_a_users_results(
     assert capsys.readouterr().out.count("  40  ") == 3
 
 
+@pytest.mark.slow
 def test_a_gate_does_not_pass_on_them(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite = (example / "first.yaml").read_text()
     kept = [line for line in suite.splitlines() if "guesses" not in line and "says-no" not in line]

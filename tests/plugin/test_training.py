@@ -269,7 +269,7 @@ def test_no_boost_and_a_loss_that_does_not_fall_are_told_everywhere(suite: Run) 
             "cannot tell: extra is not shown to be better than base, nor test than extra,*",
         ),
     ):
-        report = suite.run("--maxrandom-report=r.md")
+        report = suite.run("--maxrandom-report=r.md", "--maxrandom-fresh")
         (check,) = report["contamination"]
         assert (check["boost"], check["finding"]) == (0, "cannot tell")
         assert check["outcome"] == outcome

@@ -126,7 +126,11 @@ def test_losses_fall_and_the_base_stays_as_it_was(bases: Path, cache: Path, arm:
     assert _files(bases / name) == before
 
 
-@pytest.mark.parametrize("arm", ["lora", "qlora", "masked and a head", "causal and a head"])
+@pytest.mark.parametrize(
+    "arm",
+    ["lora", "causal and a head", *(pytest.param(each, marks=pytest.mark.slow)
+     for each in ("qlora", "masked and a head"))],
+)  # fmt: skip
 def test_a_seed_gives_the_same_weights_again_and_another_one_others(
     bases: Path, cache: Path, tmp_path: Path, arm: str
 ) -> None:
