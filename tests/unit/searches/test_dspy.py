@@ -166,6 +166,7 @@ def test_gepa_learns_answers_and_is_judged_by_a_test_set(
     assert opened.passed == (opened.test.p is not None and opened.test.p <= 0.05)
 
 
+@pytest.mark.slow
 def test_the_metric_tells_what_the_feedback_allows(dspy: Any, suite: Path) -> None:
     from pytest_maxrandom.searches.dspy import Task
 
