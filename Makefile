@@ -3,6 +3,10 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Files with few tests are often those that take long: they must not be begun last.
+WORKERS := -n auto --dist loadfile --no-loadscope-reorder
+# Processes that tests start read what others have compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check servers proof lint docs bench demo-model requirements clean
 
@@ -18,17 +22,17 @@ demo: $(READY)  ## Sweep the demo model and write report.md
 		--maxrandom-report report.md --maxrandom-json report.json
 
 test: $(READY)  ## Run the tests of each law, without what takes long
-	$(BIN)/python -m pytest -n auto --dist loadfile --target=test
+	$(BIN)/python -m pytest $(WORKERS) --target=test
 
 check: $(READY)  ## Run what `make test` leaves out: a cut of each long proof, servers, actions, pages
-	$(BIN)/python -m pytest -n auto --dist loadfile --target=check
+	$(BIN)/python -m pytest $(WORKERS) --target=check
 
 servers: $(READY)  ## Install vLLM and build llama.cpp, its server and its package (some 25 minutes on 2 cores)
 	$(BIN)/python tools/servers.py install
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[gguf]"
 
 proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures
-	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof tests/integration/lm_eval_tasks -n auto --dist loadfile
+	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof tests/integration/lm_eval_tasks $(WORKERS)
 
 lint: $(READY)  ## Check style and types
 	$(BIN)/ruff check

@@ -6,18 +6,14 @@ import gc
 import os
 import signal
 import sys
-from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 
 import pytest
 from hypothesis import settings
 
-import pytest_maxrandom
 import tests.tiny as tiny
 
-pytest_plugins = ["pytester", "tests.expected_skips", "tests.targets"]
+pytest_plugins = ["pytester", "tests.expected_skips", "tests.inner_runs", "tests.targets"]
 
 # Workers share the cores: where each has as many threads as there are cores, threads wait for
 # others that do not run, and torch takes many times as long. Before it is imported.
@@ -50,32 +46,6 @@ def pytest_runtest_call() -> None:
         gc.freeze()
 
 
-_PACKAGE = pytest_maxrandom.__name__
-RARE = (f"{_PACKAGE}.figures", f"{_PACKAGE}.searches")
-"""What large libraries come with, which few runs need."""
-
-
-@pytest.fixture(scope="session")
-def imported() -> None:
-    """Import the package whole.
-
-    A run within the test process forgets the modules that it imported, but packages keep those
-    that they hold as attributes: what was imported before is one and the same for all runs, and is
-    not read anew by each of them.
-    """
-    names = [module.name for module in walk_packages(pytest_maxrandom.__path__, f"{_PACKAGE}.")]
-    names.append("datasets")  # which cannot be imported twice
-    for name in names:
-        if not name.startswith(RARE) and not name.endswith("__main__"):
-            with suppress(ImportError):  # a library that is not installed
-                import_module(name)
-
-
-@pytest.fixture
-def pytester(imported: None, pytester: pytest.Pytester) -> pytest.Pytester:
-    return pytester
-
-
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Real tasks and published results, which are not part of the project."""
@@ -91,11 +61,6 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a random Llama with a byte-level tokenizer."""
-    # A run within the test process forgets what it imported, and these cannot be imported twice.
-    import bitsandbytes
-    import transformers
-
-    del bitsandbytes, transformers
     return tiny.save_llama(tmp_path_factory.mktemp("models") / "tiny-llama")
 
 

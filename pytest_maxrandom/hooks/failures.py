@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.record import LISTS, ClaimRecord, Record
+from pytest_maxrandom.record import LISTS, ClaimRecord, Record, adapter_of
 
 if TYPE_CHECKING:
     import pytest
@@ -135,13 +135,13 @@ class Failures:
 
 
 def _read(kind: type[Record], fields: dict[str, Any]) -> Record:
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
-    adapter: TypeAdapter[Record] = TypeAdapter(kind)
     try:
-        return adapter.validate_python(fields)
+        record: Record = adapter_of(kind).validate_python(fields)
     except ValidationError:
-        return kind(**fields)  # the run says what is wrong with it
+        record = kind(**fields)  # the run says what is wrong with it
+    return record
 
 
 def _unexpected(record: Record) -> str:

@@ -16,6 +16,7 @@ from pytest_maxrandom.record import (
     UNREADABLE,
     Record,
     RunRecord,
+    adapter_of,
     arithmetics,
     plain,
 )
@@ -126,13 +127,12 @@ class Run:
 
 def _sound(kind: type[Record], found: Iterable[dict[str, Any]], broken: list[str]) -> list[Record]:
     """Return the records that are what they should be; of others, say what is wrong."""
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
-    adapter: TypeAdapter[Record] = TypeAdapter(kind)
     sound = []
     for record in found:
         try:
-            sound.append(adapter.validate_python(record))
+            sound.append(adapter_of(kind).validate_python(record))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))

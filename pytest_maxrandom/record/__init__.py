@@ -22,6 +22,7 @@ from pytest_maxrandom.record.base import (
     RedFlag as RedFlag,
     Remark as Remark,
     Severity as Severity,
+    adapter_of as adapter_of,
     note as note,
     plain as plain,
 )

@@ -6,11 +6,14 @@ import copy
 import dataclasses
 import functools
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar
 
 from annotated_types import Interval  # pydantic reads them
 
 from pytest_maxrandom.record.words import Outcome
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 Adjustment = Literal["holm", "bh", "none"]
 _ONE = 1 + 1e-6  # floating point rounds
@@ -125,6 +128,18 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(kind):
         return {name: plain(getattr(value, name)) for name in _names(kind)}
     return copy.deepcopy(value)
+
+
+_adapters: dict[type, TypeAdapter[Any]] = {}
+
+
+def adapter_of(kind: type) -> TypeAdapter[Any]:
+    """Return what reads records of a kind; to make it takes longer than to read a run with it."""
+    if kind not in _adapters:
+        from pydantic import TypeAdapter
+
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
 
 
 @functools.cache

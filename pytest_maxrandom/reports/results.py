@@ -14,12 +14,20 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from pytest_maxrandom.errors import GitError, ReportError, dotted, json_in_words
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.notation import P_VALUES
-from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, Record, RedFlag, RunRecord, plain
+from pytest_maxrandom.record import (
+    LISTS,
+    SCHEMA_VERSION,
+    Record,
+    RedFlag,
+    RunRecord,
+    adapter_of,
+    plain,
+)
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.reports.text import rewritten, shorten, visible
 from pytest_maxrandom.reports.wording import word
@@ -87,7 +95,7 @@ def parse(data: bytes, path: Path | str) -> RunRecord:
         if isinstance(found := content.get(name), list)
     }
     try:
-        run = TypeAdapter(RunRecord).validate_python(content | lists)
+        run: RunRecord = adapter_of(RunRecord).validate_python(content | lists)
     except ValidationError as error:
         raise ReportError(f"{path}: {_first(error)}") from error
     for name in LISTS:

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy.fft  # noqa: F401  (compiled: a process that forgot it cannot load it again)
 import pytest
 
 from pytest_maxrandom.models.hf import transformers as backend
@@ -131,14 +130,13 @@ def forget(folder: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def preferring(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> Path:
+def preferring(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that prefers the letter A, whatever it is asked."""
-    # `tiny_llama` imports what cannot be imported twice.
     return label_models.save_preferring(tmp_path_factory.mktemp("models") / "preferring")
 
 
 @pytest.fixture(scope="session")
-def knowing(tiny_llama: Path) -> Path:
+def knowing() -> Path:
     """A model that was trained to find the right letter."""
     sources = (Path(module.__file__ or "") for module in (label_models, tiny))
     return kept("knowing", label_models.save_knowing, sources)

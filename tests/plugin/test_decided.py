@@ -57,15 +57,19 @@ def _lines(pytester: pytest.Pytester, model: str) -> list[dict[str, Any]]:
     return [row for row in rows if row.get("kind") == "prompt" and row["model"] == model]
 
 
-def test_verdicts_are_those_of_all_answers(pytester: pytest.Pytester, suite: Path) -> None:
-    early = _claims(pytester, "--maxrandom-store=early.db")
-    whole = _claims(pytester, "--maxrandom-store=whole.db", "--maxrandom-until=all")
-    assert {name: claim["passed"] for name, claim in early.items()} == {
-        name: claim["passed"] for name, claim in whole.items()
-    }
-    assert {name: claim["holds"] for name, claim in early.items()} == {
-        name: claim["holds"] for name, claim in whole.items()
-    }
+def test_verdicts_are_those_of_all_answers_and_a_run_without_it_computes_the_rest(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    early = _claims(pytester)
+    again = _claims(pytester)
+    assert again["guesses"]["decided"] == early["guesses"]["decided"]
+    assert again["guesses"]["engine"]["requests"] == 0
+    rest = _claims(pytester, "--maxrandom-until=all")
+    whole = _claims(pytester, "--maxrandom-until=all", "--maxrandom-store=apart.db")
+    for key in ("passed", "holds"):
+        assert {name: claim[key] for name, claim in early.items()} == {
+            name: claim[key] for name, claim in whole.items()
+        }
     assert whole["knows"]["passed"]
     assert not whole["guesses"]["passed"]
     # A pass of the default claim takes all answers, and so has all numbers.
@@ -83,31 +87,30 @@ def test_verdicts_are_those_of_all_answers(pytester: pytest.Pytester, suite: Pat
     told = early["says-no"]["message"]
     assert f"{decided['answers']:,} of {N * T:,} answers" in told
     assert early["says-no"]["red_flags"] == []
-
-
-@pytest.mark.parametrize("fresh", [(), ("--maxrandom-fresh",)])
-def test_a_run_without_it_computes_the_rest(
-    pytester: pytest.Pytester, suite: Path, fresh: tuple[str, ...]
-) -> None:
-    early = _claims(pytester, *fresh)
-    again = _claims(pytester)
-    assert again["guesses"]["decided"] == early["guesses"]["decided"]
-    assert again["guesses"]["engine"]["requests"] == 0
-    rest = _claims(pytester, "--maxrandom-until=all")
-    apart = _claims(pytester, "--maxrandom-until=all", "--maxrandom-store=apart.db")
     first, computed = early["guesses"]["engine"], rest["guesses"]["engine"]
-    assert first["requests"] + computed["requests"] == apart["guesses"]["engine"]["requests"]
+    assert first["requests"] + computed["requests"] == whole["guesses"]["engine"]["requests"]
+    timed = ("engine", "notes", "warnings")
     for name, claim in rest.items():
-        timed = ("engine", "tries", "notes", "warnings")
         assert {key: claim[key] for key in claim if key not in timed} == {
-            key: apart[name][key] for key in claim if key not in timed
+            key: whole[name][key] for key in claim if key not in timed
         }
-        assert claim["tries"] == apart[name]["tries"]
     read = _claims(pytester, "--maxrandom-until=all")
     assert all(claim["engine"]["requests"] == 0 for claim in read.values())
 
 
-def test_p_max_alone_stops_at_a_pass_and_says_so(pytester: pytest.Pytester, suite: Path) -> None:
+@pytest.mark.slow
+def test_what_is_computed_afresh_is_stored_for_a_run_without_it(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    early = _claims(pytester, "--maxrandom-fresh")
+    again = _claims(pytester)
+    assert again["guesses"]["decided"] == early["guesses"]["decided"]
+    assert again["guesses"]["engine"]["requests"] == 0
+
+
+def test_p_max_alone_stops_at_a_pass_and_every_report_says_so(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
     with suite.open("a") as file:
         file.write("assert: {p_max: 0.05, red_flags: warn}\n")
     early = _claims(pytester)
@@ -127,6 +130,17 @@ def test_p_max_alone_stops_at_a_pass_and_says_so(pytester: pytest.Pytester, suit
     assert f"at least {knows['decided']['at_least']} of {N} correct" in report
     assert len(_lines(pytester, "guesses")) == T
     assert all(line["n"] < N for line in _lines(pytester, "guesses"))
+    most = early["guesses"]["decided"]["at_most"]
+    share = f"{most / N:.3f}".removeprefix("0")
+    for language in ("markdown", "html", "latex", "csv"):
+        main(["report", "r.json", "--format", language, "--out", language])
+    for language in ("markdown", "html", "latex"):
+        told = (pytester.path / language).read_text(encoding="utf-8")
+        assert f"at most {share}" in told or f"at most {most}/{N}" in told, language
+    assert "were begun" in (pytester.path / "markdown").read_text(encoding="utf-8")
+    rows = csv.DictReader((pytester.path / "csv").read_text(encoding="utf-8").splitlines())
+    (row,) = (row for row in rows if row["model"] == "guesses")
+    assert (row["decided_at_most"], row["best_accuracy"]) == (str(most), "")
     whole = _claims(pytester, "--maxrandom-until=all")
     assert {name: claim["passed"] for name, claim in early.items()} == {
         name: claim["passed"] for name, claim in whole.items()
@@ -136,7 +150,11 @@ def test_p_max_alone_stops_at_a_pass_and_says_so(pytester: pytest.Pytester, suit
 
 @pytest.mark.parametrize(
     "claimed",
-    ["{p_max: 0.05, red_flags: warn}", "{union_p: 0.05, beats: max_random}", "{p_max: 0.05}"],
+    [
+        "{p_max: 0.05, red_flags: warn}",
+        pytest.param("{union_p: 0.05, beats: max_random}", marks=pytest.mark.slow),
+        pytest.param("{p_max: 0.05}", marks=pytest.mark.slow),
+    ],
 )
 def test_prompts_that_leave_out_their_own_examples(
     pytester: pytest.Pytester, suite: Path, claimed: str
@@ -159,27 +177,6 @@ def test_prompts_that_leave_out_their_own_examples(
     assert early["says-no"]["decided"]
     if "warn" in claimed:
         assert early["knows"]["decided"]["begun"] < T
-
-
-@pytest.mark.parametrize("language", ["markdown", "html", "latex", "csv"])
-def test_every_report_tells_what_is_known(
-    pytester: pytest.Pytester, suite: Path, language: str
-) -> None:
-    with suite.open("a") as file:
-        file.write("assert: {p_max: 0.05, red_flags: warn}\n")
-    early = _claims(pytester)
-    main(["report", "r.json", "--format", language, "--out", "told"])
-    told = (pytester.path / "told").read_text(encoding="utf-8")
-    most = early["guesses"]["decided"]["at_most"]
-    if language == "csv":
-        row = next(row for row in csv.DictReader(told.splitlines()) if row["model"] == "guesses")
-        assert row["decided_at_most"] == str(most)
-        assert row["best_accuracy"] == ""
-    else:
-        share = f"{most / N:.3f}".removeprefix("0")
-        assert f"at most {share}" in told or f"at most {most}/{N}" in told
-    if language == "markdown":
-        assert "were begun" in told
 
 
 def test_what_cannot_stop_says_why(pytester: pytest.Pytester, suite: Path) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import transformers
 
-from pytest_maxrandom.models.hf.causal import CausalModel
 from tests.served import serving
 
 if TYPE_CHECKING:
@@ -84,6 +83,10 @@ def total(claims: list[dict[str, Any]], name: str) -> int:
 @pytest.fixture
 def forwards(monkeypatch: pytest.MonkeyPatch, tiny_llama: Path) -> list[int]:
     """Tokens of each pass through the network while prompts are asked."""
+    import transformers
+
+    from pytest_maxrandom.models.hf.causal import CausalModel
+
     found: list[int] = []
     asking: list[bool] = []
     ask, forward = CausalModel.ask, transformers.LlamaForCausalLM.forward
@@ -102,7 +105,7 @@ def forwards(monkeypatch: pytest.MonkeyPatch, tiny_llama: Path) -> list[int]:
 
     monkeypatch.setattr(CausalModel, "ask", asked)
     # What a forward takes is read from its signature.
-    forwarded.__signature__ = __import__("inspect").signature(forward)  # type: ignore[attr-defined]
+    forwarded.__signature__ = inspect.signature(forward)  # type: ignore[attr-defined]
     monkeypatch.setattr(transformers.LlamaForCausalLM, "forward", forwarded)
     return found
 
@@ -142,6 +145,10 @@ def test_tokens_and_forwards_are_those_of_the_run(
 def test_texts_read_by_themselves_cost_what_a_tokenizer_counts(
     pytester: pytest.Pytester, tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import transformers
+
+    from pytest_maxrandom.models.hf.causal import CausalModel
+
     write(pytester, f"{{name: {tiny_llama}, quantization: none}}")
     text = told(pytester.runpytest("--maxrandom-dry-run"))
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_llama)
@@ -181,11 +188,11 @@ def test_a_served_model_tells_requests_and_tokens(pytester: pytest.Pytester) -> 
     with serving("vllm") as server:
         model = f"{{name: m, backend: vllm, url: '{server.url}', served_model: the-model}}"
         write(pytester, model)
-        result = pytester.runpytest("--maxrandom-dry-run")
+        result = pytester.runpytest("--maxrandom-dry-run", "-k", "short")
         text = told(result)
         assert result.ret == 0, text
         assert "forwards" not in text
-        claims = run(pytester)
+        claims = run(pytester, "-k", "short")
     assert number(text, "requests") == total(claims, "requests")
     assert number(text, "tokens, shared") == total(claims, "trie_nodes")
 
@@ -218,7 +225,6 @@ def test_what_is_selected_counts(pytester: pytest.Pytester) -> None:
     text = told(pytester.runpytest("--maxrandom-dry-run", "-k", "short and 2shot"))
     assert "m (mock): 1 claim\n" in text
     assert "3 prompts to compute, 0 in the store" in text
-    assert "8 prompts" in told(pytester.runpytest("--maxrandom-dry-run", "-n", "2"))
     suite = (folder / "suite.yaml").read_text()
     (folder / "suite.yaml").write_text(
         suite.replace("assert: report\n  - ", "assert: {p_max: 0.01}\n  - ")
@@ -232,6 +238,12 @@ def test_what_is_selected_counts(pytester: pytest.Pytester) -> None:
     assert "2 prompts to compute, 6 in the store" in text
     assert "8 prompts" in told(pytester.runpytest("--maxrandom-dry-run", "--maxrandom-fresh"))
     assert "no claim is selected" in told(pytester.runpytest("--maxrandom-dry-run", "-k", "zz"))
+
+
+@pytest.mark.slow
+def test_workers_of_xdist_change_nothing(pytester: pytest.Pytester) -> None:
+    write(pytester, "{name: m, backend: mock}")
+    assert "8 prompts" in told(pytester.runpytest("--maxrandom-dry-run", "-n", "2"))
 
 
 def test_sweeps_that_may_stop_are_told_as_the_most_they_may_be(pytester: pytest.Pytester) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from fnmatch import fnmatch
+from fnmatch import filter as fnmatch_filter, fnmatch
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -154,7 +154,7 @@ def test_numbers_are_junit_properties(pytester: pytest.Pytester, real_suites: Pa
     "arguments",
     [
         ("-p", "no:xdist"),
-        ("-n2",),
+        pytest.param(("-n2",), marks=pytest.mark.slow),
         pytest.param(("-n2", "--dist=loadfile"), marks=pytest.mark.slow),
     ],
 )
@@ -263,82 +263,85 @@ def test_hand_written_claims_stand_in_the_same_reports(pytester: pytest.Pytester
     ) == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("beats='maxrandom'", "beats must be 'max_random' or 'standard', found 'maxrandom'"),
-        ("p_max=5", "p_max must be a number above 0 and below 1, found 5"),
-        ("p_max='low'", "p_max must be a number above 0 and below 1, found 'low'"),
-        ("best_correct=101", "best_correct must be at most 100, found 101"),
-        ("best_correct=-1", "best_correct must be at least 0, found -1"),
-        ("best_correct=True", "best_correct must be an integer, found True (bool)"),
-        ("best_correct='71'", "best_correct must be an integer, found '71' (str)"),
-        (
-            "best_correct=0.71",
-            "best_correct must be a number of right answers, found 0.71: of n = 100 examples, an "
-            "accuracy of 0.71 is best_correct=71",
-        ),
-        ("best_correct=None", "best_correct must be an integer, found None (NoneType)"),
-        ("best_correct=float('nan')", "best_correct must be an integer, found nan (float)"),
-        ("best_correct=float('inf')", "best_correct must be an integer, found inf (float)"),
-        ("chance=float('nan')", "chance must be a * found nan*"),
-        ("p_max=float('nan')", "p_max must be a number above 0 and below 1, found nan"),
-        ("n=0", "n must be at least 1, found 0"),
-        ("t=0", "t must be at least 1, found 0"),
-        ("t=2.5", "t must be an integer, found 2.5 (float)"),
-        ("chance=2.0", "chance must be a probability from 0 to 1, found 2.0"),
-        ("chance=0", "chance must be above 0 and below 1, found 0: with a single choice *"),
-        ("chance={1: 100}", "chance must be above 0 and below 1, found 1: with a single choice *"),
-        ("chance=None", "chance must be a number, found None (NoneType)"),
-        ("task=3", "task must be a text, found 3 (int)"),
-        ("model=None", "model must be a text, found None (NoneType)"),
-        ("shots='four'", "shots must be an integer, found 'four' (str)"),
-    ],
-)
+GIVEN = {"best_correct": "90", "n": "100", "t": "9", "chance": "0.5", "p_max": "0.05"}
+WRONG = {
+    "beats='maxrandom'": "beats must be 'max_random' or 'standard', found 'maxrandom'",
+    "p_max=5": "p_max must be a number above 0 and below 1, found 5",
+    "p_max='low'": "p_max must be a number above 0 and below 1, found 'low'",
+    "best_correct=101": "best_correct must be at most 100, found 101",
+    "best_correct=-1": "best_correct must be at least 0, found -1",
+    "best_correct=True": "best_correct must be an integer, found True (bool)",
+    "best_correct='71'": "best_correct must be an integer, found '71' (str)",
+    "best_correct=0.71": (
+        "best_correct must be a number of right answers, found 0.71: of n = 100 examples, an "
+        "accuracy of 0.71 is best_correct=71"
+    ),
+    "best_correct=None": "best_correct must be an integer, found None (NoneType)",
+    "best_correct=float('nan')": "best_correct must be an integer, found nan (float)",
+    "best_correct=float('inf')": "best_correct must be an integer, found inf (float)",
+    "chance=float('nan')": "chance must be a * found nan*",
+    "p_max=float('nan')": "p_max must be a number above 0 and below 1, found nan",
+    "n=0": "n must be at least 1, found 0",
+    "t=0": "t must be at least 1, found 0",
+    "t=2.5": "t must be an integer, found 2.5 (float)",
+    "chance=2.0": "chance must be a probability from 0 to 1, found 2.0",
+    "chance=0": "chance must be above 0 and below 1, found 0: with a single choice *",
+    "chance={1: 100}": "chance must be above 0 and below 1, found 1: with a single choice *",
+    "chance=None": "chance must be a number, found None (NoneType)",
+    "task=3": "task must be a text, found 3 (int)",
+    "model=None": "model must be a text, found None (NoneType)",
+    "shots='four'": "shots must be an integer, found 'four' (str)",
+}
+
+
 def test_a_wrong_argument_of_a_hand_written_claim_is_one_sentence_and_costs_no_other_claim(
-    pytester: pytest.Pytester, arguments: str, message: str
+    pytester: pytest.Pytester,
 ) -> None:
-    given = {"best_correct": "90", "n": "100", "t": "9", "chance": "0.5", "p_max": "0.05"}
-    right, wrong = (
-        ", ".join(f"{name}={value}" for name, value in each.items())
-        for each in (given, given | dict([arguments.split("=")]))
-    )
+    calls = [GIVEN | dict([wrong.split("=")]) for wrong in WRONG] + [GIVEN]
     pytester.makepyfile(
-        f"def test_it(maxrandom): maxrandom.check({wrong})\n"
-        f"def test_other(maxrandom): maxrandom.check({right})\n"
+        "\n".join(
+            f"def test_{place}(maxrandom): "
+            f"maxrandom.check({', '.join(f'{name}={value}' for name, value in call.items())})"
+            for place, call in enumerate(calls)
+        )
     )
     result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
-    result.assert_outcomes(failed=1, passed=1)
-    told = message.replace("[", "[[]")
-    result.stdout.fnmatch_lines([f"E  *Error: {told}"])
+    result.assert_outcomes(failed=len(WRONG), passed=1)
     claims = _claims(pytester.path / "r.json")
-    assert (claims["test_other"]["outcome"], claims["test_other"]["best_correct"]) == ("passed", 90)
-    assert claims["test_it"]["outcome"] == "error"
-    assert fnmatch(claims["test_it"]["message"], told)
-    assert "could not be tested" in (pytester.path / "r.md").read_text()
+    for place, told in enumerate(message.replace("[", "[[]") for message in WRONG.values()):
+        result.stdout.fnmatch_lines([f"E  *Error: {told}"])
+        assert claims[f"test_{place}"]["outcome"] == "error"
+        assert fnmatch(claims[f"test_{place}"]["message"], told)
+    right = claims[f"test_{len(WRONG)}"]
+    assert (right["outcome"], right["best_correct"]) == ("passed", 90)
+    assert (pytester.path / "r.md").read_text().count("could not be tested") >= len(WRONG)
 
 
-@pytest.mark.parametrize("chance", ["1/3", "Fraction(1, 3)", "{3: 60}", "[1/3] * 60"])
-@pytest.mark.parametrize("beats", ["standard", "max_random"])
-def test_a_hand_written_claim_that_equals_chance_is_not_above_it(
-    pytester: pytest.Pytester, chance: str, beats: str
-) -> None:
+def test_a_hand_written_claim_that_equals_chance_is_not_above_it(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
-        f"""
+        """
         from fractions import Fraction
+        import pytest
 
-        def test_equal(maxrandom):
-            maxrandom.check(best_correct=20, n=60, t=1, chance={chance}, beats="{beats}")
+        CHANCES = [1/3, Fraction(1, 3), {3: 60}, [1/3] * 60]
 
-        def test_above(maxrandom):
-            maxrandom.check(best_correct=21, n=60, t=1, chance={chance}, beats="{beats}")
+        @pytest.mark.parametrize("beats", ["standard", "max_random"])
+        @pytest.mark.parametrize("right", [20, 21])
+        @pytest.mark.parametrize("place", range(4))
+        def test_it(maxrandom, place, right, beats):
+            chance = CHANCES[place]
+            maxrandom.check(best_correct=right, n=60, t=1, chance=chance, beats=beats)
         """
     )
-    result = pytester.runpytest()
-    result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines(
-        [f"*ClaimFailed: best .333, needs .350 (*{beats[-6:]}* baseline .333; *"]
-    )
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(failed=8, passed=8)
+    outcomes = {name: claim["outcome"] for name, claim in _claims(pytester.path / "r.json").items()}
+    assert {name for name, outcome in outcomes.items() if outcome == "failed"} == {
+        f"test_it[{place}-20-{beats}]" for place in range(4) for beats in ("standard", "max_random")
+    }
+    for beats in ("standard", "max_random"):
+        told = f"ClaimFailed: best .333, needs .350 (*{beats[-6:]}* baseline .333; *"
+        assert len(fnmatch_filter(result.outlines, f"E  *{told}")) == 4
 
 
 def test_a_record_that_cannot_be_read_costs_no_other_and_is_told(

@@ -92,6 +92,7 @@ def check(folder: Folder, capsys: pytest.CaptureFixture[str]) -> Check:
     return said
 
 
+@pytest.mark.slow  # each command of the page in a process of its own
 def test_who_follows_the_page_sees_what_it_shows(folder: Folder, pytester: pytest.Pytester) -> None:
     """One run of pytest uses all parts, and workers of pytest-xdist have them as well."""
     reader = page_blocks.Reader(folder.path)
@@ -135,7 +136,8 @@ def test_what_is_stored_is_that_of_a_version(folder: Folder, pytester: pytest.Py
         (info,) = folder.path.glob("installed_orders/*.dist-info")
         text = f"Metadata-Version: 2.1\nName: orders\nVersion: {version}\n"
         (info / "METADATA").write_text(text)
-        result = pytester.runpytest_subprocess("--maxrandom-json=report.json")
+        forget()
+        result = pytester.runpytest("--maxrandom-json=report.json")
         result.assert_outcomes(passed=1, failed=1)
         assert {claim["engine"]["reused"] for claim in claims(folder)} == {0}
 

@@ -6,19 +6,17 @@ import json
 import random
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
 import yaml
 
 from tests import tiny
-
-if TYPE_CHECKING:
-    import pytest
 
 STUDY = Path(__file__).parents[2] / "eval_suites" / "pretraining" / "study"
 CLASSES = ["sport", "law", "art"]
 
 
+@pytest.mark.slow
 def test_a_suite_of_the_study_runs_from_start_to_finish(pytester: pytest.Pytester) -> None:
     suite = yaml.safe_load((STUDY / "bert-m50-n50.yaml").read_text())
     suite["tasks"], suite["replicates"] = suite["tasks"][:1], 2

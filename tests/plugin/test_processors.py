@@ -154,7 +154,8 @@ def test_a_test_that_kills_its_worker_fails_once_and_all_claims_are_tested(
     assert all(claim["best_correct"] is not None for claim in claims)
 
 
-@pytest.mark.parametrize("dist", ["loadfile", pytest.param("worksteal", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("dist", ["loadfile", "worksteal"])
 def test_another_way_to_distribute_is_left_to_the_user(
     pytester: pytest.Pytester, dist: str
 ) -> None:

@@ -287,6 +287,7 @@ def test_each_replicate_has_the_budget_for_itself(suite: Suite) -> None:
     assert suite.run()[replicates_of(count=3)]["runs"] == record["runs"]
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_how_many_prompts_of_all_replicates_are_done(suite: Suite) -> None:
     suite.write(f"replicates: {COUNT}\nassert: report")
     text = in_a_terminal(suite.pytester.path)

@@ -6,7 +6,6 @@ import hashlib
 import importlib.util
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 import yaml
 
 import tests.stored_files as files
+from pytest_maxrandom.cli import main
 from tests.gguf_files import write_gguf
 from tests.unit.reports.opened import claims
 
@@ -52,9 +52,8 @@ def _run(
 
 
 def _again(pytester: pytest.Pytester, form: str) -> str:
-    command = [sys.executable, "-c", "from pytest_maxrandom.cli import main; main()"]
-    done = pytester.run(*command, "report", "r.json", "--format", form)
-    return " ".join(done.outlines)
+    assert main(["report", "r.json", "--format", form, "--out", "again"]) == 0
+    return " ".join((pytester.path / "again").read_text().splitlines())
 
 
 def test_method_and_bits_are_in_every_report(pytester: pytest.Pytester, stored: Path) -> None:

@@ -144,7 +144,9 @@ def test_the_line_of_a_failure_ends_with_its_main_reason(
 
 
 def test_verbosity_is_respected(pytester: pytest.Pytester, mixed: Path) -> None:
-    everything = {level: shown(pytester, level) for level in ("-qq", "-q", "-v")}
+    everything = {
+        level: shown(pytester, "eval_suites/suite.yaml", level) for level in ("-qq", "-q", "-v")
+    }
     assert len(everything["-qq"]) <= 3
     assert not any("p-value that decides" in line for line in everything["-q"])
     assert any("constant_answers" in line for line in everything["-q"])
@@ -155,10 +157,11 @@ def test_verbosity_is_respected(pytester: pytest.Pytester, mixed: Path) -> None:
 def test_no_summary_leaves_out_all_but_what_went_wrong(
     pytester: pytest.Pytester, mixed: Path
 ) -> None:
-    assert shown(pytester, "--no-summary") == []
+    assert shown(pytester, "eval_suites/arms.yaml", "--no-summary") == []
     (pytester.path / "templates").mkdir()
     (pytester.path / "templates" / "report.md.j2").write_text("{{ nonsense }}")
-    arguments = ("--maxrandom-report=r.md", "--maxrandom-templates=templates", "--no-summary")
+    arguments = ("--maxrandom-report=r.md", "--maxrandom-templates=templates", "--no-summary",
+                 "eval_suites/arms.yaml")  # fmt: skip
     result = pytester.runpytest(*arguments)
     result.stdout.fnmatch_lines(["no report was written: *nonsense*"])
 
@@ -170,6 +173,7 @@ def test_colour_is_pytests(
     monkeypatch: pytest.MonkeyPatch,
     spread: tuple[str, ...],
 ) -> None:
+    spread = ("eval_suites/suite.yaml", *spread)
     coloured = pytester.runpytest("--color=yes", *spread).stdout.str()
     assert "\x1b[31m\x1b[1mFAILED:\x1b[0m " in coloured
     assert "\x1b[32mpasses\x1b[0m " in coloured

@@ -77,6 +77,8 @@ def test_arms_are_trained_once_and_compared_on_the_same_questions(suite: Run) ->
     (check,) = report["contamination"]
     assert check["finding"] in ("cannot tell", "no sign of it", "tuned on the text")
     suite.result.stdout.fnmatch_lines(["*24 extra*", "*24 scored*"])
+    # A log has no progress of training.
+    assert "steps" not in suite.result.stdout.str() + suite.result.stderr.str()
     kept = suite.kept
     again = suite.run("--maxrandom-fresh")
     assert suite.kept == kept  # nothing was trained twice
@@ -201,12 +203,6 @@ def test_a_training_shows_its_arm_its_steps_and_its_loss_in_a_terminal(
     assert not any("steps" in line for line in left.display)
 
 
-def test_a_log_has_no_progress_of_training(suite: Run) -> None:
-    suite.write()
-    suite.run()
-    assert "steps" not in suite.result.stdout.str() + suite.result.stderr.str()
-
-
 def _trained(said: str) -> str:
     texts = {"extra": "extra", "test": "scored"}
     return "".join(f"  {arm}: {{train: {{text: {text}, {said}}}}}\n" for arm, text in texts.items())
@@ -263,7 +259,7 @@ def test_a_loss_that_is_no_number_is_one_sentence(suite: Run) -> None:
     suite.result.stdout.no_fnmatch_line("*Traceback*")
 
 
-@pytest.mark.parametrize("allowed", [True, False])
+@pytest.mark.parametrize("allowed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_no_boost_and_a_loss_that_does_not_fall_are_told_everywhere(
     suite: Run, allowed: bool
 ) -> None:

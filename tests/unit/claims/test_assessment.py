@@ -229,7 +229,9 @@ def test_choices_that_recur_in_few_examples_are_told_apart_by_place_only() -> No
     assert len(preferable(_set(few))) == 1
 
 
-@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.parametrize(
+    "size", [2, *(pytest.param(size, marks=pytest.mark.slow) for size in (3, 4))]
+)
 def test_who_prefers_some_choices_fails_with_and_without_clusters(size: int) -> None:
     """Sets of choices recur with one right answer, and each prompt prefers one choice of a set."""
     passed = 0

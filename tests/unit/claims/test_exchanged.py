@@ -38,6 +38,7 @@ def of_pairs(drawn: Compared, answers: NDArray[np.int64]) -> ClaimRecord:
     return assessed(examples, lambda each, prompt: places[prompt][int(each.id[1:])], t=len(answers))
 
 
+@pytest.mark.slow
 def test_who_has_an_order_of_its_own_passes_no_more_often_than_the_level_says() -> None:
     generator, passed = np.random.default_rng(1), 0
     for _ in range(40):
@@ -89,6 +90,7 @@ def test_who_knows_passes_on_clusters_of_unequal_size() -> None:
     assert any("Clusters differ in size" in note for note in noted(record))
 
 
+@pytest.mark.slow
 def test_who_follows_the_cluster_passes_no_more_often_than_the_level_says() -> None:
     generator, passed = np.random.default_rng(5), 0
     for _ in range(60):

@@ -15,14 +15,22 @@ CLAIM = """
         maxrandom.check(best_correct=70, n=100, t=10, chance=0.5, task="from a test", p_max=0.05)
 """
 
+LOADED = """
+    import sys
+    def pytest_unconfigure():
+        print("loaded:", "{module}" in sys.modules)
+"""
+
 
 @pytest.mark.parametrize("workers", [[], pytest.param(["-n1"], marks=pytest.mark.slow)])
 def test_a_run_draws_its_claims_once_and_says_where(
     pytester: pytest.Pytester, workers: list[str]
 ) -> None:
     pytester.makepyfile(CLAIM)
+    pytester.makeconftest(LOADED.format(module="matplotlib.pyplot"))
     result = pytester.runpytest_subprocess("--maxrandom-figures=some/figures", *workers)
     assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["loaded: False"])  # which would look for a window system
     folder: Path = pytester.path / "some" / "figures"
     result.stdout.fnmatch_lines(
         [
@@ -76,12 +84,6 @@ def test_without_matplotlib_one_sentence_says_how_to_get_it_before_anything_runs
 
 def test_a_run_without_the_option_does_not_load_matplotlib(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(CLAIM)
-    pytester.makeconftest(
-        """
-        import sys
-        def pytest_unconfigure():
-            print("loaded:", "matplotlib" in sys.modules)
-        """
-    )
+    pytester.makeconftest(LOADED.format(module="matplotlib"))
     result = pytester.runpytest_subprocess("--maxrandom-json=r.json")
     result.stdout.fnmatch_lines(["loaded: False"])

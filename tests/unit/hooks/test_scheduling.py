@@ -112,9 +112,7 @@ MODELS = st.lists(st.integers(1, 4), min_size=1, max_size=5).map(
         for i in range(size)
     ]
 )
-fixture_stays = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300
-)
+fixture_stays = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
 @fixture_stays

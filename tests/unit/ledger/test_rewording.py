@@ -136,12 +136,14 @@ def real() -> dict[str, list[Example]]:
     return found
 
 
+@pytest.mark.slow
 def test_all_pairs_of_real_tasks_stay_apart(real: dict[str, list[Example]]) -> None:
     earlier = {name: Earlier(examples) for name, examples in real.items()}
     for one, other in itertools.permutations(real, 2):
         assert earlier[one].reworded(real[other]) == {}
 
 
+@pytest.mark.slow
 def test_halves_of_real_tasks_stay_apart(real: dict[str, list[Example]]) -> None:
     for examples in real.values():
         for seed in range(3):

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.base import EngineName, Model
 
-pytest.importorskip("peft", reason="the extra `adapters` is not installed")
 # What PEFT tells those who tune; nothing of it may reach those who run a suite.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning"),
@@ -38,6 +37,12 @@ QUESTIONS = [
 ]
 ATTENTION = ["q_proj", "v_proj"]
 EVERYWHERE = [*ATTENTION, "k_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def peft() -> None:
+    """Import it where it is used only: that takes seconds in each process."""
+    pytest.importorskip("peft", reason="the extra `adapters` is not installed")
 
 
 def _base(folder: Path) -> Any:

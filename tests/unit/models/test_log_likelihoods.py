@@ -66,11 +66,15 @@ def _sums(architecture: str, requests: Sequence[Request]) -> list[float]:
 
 @pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
 @pytest.mark.parametrize(
-    "batch_tokens", [100, *(pytest.param(tokens, marks=pytest.mark.slow) for tokens in (1, 4096))]
+    ("engine", "batch_tokens"),
+    [
+        ("auto", 100),
+        *(pytest.param("auto", tokens, marks=pytest.mark.slow) for tokens in (1, 4096)),
+        *(pytest.param("plain", tokens, marks=pytest.mark.slow) for tokens in (1, 100, 4096)),
+    ],
 )
-@pytest.mark.parametrize("engine", ["auto", "plain"])
 def test_batches_of_any_size_change_nothing(
-    architecture: str, batch_tokens: int, engine: str
+    architecture: str, engine: str, batch_tokens: int
 ) -> None:
     _, plain = _model(architecture)
     model = CausalModel(plain, tiny.byte_level_tokenizer(), "cpu", batch_tokens, engine)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytest.importorskip("peft", reason="the extra `training` is not installed")
 pytestmark = pytest.mark.filterwarnings(
     "ignore:`is_gradient_checkpointing` is deprecated:FutureWarning"
 )
@@ -40,6 +39,12 @@ LABELLED = tuple(
 HEAD = ClassifySpec(batch_size=4, epochs=4, learning_rate=2e-3)
 DROPPED = ("attn_pdrop", "embd_pdrop", "resid_pdrop")
 QUESTION = Question("Which of these is a fruit? A:", (" apple", " stone", " river"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def peft() -> None:
+    """Import it where it is used only: that takes seconds in each process."""
+    pytest.importorskip("peft", reason="the extra `training` is not installed")
 
 
 def _settings(**said: Any) -> TrainSpec:
@@ -121,18 +126,25 @@ def test_losses_fall_and_the_base_stays_as_it_was(bases: Path, cache: Path, arm:
     assert _files(bases / name) == before
 
 
-@pytest.mark.parametrize("arm", ["lora", "qlora", "masked and a head", "causal and a head"])
+@pytest.mark.parametrize(
+    "arm",
+    ["lora", "causal and a head", *(pytest.param(each, marks=pytest.mark.slow)
+     for each in ("qlora", "masked and a head"))],
+)  # fmt: skip
 def test_a_seed_gives_the_same_weights_again_and_another_one_others(
-    bases: Path, tmp_path: Path, arm: str
+    bases: Path, cache: Path, tmp_path: Path, arm: str
 ) -> None:
     name, quantization, training = ARMS[arm]
-    for folder, seed in (("one", 0), ("two", 0), ("three", 1)):
+    with loaded(bases, name, quantization, training, cache):
+        pass  # where the test above has trained it, it is kept
+    for folder, seed in (("same", training.seed), ("other", training.seed + 1)):
         arm_of = replace(training, seed=seed)
         with loaded(bases, name, quantization, arm_of, tmp_path / folder) as model:
             assert not model.trained.from_cache
-    one, two, three = (_weights(tmp_path / folder) for folder in ("one", "two", "three"))
-    assert one == two
-    assert not set(one.values()) & set(three.values())
+    first, same, other = map(_weights, (cache, tmp_path / "same", tmp_path / "other"))
+    assert same.items() <= first.items()
+    assert same
+    assert not set(same.values()) & set(other.values())
 
 
 def test_chance_of_others_is_left_alone(bases: Path, tmp_path: Path) -> None:

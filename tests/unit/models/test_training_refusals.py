@@ -21,12 +21,16 @@ from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
 
-pytest.importorskip("peft", reason="the extra `training` is not installed")
-
 TEXTS = tuple(tiny.TEXT)
 LABELLED = tuple(LabelledText(text, number % 2) for number, text in enumerate(TEXTS))
 FULL = Training(TrainSpec(text="extra"), TEXTS)
 HEAD = Training(None, (), ClassifySpec(), LABELLED, ("no", "yes"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def peft() -> None:
+    """Import it where it is used only: that takes seconds in each process."""
+    pytest.importorskip("peft", reason="the extra `training` is not installed")
 
 
 def _settings(**said: Any) -> Training:

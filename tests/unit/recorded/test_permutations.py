@@ -426,7 +426,10 @@ def _predictions(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]],
     return "p.jsonl, format: predictions"
 
 
-@pytest.mark.parametrize("write", [_archive, _lines, _predictions])
+@pytest.mark.parametrize(
+    "write",
+    [_archive, *(pytest.param(each, marks=pytest.mark.slow) for each in (_lines, _predictions))],
+)
 def test_who_says_none_passes_by_no_way_in(
     write: Callable[[Path, Answers, Sequence[tuple[int, ...]], bool], str], tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
@@ -117,24 +118,33 @@ def _constants(node: ast.expr) -> set[str]:
     return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
 
 
+def _makes(call: ast.Call) -> bool:
+    """Tell whether a remark is made there."""
+    name = getattr(call.func, "id", getattr(call.func, "attr", None))
+    return name in ("Remark", "_tell") and bool(call.args)
+
+
+@cache
+def _trees() -> dict[str, ast.Module]:
+    """Return the package's modules by their paths."""
+    paths = Path(pytest_maxrandom.__file__).parent.rglob("*.py")
+    return {str(path): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
 def _made() -> Iterator[tuple[str, set[str] | None]]:
     """Yield the kinds of remarks that the package makes, with their values where these are told."""
-    for path in Path(pytest_maxrandom.__file__).parent.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for tree in _trees().values():
         for function in ast.walk(tree):
             if not isinstance(function, ast.FunctionDef):
                 continue
             nodes = [*ast.walk(function)]
+            calls = [node for node in nodes if isinstance(node, ast.Call) and _makes(node)]
             named: dict[str, set[str]] = {}
-            for node in nodes:
+            for node in nodes if calls else ():
                 if isinstance(node, ast.Assign):
                     known = named.setdefault(ast.unparse(node.targets[0]), set())
                     known |= _constants(node.value)
-            for node in nodes:
-                if not isinstance(node, ast.Call) or not node.args:
-                    continue
-                if ast.unparse(node.func) not in ("Remark", "self._tell"):
-                    continue
+            for node in calls:
                 values: set[str] | None = None if node.args[1:] else set()
                 if node.args[1:] and isinstance(node.args[1], ast.Dict) and all(node.args[1].keys):
                     values = {ast.literal_eval(key) for key in node.args[1].keys if key}
@@ -154,9 +164,8 @@ def test_each_kind_of_remark_that_is_made_has_a_sentence_of_its_values() -> None
 
 def test_each_sentence_is_of_a_kind_that_is_made() -> None:
     texts = set()
-    for path in Path(pytest_maxrandom.__file__).parent.rglob("*.py"):
-        if path.name != "remarks.py":
-            tree = ast.parse(path.read_text(encoding="utf-8"))
+    for path, tree in _trees().items():
+        if not path.endswith("remarks.py"):
             texts |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     assert SENTENCES.keys() <= texts
 

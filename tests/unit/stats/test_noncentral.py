@@ -146,6 +146,7 @@ def test_a_copied_arm_has_effect_0() -> None:
     assert effect.low == pytest.approx(-effect.high)
 
 
+@pytest.mark.slow
 def test_the_predictive_spread_is_that_of_repetitions() -> None:
     rows = [(31, 50, 27, 50), (12, 30, 14, 45), (3, 5, 0, 7)]
     generator = np.random.default_rng(1)

@@ -94,7 +94,10 @@ def test_the_same_chances_are_computed_once() -> None:
     assert best_guesses.cache_info().misses == 1
 
 
-@pytest.mark.parametrize(("n", "m"), [(60, 2), (100, 4), (25, 5)])
+@pytest.mark.parametrize(
+    ("n", "m"),
+    [(60, 2), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((100, 4), (25, 5)))],
+)
 def test_right_answers_by_lot_are_seldom_a_finding(n: int, m: int) -> None:
     """Of 150 such tasks 3 are expected with one at most: two tests, each at .01."""
     kinds = Counter(kind for seed in range(150) for kind in found(audited(drawn(n, m, seed))))

@@ -314,6 +314,7 @@ def judged(claim: PlannedClaim) -> Replicate:
     return replicate(result_of_sweep(claim, sweep, views_of_sweep(claim, sweep), thrifty=True))
 
 
+@pytest.mark.slow
 def test_a_guesser_passes_in_a_share_of_replicates_of_about_alpha(tmp_path: Path) -> None:
     count, n, t = 150, 40, 5
     path = suite(tmp_path, f"replicates: {count}", examples=2000, count=t)

@@ -96,7 +96,7 @@ def test_any_bytes(file: Path, content: bytes) -> None:
 
 
 @given(st.lists(scraps, max_size=40).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @example("!!timestamp 2001-12-14t21:59:43.10-99:99")
 @example("&a {<<: *a}")
 @example("? *a\n: &a b")
@@ -112,7 +112,7 @@ def test_text_made_of_scraps_of_yaml(file: Path, text: str) -> None:
     st.text(alphabet="{}[],:&*-a<1! \n", max_size=30),
     st.floats(0, 1),
 )
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 def test_a_right_suite_with_something_put_in(
     file: Path, suite: str, text: str, share: float
 ) -> None:
@@ -156,7 +156,7 @@ def near_suites(draw: st.DrawFn) -> Any:
 
 
 @given(near_suites())
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 def test_a_suite_near_a_right_one(file: Path, data: Any) -> None:
     check(file, yaml.safe_dump(data, allow_unicode=False).encode())
 

@@ -192,10 +192,12 @@ def in_processes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_suite_do_the_work_once(in_processes: dict[str, int]) -> None:
     assert in_processes["together"] == in_processes["t"]
 
 
+@pytest.mark.slow
 def test_fifty_kills_at_random_moments_change_nothing(in_processes: dict[str, int]) -> None:
     assert in_processes["kills"] == 50
     needed = in_processes["t"] * in_processes["ended"]

@@ -88,7 +88,10 @@ def _refusal(folder: Path, **said: Any) -> str:
     return str(problem)
 
 
-@pytest.mark.parametrize("entry", ["tasks/local.yaml", "tasks", ""])
+@pytest.mark.parametrize(
+    "entry",
+    ["tasks/local.yaml", *(pytest.param(entry, marks=pytest.mark.slow) for entry in ("tasks", ""))],
+)
 def test_lm_eval_runs_them_where_both_allow_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch, entry: str
 ) -> None:

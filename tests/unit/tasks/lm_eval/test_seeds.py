@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Task
 
 pytest.importorskip("lm_eval")
+pytestmark = pytest.mark.slow  # lm-eval in processes of their own
 
 N = 5
 ROWS: list[dict[str, Any]] = [
