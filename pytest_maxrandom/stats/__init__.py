@@ -15,6 +15,7 @@ which asks for one number starts at once.
 ``arranged``       best scores with other right answers that might have been
 ``permutation``    max-T permutation test
 ``clustered``      the same where examples form clusters of unequal size
+``compared``       things that examples compare, and whether some prevail
 ``orders``         the same where examples compare things that recur
 ``exchanges``      which of these tests right answers call for
 ``labels``         whether answers follow the question or the label

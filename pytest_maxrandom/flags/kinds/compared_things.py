@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 from pytest_maxrandom.flags.things import things_of
-from pytest_maxrandom.stats.orders import FOLLOW, compared, follows_things
+from pytest_maxrandom.stats.compared import FOLLOW, comparisons, follows_things
 
 
 def _check(judged: JudgedAnswers) -> Found:
@@ -12,11 +12,11 @@ def _check(judged: JudgedAnswers) -> Found:
         return
     p = follows_things(things.gold, things.offered)
     if p is not None and p <= FOLLOW:
-        marked = compared(things.offered)
-        own = [things.offered[place] for place in marked.nonzero()[0].tolist()]
+        each = comparisons(things.offered)
+        own = [compares for compares in each if compares]
         parameters = {
             "examples": len(own),
-            "n": len(marked),
+            "n": len(each),
             "things": len({thing for each in own for thing in each}),
         }
         yield Flag("compared_things", parameters)
