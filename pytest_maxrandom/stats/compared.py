@@ -156,8 +156,8 @@ def follows_things(
     observed, reached = unevenness(right), 1
     for _ in range(permutations):
         for size in np.unique(sizes):
-            own = np.flatnonzero(sizes == size)
-            order[own] = generator.permutation(own)
+            alike = np.flatnonzero(sizes == size)
+            order[alike] = generator.permutation(alike)
         # Sums in another order differ in their last digits.
         reached += unevenness(right[order]) >= observed * (1 - 1e-9)
     return reached / (permutations + 1)

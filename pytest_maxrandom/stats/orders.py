@@ -223,16 +223,16 @@ class _Tied(NamedTuple):
 
 
 def _ordered(
-    rights: Sequence[frozenset[int]], offered: Sequence[Sequence[Hashable]]
-) -> list[tuple[Hashable, ...]]:
+    rights: Sequence[frozenset[int]], offered: Sequence[Sequence[int]]
+) -> list[tuple[int, ...]]:
     """Return what examples compare whose right answer an order gives: it gives them one."""
     return [
-        things if len(own) == 1 else ()
-        for own, things in zip(rights, comparisons(offered), strict=True)
+        tuple(choice for choice in choices if choice in things) if len(own) == 1 else ()
+        for own, choices, things in zip(rights, offered, comparisons(offered), strict=True)
     ]
 
 
-def ways_of_orders(gold: Gold, offered: Sequence[Sequence[Hashable]]) -> int:
+def ways_of_orders(gold: Gold, offered: Sequence[Sequence[int]]) -> int:
     """Return how many right answers orders can give, at most; 0 where no things recur.
 
     Arguments are as of `order_test`.

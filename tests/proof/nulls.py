@@ -193,7 +193,7 @@ def nearest(drawn: Compared, strength: NDArray[np.float64], share: float) -> Int
     """Say which is first, and "about the same" (the number after all things) of the closest."""
     both = np.sort(strength[drawn.offered], axis=1)
     least = np.argsort(both[:, -1] - both[:, -2])[: round(share * len(both))]
-    said = drawn.by(strength[None])[0]
+    said: Ints = drawn.by(strength[None])[0]
     said[least] = drawn.things
     return said
 
