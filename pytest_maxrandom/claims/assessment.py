@@ -278,11 +278,20 @@ def _flagged(
 
 
 def with_red_flags(result: Result, claim: Claim, flags: Iterable[Flag]) -> Result:
-    """Return the result of a claim with red flags, some of which fail it."""
-    found = [
-        RedFlag(flag.kind, claim.severity(flag), parameters=dict(flag.parameters)) for flag in flags
-    ]
+    """Return the result of a claim with red flags.
+
+    Some of them fail it, and others say that it can neither pass nor fail.
+    """
+    found: list[RedFlag] = []
+    untold = result.cannot_tell
+    for flag in flags:
+        severity, parameters = claim.severity(flag), dict(flag.parameters)
+        if severity == "fail" and flag.untold:
+            severity, untold = "warn", untold or Remark(flag.untold, parameters)
+        found.append(RedFlag(flag.kind, severity, parameters=parameters))
     shown = [flag for wanted in ("fail", "warn") for flag in found if flag.severity == wanted]
     fails = any(flag.severity == "fail" for flag in shown)
     passed = result.passed and not fails  # None stays: what cannot be told is not refuted
+    if passed and untold is not None:
+        return replace(result, red_flags=shown, passed=None, cannot_tell=untold)
     return replace(result, red_flags=shown, passed=passed)

@@ -33,7 +33,7 @@ class Dependent(NamedTuple):
     best: tuple[int, ...]
     """Rows of the best prompts, the best one first."""
     level: float
-    """Of the claim."""
+    """Of the claim's permutation p."""
     strata: NDArray[np.int64]
     """Per example its number of choices; 1 where that is not known."""
 
@@ -54,8 +54,9 @@ class Dependent(NamedTuple):
         accuracies = tried.accuracies.copy()
         accuracies[result.best] = 2  # which is the best prompt, whatever it is best in
         best = np.argsort(-accuracies, kind="stable")[:_SEVERAL]
+        level = result.levels.get("permutation_p", result.level)
         strata = np.array(tried.choices or (1,) * len(tried.examples))
-        return cls(tried.answers, tried.gold, tuple(best.tolist()), result.level, strata)
+        return cls(tried.answers, tried.gold, tuple(best.tolist()), level, strata)
 
     @property
     def classes(self) -> list[Hashable]:

@@ -127,6 +127,8 @@ class Flag:
     how."""
     mild: bool = False
     """Whether it warns where others of its kind fail by default."""
+    untold: str = ""
+    """Kind of the remark why a claim neither passes nor fails, where others of its kind fail it."""
 
 
 Found: TypeAlias = Iterator[Flag]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.answers import letter_place
+from pytest_maxrandom.stats.compared import compared
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
-from pytest_maxrandom.stats.orders import compared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def things_of(answers: Answers) -> Things | None:
     """Return what examples compare.
 
     Returns None where no choices are listed, no right answers are known by their texts, a list
-    repeats a text, or `pytest_maxrandom.stats.orders.compared` finds nothing that is compared.
+    repeats a text, or `pytest_maxrandom.stats.compared.compared` finds nothing that is compared.
     """
     offered = answers.offered
     if offered is None or any(len(set(each)) < len(each) for each in offered):

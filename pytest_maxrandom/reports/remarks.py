@@ -149,6 +149,11 @@ SENTENCES: dict[str, str] = {
     "orders_exchanged": "{compared:,} of {examples:,} examples compare {things:,} things that "
     "recur, so the permutation p is that of other orders of the things: who has an order of its "
     "own, and knows nothing, does as well.",
+    "copies_untold": "{examples:,} of {n:,} examples are answered like others, such as "
+    "{alike[0]!r} and {alike[1]!r}, more than independent examples would be, and if whole groups "
+    "of them exchange their right answers, p is {p:p}, above {level:level}: name what belongs "
+    "together (`columns: {{cluster: ...}}`), ask more prompts, or let the plugin ask the model, so "
+    "that texts tell copies",
     "few_clusters": "{clusters:,} cluster{clusters:/s} can take each other's right answers, in "
     "{ways:,} way{ways:/s} at most, so no permutation p can be at most {level:level}: give the "
     "task at least five clusters with different right answers, or claim `p_max` by name (`assert: "

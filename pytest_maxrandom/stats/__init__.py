@@ -15,6 +15,7 @@ which asks for one number starts at once.
 ``arranged``       best scores with other right answers that might have been
 ``permutation``    max-T permutation test
 ``clustered``      the same where examples form clusters of unequal size
+``compared``       things that examples compare, and whether some prevail
 ``orders``         the same where examples compare things that recur
 ``exchanges``      which of these tests right answers call for
 ``labels``         whether answers follow the question or the label
@@ -23,6 +24,7 @@ which asks for one number starts at once.
 ``selection``      expected maximum of t of N prompts
 ``winner``         what an accuracy, or the best of t, is worth on new questions
 ``clusters``       what examples that belong together are worth
+``copies``         examples that are answered as copies of each other are
 ``rules``          whether a fixed rule is right by luck
 ``sizes``          sample sizes, power, largest t, and plans made of them
 ``differences``    sign-flip test and interval of a mean of paired differences, and a

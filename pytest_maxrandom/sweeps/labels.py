@@ -9,8 +9,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_maxrandom.answers import RECURRING
+from pytest_maxrandom.stats.compared import compared
 from pytest_maxrandom.stats.exchanges import Exchange
-from pytest_maxrandom.stats.orders import compared
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import share_choices
 
@@ -261,7 +261,7 @@ def label_by_cluster(examples: Sequence[Example]) -> Labels | None:
 def label_things(examples: Sequence[Example]) -> Labels | None:
     """Give things that examples compare ("which is larger, X or Y?") the same labels everywhere.
 
-    Returns None where no things recur as `pytest_maxrandom.stats.orders.compared` tells, or an
+    Returns None where no things recur as `pytest_maxrandom.stats.compared.compared` tells, or an
     example offers a text twice.
     """
     offered = [example.choices for example in examples]

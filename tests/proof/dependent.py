@@ -17,12 +17,15 @@ from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.flags import KINDS, JudgedAnswers
 from pytest_maxrandom.record.result import Result
 from pytest_maxrandom.stats.permutation import max_t_test, permutations_for
+from tests.proof.nulls import compare, right_on
 from tests.proof.scale import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from tests.proof.nulls import Compared
 
     Labels = NDArray[np.int64]
     Draw = Callable[[np.random.Generator, int], "Untold"]
@@ -171,7 +174,41 @@ KNOWING: dict[str, Draw] = {
 }
 """Those who know, and must not be accused."""
 
-NEW = ("ordered_answers", "near_copies")
+
+def asked_of_pairs(*words: str) -> Draw:
+    """Ask which of 15 things is larger, yes or no; each prompt has an order of its own."""
+
+    def draw(generator: np.random.Generator, t: int) -> Untold:
+        drawn = compare(generator, 15, N)
+        return _yes_or_no(drawn, drawn.own(generator, t), words)
+
+    return draw
+
+
+def knowing_pairs(generator: np.random.Generator, t: int) -> Untold:
+    """Each prompt is right on .8 of such questions."""
+    drawn = compare(generator, 15, N)
+    return _yes_or_no(drawn, right_on(0.8)(generator, drawn, t), ("larger",))
+
+
+def _yes_or_no(drawn: Compared, said: Labels, words: tuple[str, ...]) -> Untold:
+    asked = PLACES % len(words)
+    answers, gold = ((each == drawn.offered[:, 0]) != (asked == 1) for each in (said, drawn.gold))
+    inputs = tuple(
+        f"Is {WORDS[one]} {words[by]} than {WORDS[other]}?"
+        for by, (one, other) in zip(asked.tolist(), drawn.offered.tolist(), strict=True)
+    )
+    return Untold(answers.astype(np.int64), gold.astype(np.int64), inputs)
+
+
+PAIRS: dict[str, Draw] = {
+    "pairs of 15 things, yes or no": asked_of_pairs("larger"),
+    "the same, half of them asked the opposite": asked_of_pairs("larger", "smaller"),
+}
+"""Things that are compared in the questions' texts."""
+KNOWING["know .8 of pairs, yes or no"] = knowing_pairs
+
+NEW = ("ordered_answers", "near_copies", "compared_things")
 
 
 class Verdict(NamedTuple):
@@ -235,7 +272,10 @@ def whole_verdict(untold: Untold) -> Verdict:
     shuffle = Shuffle(untold.answers, read.gold, [2] * n, [2] * n, None)
     result = assess(Claim.of(None), null, null.best, [View(seen, [shuffle])])
     failing = {flag.kind for flag in result.red_flags if flag.severity == "fail"}
-    return Verdict(bool(result.holds), bool(result.holds) and failing.isdisjoint(NEW))
+    # What cannot be told is so however many other red flags fail it.
+    untold = any(flag.parameters.get("case") == "untold" for flag in result.red_flags)
+    told = not untold and failing.isdisjoint(NEW)
+    return Verdict(bool(result.holds), bool(result.holds) and told)
 
 
 def _read(untold: Untold) -> Answers:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
     Answering = Callable[[np.random.Generator, "Clustered", int], Ints]
+    Nearing = Callable[[np.random.Generator, "Compared", float], Ints]
     Ordering = Callable[[np.random.Generator, "Compared", int], Ints]
 
 FOLLOW = 0.7
@@ -186,6 +187,27 @@ COMPARING: dict[str, Ordering] = {
     "any of the choices": lambda generator, drawn, t: drawn.anything(generator, t),
 }
 """Those who know nothing of the things."""
+
+
+def nearest(drawn: Compared, strength: NDArray[np.float64], share: float) -> Ints:
+    """Say which is first, and "about the same" (the number after all things) of the closest."""
+    both = np.sort(strength[drawn.offered], axis=1)
+    least = np.argsort(both[:, -1] - both[:, -2])[: round(share * len(both))]
+    said: Ints = drawn.by(strength[None])[0]
+    said[least] = drawn.things
+    return said
+
+
+SAME: dict[str, Nearing] = {
+    "never says so": lambda generator, drawn, _: nearest(drawn, generator.random(drawn.things), 0),
+    "says so as often": lambda generator, drawn, share: nearest(
+        drawn, generator.random(drawn.things), share
+    ),
+    "says so now and then": lambda generator, drawn, _: nearest(
+        drawn, generator.random(drawn.things), generator.random() / 2
+    ),
+}
+"""Those who know nothing of the things, and may say that two are about the same."""
 
 
 def right_on(share: float) -> Ordering:

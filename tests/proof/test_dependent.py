@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.proof.dependent import COPIES, IN_ORDER, KNOWING, PASSAGES, verdict, whole_verdict
+from tests.proof.dependent import (
+    COPIES,
+    IN_ORDER,
+    KNOWING,
+    PAIRS,
+    PASSAGES,
+    verdict,
+    whole_verdict,
+)
 from tests.proof.scale import LEVEL, scaled
 
 if TYPE_CHECKING:
@@ -19,16 +27,13 @@ pytestmark = pytest.mark.proof
 RUNS = scaled(2000, 24)
 KNOW = scaled(400, 24)
 MOST = math.floor(RUNS * (LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)))
-SHORT = {
-    ("passages of 4, 70 % follow", 50),
-    *((name, 10) for name in COPIES if "answers alone" in name),
-}
-"""What is measured and not at the level: many prompts of which a part follows short passages, and
-copies without texts, which ten answers do not tell from examples alike by accident."""
+SHORT = {("passages of 4, 70 % follow", 50)}
+"""What is measured and not at the level: many prompts of which a part follows short passages."""
 ALSO_WHOLE = 3
 """Runs of a cell that are also judged as a suite is."""
 CELLS = [
     *((name, t) for name in IN_ORDER for t in (1, 10)),
+    *((name, t) for name in PAIRS for t in (1, 10)),
     *((name, t) for name in PASSAGES for t in (1, 10, 50)),
     *((name, t) for name in COPIES for t in (10, 50)),
 ]
@@ -37,7 +42,7 @@ CELLS = [
 @pytest.mark.parametrize(("name", "t"), CELLS)
 def test_what_nobody_declares_helps_no_guesser(name: str, t: int, measured: Measured) -> None:
     generator = np.random.default_rng(32)
-    draw = (IN_ORDER | PASSAGES | COPIES)[name]
+    draw = (IN_ORDER | PAIRS | PASSAGES | COPIES)[name]
     for _ in range(ALSO_WHOLE):
         untold = draw(generator, t)
         assert verdict(untold) == whole_verdict(untold)

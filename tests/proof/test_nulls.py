@@ -19,8 +19,10 @@ from tests.proof.nulls import (
     COMPARING,
     KINDS,
     KNOWING_CLUSTERED,
+    SAME,
     clustered,
     compare,
+    nearest,
     right_on,
 )
 from tests.proof.scale import LEVEL, WHOLE, scaled
@@ -148,6 +150,32 @@ def test_an_order_of_ones_own_helps_no_guesser(name: str, kind: str, measured: M
         row = f"{name} | {kind} | K = {things}, n = {n}, best of {size} | t = {t}"
         measured(f"type I, things that recur ({RUNS} runs)", row, share)
         highest = max(highest, share)
+    assert highest <= allowed(RUNS)
+
+
+@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("which", ["the closest", "any"])
+def test_a_third_choice_that_is_no_thing_helps_no_guesser(
+    name: str, which: str, measured: Measured
+) -> None:
+    cells = [(0.2, 10), (0.0, 10), (0.5, 10), (0.2, 1), (0.0, 1)]
+    highest = 0.0
+    for share, t in cells if WHOLE else cells[:2]:
+        generator, passed = seeded("about the same", name, which, share, t), 0
+        for seed in range(RUNS):
+            drawn = compare(generator, 15, 100)
+            gold = nearest(drawn, drawn.strength, share)
+            if which == "any":
+                gold = np.where(generator.random(100) < share, 15, drawn.gold)
+            answers = np.array([SAME[name](generator, drawn, share) for _ in range(t)])
+            offered = np.insert(drawn.offered, 2, 15, axis=1).tolist()
+            test = order_test(answers, gold, offered, permutations=ARRANGEMENTS, seed=seed)
+            assert test is not None
+            assert test.things <= 15  # "about the same" is none
+            passed += test.tells(LEVEL) and test.p_value <= LEVEL
+        row = f"{name} | right of {which} {share} | t = {t}"
+        measured(f'type I, pairs or "about the same" ({RUNS} runs)', row, passed / RUNS)
+        highest = max(highest, passed / RUNS)
     assert highest <= allowed(RUNS)
 
 

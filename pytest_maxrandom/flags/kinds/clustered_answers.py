@@ -11,7 +11,7 @@ from pytest_maxrandom.answers import RECURRING
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 from pytest_maxrandom.flags.texts import CLUSTERS, FOLLOW, SHARED, WORTH, shared_text
 from pytest_maxrandom.stats.clusters import design_effect, follows
-from pytest_maxrandom.stats.orders import compared
+from pytest_maxrandom.stats.compared import compared
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -16,11 +16,10 @@ from pytest_maxrandom.flags.dependence import Dependent
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 from pytest_maxrandom.flags.texts import CLUSTERS
 from pytest_maxrandom.stats.clusters import alike_within, follows, united
+from pytest_maxrandom.stats.copies import answered_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.answers import Answers
 
@@ -30,10 +29,6 @@ _FOLLOW = 0.01
 """Probability of right answers, and of answers, that are as alike where that is an accident."""
 _PERMUTATIONS = 399
 """By which that is tested: as many as it takes."""
-_UNLIKE = 3
-"""Prompts that answer an example otherwise than most do, so that its answers tell it apart."""
-_NEAR = 2
-"""Prompts at most that answer two examples differently which are hardly told apart."""
 _ROWS = 1_024
 """Examples that are compared with all others at a time."""
 
@@ -42,9 +37,10 @@ def _check(judged: JudgedAnswers) -> Found:
     seen, tried = Dependent.of(judged), judged.answers
     if seen is None:
         return
+    case: str
+    pairs: Sequence[tuple[int, int]]
     if tried.inputs is None:
-        alone, pairs = _by_answers(seen)
-        case = "answers" if alone else "accident"
+        pairs, case = answered_alike(seen.answers, seen.classes)
     else:
         case, pairs = "texts", [*_by_words(tried)]
     names = [*range(len(tried.examples))]
@@ -81,6 +77,7 @@ def _check(judged: JudgedAnswers) -> Found:
             "level": seen.level,
         },
         mild=case == "accident",
+        untold="copies_untold" if case == "untold" else "",
     )
 
 
@@ -107,50 +104,6 @@ def _by_words(tried: Answers) -> Iterator[tuple[int, int]]:
                 yield start + one, other
 
 
-def _by_answers(seen: Dependent) -> tuple[bool, list[tuple[int, int]]]:
-    """Return examples to which all prompts give the same answers, and whether these stand alone.
-
-    Of examples that have nothing to do with each other, more differ in one or two prompts than in
-    none. So copies are told by being the same where hardly any are nearly so; few prompts do not
-    tell them. Only those count to which several prompts say something else than most: to what is
-    easy, all say the same.
-    """
-    columns = np.unique(seen.answers, axis=0).T
-    t = columns.shape[1]
-    most = np.array([np.unique(column, return_counts=True)[1].max() for column in columns])
-    telling = np.flatnonzero(t - most >= _UNLIKE)
-    if len(telling) < 2:
-        return False, []
-    apart = _differing(columns[telling])
-    np.fill_diagonal(apart, t)
-    same = (apart == 0).any(axis=1)
-    nearly = ~same & (apart <= _NEAR).any(axis=1)
-    many, whole = int(same.sum()), int((same | nearly).sum())
-    # Were either as likely, so many would be the same with a probability of at most .001.
-    alone = t > 2 * _NEAR and many >= 2 and 1_000 * _at_least(many, whole) <= 2**whole
-    pairs = (telling[pair].tolist() for pair in np.argwhere(apart == 0))
-    return alone, [(one, other) for one, other in pairs if one < other]
-
-
-def _at_least(many: int, whole: int) -> int:
-    """Return in how many of the 2^whole ways at least so many of them are chosen."""
-    ways, total = 1, 0
-    for chosen in range(whole, many - 1, -1):
-        total += ways
-        ways = ways * chosen // (whole - chosen + 1)
-    return total
-
-
-def _differing(columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return to how many prompts two examples have different answers, shape (n, n)."""
-    labels = np.unique(columns)
-    same = np.zeros((len(columns), len(columns)), dtype=np.float32)
-    for label in labels.tolist():
-        marked = (columns == label).astype(np.float32)
-        same += marked @ marked.T
-    return np.asarray(columns.shape[1] - same.astype(np.int64))
-
-
 def _remedy(told: str) -> str:
     return (
         f"{told}, and their right answers are alike: if these are shuffled in whole groups, p is "
@@ -170,10 +123,15 @@ RED_FLAG = RedFlagKind(
             "{examples:,} of {n:,} examples have nearly the words of others ({groups:,} "
             "{groups:group/groups}, with {alike[0]!r} and {alike[1]!r} in the largest)"
         ),
-        "answers": _remedy(
+        "copies": _remedy(
             "All prompts answer {examples:,} of {n:,} examples like others ({groups:,} "
             "{groups:group/groups}, with {alike[0]!r} and {alike[1]!r} in the largest)"
         ),
+        "untold": "All prompts answer {examples:,} of {n:,} examples like others, such as "
+        "{alike[0]!r} and {alike[1]!r}, more than independent examples would be, and their right "
+        "answers are alike; if these are shuffled in whole groups, p is {p:p}, above "
+        "{level:level}; some must be copies, but with so few prompts it cannot be told which: name "
+        f"what belongs together with {CLUSTERS}",
         "accident": "All prompts answer {examples:,} of {n:,} examples like others, such as "
         "{alike[0]!r} and {alike[1]!r}, and their right answers are alike; with so few prompts it "
         "cannot be told whether they are copies or alike by accident. If they are copies, p is "

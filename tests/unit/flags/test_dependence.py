@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.assessment import with_red_flags
+from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.flags import KINDS, Flag, JudgedAnswers
+from pytest_maxrandom.reports.remarks import worded as worded_remark
 from pytest_maxrandom.stats.clustered import cluster_test
 from pytest_maxrandom.stats.permutation import max_t_test
 from tests.unit.flags.made import answered, result, worded
@@ -114,7 +117,7 @@ def groups_alike(
     return np.array(answers), gold, tuple(" ".join(f"w{word}" for word in row) for row in words)
 
 
-@pytest.mark.parametrize(("case", "t"), [("texts", 10), ("answers", 40)])
+@pytest.mark.parametrize(("case", "t"), [("texts", 10), ("copies", 40)])
 def test_near_copies_fail_a_claim_that_depends_on_them(case: str, t: int) -> None:
     answers, gold, texts = groups_alike(3, t)
     given = {"inputs": texts} if case == "texts" else {}
@@ -126,15 +129,61 @@ def test_near_copies_fail_a_claim_that_depends_on_them(case: str, t: int) -> Non
     assert found("near_copies", passing(answers, gold, clusters=clusters, **given)) == []
 
 
-def test_few_prompts_do_not_tell_copies_and_a_claim_that_would_depend_on_them_is_told_so() -> None:
-    pairs = np.where(PLACES < 40, PLACES // 2, PLACES)
-    answers, gold, _ = groups_alike(3, T, pairs)
-    (flag,) = found("near_copies", passing(answers, gold))
-    assert flag.mild
+PAIRS = np.where(PLACES < 60, PLACES // 2, PLACES)
+
+
+def test_ten_prompts_tell_that_there_are_copies_and_the_claim_cannot_be_told() -> None:
+    answers, gold, _ = groups_alike(3, T, PAIRS)
+    judged = passing(answers, gold)
+    (flag,) = found("near_copies", judged)
+    assert (flag.parameters["case"], flag.untold) == ("untold", "copies_untold")
     assert flag.parameters["p"] > 0.05
-    assert "it cannot be told whether they are copies" in worded(flag)
+    assert "it cannot be told which" in worded(flag)
+    assert judged.result is not None
+    claim = Claim.of(None)
+    verdict = with_red_flags(judged.result, claim, [flag])
+    assert (verdict.passed, verdict.holds) == (None, True)
+    assert verdict.cannot_tell is not None
+    assert "name what belongs together" in worded_remark(verdict.cannot_tell).text
+    waved = replace(claim, red_flags={"near_copies": "warn"})
+    assert with_red_flags(judged.result, waved, [flag]).passed
     free = np.random.default_rng(2).permutation(gold)
     assert found("near_copies", passing(answers, free)) == []
+
+
+def test_as_many_examples_alike_as_by_accident_are_warned_of() -> None:
+    alike = 0
+    for seed in range(200):
+        answers, gold, _ = groups_alike(seed, T, PLACES)
+        # Right answers that some examples have in common with those that are answered alike.
+        first = {column: place for place, column in reversed([*enumerate(map(tuple, answers.T))])}
+        gold = gold[[first[column] for column in map(tuple, answers.T)]]
+        flags = found("near_copies", passing(answers, gold))
+        assert all(flag.mild and flag.parameters["case"] == "accident" for flag in flags)
+        alike += len(flags)
+    assert alike
+
+
+@pytest.mark.parametrize("t", [5, 10, 30])
+def test_who_knows_beside_constant_answers_is_not_accused(t: int) -> None:
+    gold = np.random.default_rng(2).permutation(SORTED)
+    answers = np.tile(gold, (t, 1))
+    answers[: max(1, 3 * t // 10)] = 1
+    assert found("near_copies", passing(answers, gold)) == []
+    slips = np.random.default_rng(3).random((t, N)) < 0.05
+    slips[: max(1, 3 * t // 10)] = False
+    assert found("near_copies", passing(np.where(slips, 1 - answers, answers), gold)) == []
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_one_latent_order_of_all_examples_makes_no_copies(noise: float) -> None:
+    random, accused = np.random.default_rng(4), 0
+    for _ in range(20):
+        gold = random.permutation(SORTED)
+        level = 1.5 * gold + random.normal(size=N) + noise * random.normal(size=(T, N))
+        answers = (level > random.normal(0.75, 0.7, (T, 1))).astype(np.int64)
+        accused += len(found("near_copies", passing(answers, gold)))
+    assert accused == 0
 
 
 def test_near_copies_help_nobody_who_knows_each_by_itself() -> None:

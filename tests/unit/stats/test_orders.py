@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.stats.orders import compared, follows_things, order_test
+from pytest_maxrandom.stats.compared import compared, follows_things
+from pytest_maxrandom.stats.orders import order_test
 from tests.unit.stats.test_clustered import lift
 
 if TYPE_CHECKING:
@@ -111,6 +112,10 @@ def test_questions_with_several_right_choices_exchange_their_places() -> None:
         ([*["ab", "bc", "cd", "de", "ef"]], [False] * 5),  # a chain has ends
         ([("x", f"{at}") for at in range(8)], [False] * 8),  # one thing in all pairs
         ([*["ab", "bc", "cd", "de", "ea"], *["vw", "wx", "xv"]], [True] * 5 + [False] * 3),
+        ([*["ab=", "bc=", "cd=", "=de", "ea="]], [True] * 5),  # "=" is "about the same"
+        ([*["ab=?", "bc=?", "?cd=", "de=?", "ea?="], "yn=?"], [True] * 5 + [False]),
+        ([*["ab=", "bc=", "cd=", "de=", "ea="], *["ac", "bd"]], [True] * 7),
+        ([("x", f"{at}", f"{(at + 1) % 8}") for at in range(8)], [True] * 8),
         ([], []),
     ],
 )
@@ -118,6 +123,36 @@ def test_things_recur_where_each_occurs_in_several_sets(
     offered: list[tuple[str, ...]], marks: list[bool]
 ) -> None:
     assert compared(offered).tolist() == marks
+
+
+def closest(strength: np.ndarray, sets: Sequence[tuple[int, ...]], same: int) -> list[int]:
+    """Return what is first, and 9 of as many sets whose first two things are closest."""
+    gaps = [sorted(strength[[*each]])[-1] - sorted(strength[[*each]])[-2] for each in sets]
+    near = np.argsort(gaps)[:same].tolist()
+    own = [max(each, key=strength.__getitem__) for each in sets]
+    return [9 if at in near else each for at, each in enumerate(own)]
+
+
+@pytest.mark.parametrize("sets", [PAIRS, TRIPLES])
+def test_about_the_same_is_right_of_as_many_questions_whose_things_are_closest(
+    sets: list[tuple[int, ...]],
+) -> None:
+    generator = np.random.default_rng(8)
+    offered = [tuple(generator.permutation([*each, 9]).tolist()) for each in sets]
+    gold = closest(generator.random(5), sets, 3)
+    predictions = [closest(generator.random(5), sets, 2) for _ in range(2)]
+    listed = [(*(each for each in own if each != 9), 9) for own in offered]
+
+    def best(right: list[int]) -> float:
+        return max(lift(places(row, listed), places(right, listed)) for row in predictions)
+
+    drawn = np.array([best(closest(generator.random(5), sets, 3)) for _ in range(4_000)])
+    p = float((drawn >= best(gold) - 1e-12).mean())
+    test = order_test(predictions, gold, offered, permutations=20_000)
+    assert test is not None
+    assert (test.things, test.compared) == (5, len(sets))
+    assert test.best == pytest.approx(best(gold))
+    assert test.p_value == pytest.approx(p, abs=5 * (p * (1 - p) / 3_000) ** 0.5 + 1e-3)
 
 
 def test_without_things_that_recur_there_is_no_test() -> None:
