@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -10,11 +11,12 @@ from pytest_maxrandom.ci.comparison import Comparison, Scope
 from pytest_maxrandom.ci.gate import (
     held_against,
     judge,
+    known_base,
     lines_lost,
-    several,
     unread_base,
     why_fatal,
 )
+from pytest_maxrandom.ci.selection import Selection
 from pytest_maxrandom.ci.watch import Committed, Uncounted, Watch, how_to_commit
 from pytest_maxrandom.errors import GitError, ReportError
 from pytest_maxrandom.host.git import repository
@@ -22,15 +24,16 @@ from pytest_maxrandom.ledger.history import Commit
 from pytest_maxrandom.reports.page.render import headed
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump, load
-from pytest_maxrandom.reports.summary import reserved
+from pytest_maxrandom.reports.summary import not_compared, reserved
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from pytest_maxrandom.ci.gate import Outcome
     from pytest_maxrandom.ci.process import Ran
+    from pytest_maxrandom.host.data import Boundary
     from pytest_maxrandom.host.git import Repository
-    from pytest_maxrandom.record import Reservation, Reserved, RunRecord
+    from pytest_maxrandom.record import NotCompared, Reservation, Reserved, RunRecord
 
 Ledger: TypeAlias = Literal["required", "artifact", "off"]
 """What becomes of tries that no committed ledger counts: they fail the gate, are kept, or pass."""
@@ -57,10 +60,17 @@ class Before:
 
     Parameters
     ----------
-    ref : str
-        The base; empty if there is none.
+    base : str
+        The base as the user says it; see `known_base`.
     suites, arguments : sequence of str
         What pytest is to test, and its other arguments.
+    limits : Boundary
+        What suites may read.
+
+    Attributes
+    ----------
+    ref : str
+        The base; empty if there is none.
 
     Raises
     ------
@@ -68,16 +78,23 @@ class Before:
         If the base cannot be read.
     """
 
-    def __init__(self, ref: str, suites: Sequence[str], arguments: Sequence[str]) -> None:
-        self._ref, self._suites, self._arguments = ref, suites, arguments
+    def __init__(
+        self, base: str, suites: Sequence[str], arguments: Sequence[str], limits: Boundary
+    ) -> None:
+        self.ref = ref = known_base(base, os.environ)
+        self._not_compared: NotCompared | None = (
+            None if ref else ("declined" if base else "unknown")
+        )
+        self._suites, self._arguments = suites, arguments
         self._tree = _tree(required=bool(ref))
         self._committed = Committed(self._tree)
         self._watch = self._comparison = None
         if ref and self._tree is not None:
-            base = Commit(self._tree, ref)
-            self._watch = Watch(self._tree, base)
-            scope = Scope.of(self._tree.root, suites, arguments)
-            self._comparison = Comparison(self._tree, base.commit, scope)
+            commit = Commit(self._tree, ref)
+            self._watch = Watch(self._tree, commit)
+            scope = Scope.of(self._tree.root, suites)
+            selection = Selection(self._tree, commit.commit, suites, arguments, limits)
+            self._comparison = Comparison(self._tree, commit.commit, scope, selection)
 
     def judge(
         self, ran: Ran, files: Mapping[str, Path], fail_on: Collection[Reserved], ledger: Ledger
@@ -97,10 +114,11 @@ class Before:
         judged = Judged(judge(ran.code, run, ", ".join(self._suites)), run, ran.root, said)
         lost = list[str]()
         try:
-            reservations = self._of_base(judged, fail_on)
+            reservations = self._of_base(judged, ran, fail_on)
             if self._watch is not None:
                 lost = self._watch.lost()
-                reservations += self._watch.restarted(run, ran.root) if run else []
+                moved = self._comparison.moved if self._comparison else {}
+                reservations += self._watch.restarted(run, ran.root, moved) if run else []
         except (GitError, OSError) as error:
             return replace(judged, outcome=unread_base(str(error)), recorded=None)
         uncounted = Uncounted()
@@ -110,12 +128,18 @@ class Before:
         for each in reservations:
             if each.kind in ("restarted", "uncounted"):
                 each.fails = each.kind in fail_on
-        if run is not None and reservations:
-            judged.recorded = run = replace(run, reservations=reservations)
+        if run is not None and (reservations or self._not_compared):
+            judged.recorded = run = replace(
+                run, reservations=reservations, not_compared=self._not_compared
+            )
             _write_again(run, files, ran.templates)
         judged.ledger = uncounted.files
-        reasons = [lines_lost(lost, self._ref)] if lost else []
-        reasons += self._unread()
+        reasons = [lines_lost(lost, self.ref)] if lost else []
+        if run is not None and not ran.told:
+            reasons.append(
+                "pytest ran without the gate's own plugin, so nothing tells how it was configured; "
+                "take `-p no:pytest_maxrandom.ci.process` out of its configuration"
+            )
         if ran.shards and not any("--maxrandom-shards" in each for each in self._arguments):
             reasons.append(
                 f"a configuration of pytest has --maxrandom-shards={ran.shards}, whose answers a "
@@ -129,29 +153,24 @@ class Before:
                 reasons.append(judged.said[-1])
         elif reservations and run is not None:
             judged.said.append(reserved(run))
+        if run is not None and run.not_compared:
+            judged.said.append(not_compared(run))
         judged.first = bool(reasons)
         judged.outcome = held_against(judged.outcome, reasons)
         return judged
 
-    def _of_base(self, judged: Judged, fail_on: Collection[Reserved]) -> list[Reservation]:
+    def _of_base(
+        self, judged: Judged, ran: Ran, fail_on: Collection[Reserved]
+    ) -> list[Reservation]:
         """Return what the base's suites hold against a run."""
         if self._comparison is None or self._tree is None:
             return []
         unread = self._comparison.base.unread.items()
-        judged.said += [f"not compared with {self._ref}: {file}: {why}" for file, why in unread]
-        found = self._comparison.reservations(judged.recorded, judged.root, fail_on)
+        judged.said += [f"not compared with {self.ref}: {file}: {why}" for file, why in unread]
+        found = self._comparison.reservations(judged.recorded, ran, fail_on)
         if found:
-            self._tree.check_fork_known(self._ref)
+            self._tree.check_fork_known(self.ref)
         return found
-
-    def _unread(self) -> list[str]:
-        if self._comparison is None or not (unread := self._comparison.base.unread):
-            return []
-        named = several([f"{file}: {why}" for file, why in unread.items()])
-        return [
-            f"what the base claims is not known, because a suite of {self._ref} cannot be read "
-            f"({named}); mend it there, or compare with another base"
-        ]
 
 
 def _tree(*, required: bool) -> Repository | None:

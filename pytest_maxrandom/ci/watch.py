@@ -16,8 +16,11 @@ from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.record import ClaimRecord, Reservation
 from pytest_maxrandom.reports.summary import WITHOUT_MODEL, records
 from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.record import RunRecord
@@ -62,28 +65,48 @@ class Watch:
         """
         return list(dict.fromkeys([*self._before, *self._lost()]))
 
-    def restarted(self, run: RunRecord, rootdir: Path) -> list[Reservation]:
+    def restarted(
+        self,
+        run: RunRecord,
+        rootdir: Path,
+        moved: Mapping[PurePosixPath, Collection[PurePosixPath]] = {},
+    ) -> list[Reservation]:
         """Return the claims on a task of which the base counts tries, and none of them for these.
 
         So it is where so many examples are others that the set is a new one.
+
+        Parameters
+        ----------
+        run : RunRecord
+            What was recorded.
+        rootdir : Path
+            What the files of its ids are relative to.
+        moved : mapping
+            Folders that the suites of a folder came from since the base, from the top folder on.
         """
         found = []
         now = WorkTree(self._tree).files
+        left = {one for one in self._base.folders if not self._has_suites(one.parent)}
         for claim in run.claims:
             digest = claim.validation.digest if claim.validation and claim.tries else None
             folder = (rootdir / claim.id.partition("::")[0]).resolve().parent / FOLDER
             place = _from_root(self._tree, folder)
+            places = {place, *left, *(one / FOLDER for one in moved.get(place.parent, ()))}
             own = next((file.sets[digest] for file in now if digest in file.sets), None)
             before = {
                 row["set"]: tuple(row["examples"])
                 for file in self._base.files
-                if file.folder == place and any(_is_tried(claim, each) for _, each in file.rows)
+                if file.folder in places and any(_is_tried(claim, each) for _, each in file.rows)
                 for _, row in file.rows
                 if row["kind"] == "set" and row["task"] == claim.task
             }
             if own and before and not related(before, own):
                 found.append(Reservation("restarted", claim.id))
         return found
+
+    def _has_suites(self, folder: PurePosixPath) -> bool:
+        root = self._tree.root
+        return any(is_suite(path, root) for path in (root / folder).glob("*.y*ml"))
 
 
 def _is_tried(claim: ClaimRecord, row: Row) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from pytest_maxrandom.ci import actions
-from pytest_maxrandom.ci.gate import discard, known_base, report_files, unread_base
+from pytest_maxrandom.ci.gate import discard, report_files, unread_base
 from pytest_maxrandom.ci.judgement import Before, Judged, Ledger
 from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.errors import GitError
@@ -36,15 +35,16 @@ lines to commit).
 
 What a pull request takes out, excuses or weakens since the base, and tries that no committed ledger
 counts, are reservations: they stand in the headline, which then has no tick. Those of the kinds of
---fail-on fail the gate."""
+--fail-on fail the gate. Of a claim that the run lacks, skips or excuses, pytest is asked what it
+does with it at the base, in a copy of the base's files, where it sets tests up and runs none."""
 _EPILOG = """\
 The exit code is pytest's: 0 if all claims pass, 1 if one fails, 2 if the run was interrupted or a
 suite is wrong, 3 for an internal error, 4 for wrong arguments, 5 if nothing was tested, and 128 + s
 if signal s ended pytest. If pytest ends with 0, the report still decides: the gate returns 1 if a
 claim in it does not hold, 2 if it lacks results, and 5 if there is no claim or no report. It also
 returns 1 if results are simulated, the ledger lost lines since the base or lacks tries of this run,
-a suite of the base cannot be read, or a reservation fails it. The gate runs nothing and returns 2
-if git cannot read the base, or if a file that no gate wrote would be overwritten."""
+or a reservation fails it. The gate runs nothing and returns 2 if git cannot read the base, or if a
+file that no gate wrote would be overwritten."""
 
 _ALLOWED = (
     (
@@ -143,14 +143,14 @@ def run(options: argparse.Namespace) -> str:
     silence, end_of_silence = actions.silence()
     for line in silence:
         print(line, flush=True)
+    limits = _boundary(options)
     try:
-        ref = known_base(options.base_ref, os.environ)
-        before = Before(ref, suites, arguments)
+        before = Before(options.base_ref, suites, arguments, limits)
     except (GitError, OSError, ValueError) as error:
         judged = Judged(unread_base(str(error)))
     else:
-        told = {BASE: ref} if ref else {}
-        with _boundary(options).in_force():
+        told = {BASE: before.ref} if before.ref else {}
+        with limits.in_force():
             ran = run_pytest([*arguments, *own, *suites], told)
         judged = before.judge(ran, files, fail_on, options.ledger)
     outcome = judged.outcome

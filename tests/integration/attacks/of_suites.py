@@ -1,0 +1,345 @@
+"""Attacks on what suites say."""
+
+from __future__ import annotations
+
+from tests.integration.attacks.attack import HOLDS, SUITE, WEAK, YAML, Attack, results
+
+SKIP_WEAK = """
+import pytest
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "weak" in item.name:
+            item.add_marker(pytest.mark.MARK)
+"""
+ASSERTS_LESS = """
+from pytest_maxrandom.claims import verdict
+
+of = verdict.Claim.of
+verdict.Claim.of = lambda *_, **__: of("report")
+"""
+SUITES = [
+    # What suites say.
+    Attack(
+        "a deleted task",
+        "amber",
+        (
+            "1 claim is gone; 2 of 2 claims pass on p_max only",
+            "- 🗑️ `weak[m]` **is gone**",
+            "The full report is a file of this run.",
+        ),
+        by_action=True,
+        sed={YAML: (WEAK, "")},
+    ),
+    Attack(
+        "a deleted suite",
+        "amber",
+        (
+            "2 claims are gone; 1 of 1 claim passes on p_max only",
+            "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
+            "The full report is a file of this run.",
+        ),
+        gone=(YAML,),
+    ),
+    Attack(
+        "a deleted test",
+        "amber",
+        (
+            "1 claim is gone; 2 of 2 claims pass on p_max only",
+            "- 🗑️ `test_by_hand` **is gone**",
+            "The full report is a file of this run.",
+        ),
+        files=HOLDS,
+        gone=("eval_suites/test_by_hand.py",),
+    ),
+    Attack(
+        "a level of .9999",
+        "amber",
+        (
+            "2 claims were weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
+            "The full report is a file of this run.",
+        ),
+        by_action=True,
+        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
+    ),
+    Attack(
+        "a suite that was padded before",
+        "amber",
+        (
+            "2 claims were weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
+            "The full report is a file of this run.",
+        ),
+        base={YAML: f"{SUITE}# {'x' * 1_200_000}\n"},
+        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
+    ),
+    Attack(
+        "a suite behind a link",
+        "amber",
+        (
+            "2 claims were weakened; 5 of 5 claims pass",
+            "**were weakened**: asserts p_max: .9999, before: p_max: .05",
+            "The full report",
+        ),
+        base={"shared/linked.yaml": SUITE},
+        links={"eval_suites/linked.yaml": "../shared/linked.yaml"},
+        files=HOLDS,
+        sed={"shared/linked.yaml": ("p_max: 0.05", "p_max: 0.9999")},
+    ),
+    Attack(
+        "a suite of the base that nobody can read",
+        "amber",
+        (
+            "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
+            "- ❔ `eval_suites/other.maxrandom.yaml` **cannot be compared**: nobody can",
+            "The full report is a file of this run.",
+        ),
+        base={"eval_suites/other.maxrandom.yaml": "models: [\n"},
+        files=HOLDS,
+        gone=("eval_suites/other.maxrandom.yaml",),
+    ),
+    Attack(
+        "no claim is left",
+        "red",
+        (
+            "The gate could not test everything: no claim was found or selected in",
+            "3 claims are gone; no claim was tested.",
+            "- 🗑️ `strong[m]`, `weak[m]`, `test_by_hand` **are gone**",
+        ),
+        gone=(YAML, "eval_suites/test_by_hand.py"),
+    ),
+    Attack(
+        "a suite that cannot be read",
+        "red",
+        (
+            "1 suite could not be read; no claim was tested",
+            "- ⚠️ the full report says what",
+            "The full report is a file of this run.",
+        ),
+        files={YAML: "models: [\n"},
+    ),
+    Attack(
+        "only reported",
+        "amber",
+        (
+            "1 claim was weakened; 2 of 2 claims pass on p_max only, 1 result reported",
+            "- 🔓 `weak[m-0shot]` **was weakened**: asserts nothing, before: p_max: .05",
+            "Best accuracies: 1 between the two baselines.",
+        ),
+        sed={YAML: (WEAK, "  - {name: weak, assert: report}\n")},
+    ),
+    Attack(
+        "xfail",
+        "amber",
+        (
+            "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
+            "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
+            "The full report is a file of this run.",
+        ),
+        sed={YAML: (WEAK, "  - {name: weak, xfail: known}\n")},
+    ),
+    Attack(
+        "xfail by a conftest",
+        "amber",
+        (
+            "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
+            "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
+            "The full report is a file of this run.",
+        ),
+        files={"conftest.py": SKIP_WEAK.replace("MARK", "xfail")},
+    ),
+    Attack(
+        "skips of a conftest",
+        "amber",
+        (
+            "1 claim is skipped now",
+            "`weak[m-0shot]` **is skipped now**",
+            "The full report",
+        ),
+        files={"conftest.py": SKIP_WEAK.replace("MARK", "skip")},
+    ),
+    Attack(
+        "if_missing",
+        "amber",
+        (
+            "1 claim is skipped now; 2 of 3 claims pass on p_max only, 1 was skipped",
+            "- ⏭️ `weak[m]` **is skipped now**",
+            "The full report is a file of this run.",
+        ),
+        sed={YAML: ("name: m, ", "name: m, if_missing: elsewhere, ")},
+        files={
+            "results.csv": "\n".join(
+                line for line in results().splitlines() if ",weak," not in line
+            )
+            + "\n"
+        },
+    ),
+    Attack(
+        "red flags are ignored",
+        "amber",
+        (
+            "2 claims were weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: a red flag does",
+            "The full report is a file of this run.",
+        ),
+        files=HOLDS,
+        sed={YAML: ("p_max: 0.05", "p_max: 0.05, red_flags: ignore")},
+    ),
+    Attack(
+        "the results of another task",
+        "amber",
+        (
+            "1 claim was weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `weak[m-0shot]` **was weakened**: the results of another task or model",
+            "The full report is a file of this run.",
+        ),
+        sed={YAML: (WEAK, "  - {name: weak, in_results: strong}\n")},
+    ),
+    Attack(
+        "a smaller t is stated",
+        "amber",
+        (
+            "1 claim was weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `weak[m-0shot]` **was weakened**: the stated t is smaller",
+            "The full report is a file of this run.",
+        ),
+        base={YAML: SUITE.replace("{name: weak}", "{name: weak, t: 500}")},
+        files=HOLDS,
+        sed={
+            YAML: ("t: 500", "t: 3"),
+        },
+    ),
+    Attack(
+        "a conftest asserts less than the suite",
+        "amber",
+        (
+            "2 claims were weakened; 1 of 1 claim passes on p_max only, 2 results reported",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: the run asserted",
+            "Best accuracies: 1 above the maximum random baseline and 1 between the two",
+        ),
+        files={"conftest.py": ASSERTS_LESS},
+    ),
+    Attack(
+        "a suite that moved",
+        "red",
+        (
+            "1 of 3 claims fails, 2 pass on p_max only",
+            "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
+            "The full report is a file of this run.",
+        ),
+        files={"eval_suites/deeper/claims.yaml": SUITE.replace("../results", "../../results")},
+        gone=(YAML,),
+    ),
+    Attack(
+        "a suite that moved and claims less",
+        "amber",
+        (
+            "2 claims were weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max: .99,",
+            "The full report is a file of this run.",
+        ),
+        files={
+            "eval_suites/deeper/claims.yaml": SUITE.replace("../results", "../../results").replace(
+                "0.05", "0.99"
+            )
+        },
+        gone=(YAML,),
+    ),
+    Attack(
+        "a suite becomes a link to a weaker one",
+        "amber",
+        (
+            "2 claims were weakened; 3 of 3 claims pass",
+            "**were weakened**: asserts p_max: .9999, before: p_max: .05",
+            "The full report",
+        ),
+        base={"shared/weaker.yaml": SUITE.replace("0.05", "0.9999")},
+        gone=(YAML,),
+        files=HOLDS,
+        new_links={YAML: "../shared/weaker.yaml"},
+    ),
+    Attack(
+        "two copies in place of a suite",
+        "amber",
+        (
+            "2 claims are gone; 5 of 5 claims pass on p_max only",
+            "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
+            "The full report is a file of this run.",
+        ),
+        gone=(YAML,),
+        files={
+            **HOLDS,
+            "eval_suites/one.yaml": SUITE.replace("0.05", "0.9999"),
+            "eval_suites/two.yaml": SUITE.replace("0.05", "0.9999"),
+        },
+    ),
+    Attack(
+        "a suite in a folder that is not searched",
+        "amber",
+        (
+            "2 claims are gone; 1 of 1 claim passes on p_max only",
+            "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
+            "The full report is a file of this run.",
+        ),
+        gone=(YAML,),
+        files={**HOLDS, "eval_suites/build/claims.yaml": SUITE.replace("0.05", "0.9999")},
+    ),
+    Attack(
+        "a suite with another suffix",
+        "amber",
+        (
+            "2 claims were weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
+            "The full report is a file of this run.",
+        ),
+        gone=(YAML,),
+        files={**HOLDS, "eval_suites/claims.yml": SUITE.replace("0.05", "0.9999")},
+    ),
+    Attack(
+        "norecursedirs",
+        "red",
+        (
+            "The gate failed: strong[m], weak[m] are deselected",
+            "2 claims are deselected; 3 of 3 claims pass",
+            "`strong[m]`, `weak[m]` **are deselected**",
+        ),
+        base={"eval_suites/deeper/claims.yaml": SUITE.replace("../", "../../")},
+        files={**HOLDS, "pytest.ini": "[pytest]\nnorecursedirs = deeper\n"},
+    ),
+    Attack(
+        "a claim of another name",
+        "amber",
+        (
+            "1 claim is gone; 2 of 2 claims pass on p_max only, 1 result reported",
+            "- 🗑️ `weak[m]` **is gone**",
+            "Best accuracies: 1 above the maximum random baseline.",
+        ),
+        files=HOLDS,
+        sed={YAML: (WEAK, "  - {name: feeble, in_results: weak, assert: report}\n")},
+    ),
+    Attack(
+        "a suite of the base that nobody can read is mended",
+        "amber",
+        (
+            "2 claims cannot be compared; 3 of 3 claims pass on p_max only",
+            "- ❔ `strong[m-0shot]`, `weak[m-0shot]` **cannot be compared**: nobody can",
+            "The full report is a file of this run.",
+        ),
+        by_action=True,
+        base={YAML: "models: [\n"},
+        files={**HOLDS, YAML: SUITE},
+    ),
+    Attack(
+        "a suite of the base that nobody can read is mended, where that is fatal",
+        "red",
+        (
+            "The gate failed: strong[m-0shot], weak[m-0shot] cannot be compared",
+            "2 claims cannot be compared; 3 of 3 claims pass on p_max only.",
+            "- ❔ `strong[m-0shot]`, `weak[m-0shot]` **cannot be compared**: nobody can",
+        ),
+        base={YAML: "models: [\n"},
+        files={**HOLDS, YAML: SUITE},
+        arguments=("--base-ref=base", "--fail-on=uncompared"),
+    ),
+]
