@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_maxrandom.reports.changes import bounds_less
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from pytest_maxrandom.record import Reserved, Weaker
@@ -53,20 +53,22 @@ class HandWritten:
     """Whether its code may excuse or skip it when it is called; marks are pytest's to evaluate."""
 
 
-def hand_written(path: Path, root: Path) -> Iterator[HandWritten]:
+def hand_written(path: Path, root: Path, known: Collection[Path]) -> Iterator[HandWritten]:
     """Yield the tests of a module that take the fixture, by themselves or through another one.
 
     Parameters
     ----------
     root : Path
         The folder that all code of the repository lies in.
+    known : collection of Path
+        The repository's files: what git ignores is not compared.
 
     Raises
     ------
     SyntaxError, ValueError, OSError
         If it cannot be read.
     """
-    module = _Module(path, root)
+    module = _Module(path, root, known)
     for name, function, above in module.tests:
         body = "\n".join(map(ast.unparse, function.body))
         checks, computed = _checks(function, module.constants)
@@ -126,8 +128,8 @@ def bounds_of(stated: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Module:
-    def __init__(self, path: Path, root: Path) -> None:
-        self._path, self._root = path, root
+    def __init__(self, path: Path, root: Path, known: Collection[Path]) -> None:
+        self._path, self._root, self._known = path, root, known
         self.tree = ast.parse(path.read_bytes())
         self._folders = [one for one in path.parents if one == root or root in one.parents]
 
@@ -227,7 +229,7 @@ class _Module:
             for folder in (*self._folders, self._root / "src"):
                 for end in ends if name.strip("/") and "\0" not in name else ():
                     found = folder / end.lstrip("/")
-                    if ".." not in found.parts and found.is_file():
+                    if ".." not in found.parts and found in self._known and found.is_file():
                         yield found
 
 

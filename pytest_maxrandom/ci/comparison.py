@@ -97,9 +97,9 @@ class Comparison:
         files = [*map(PurePosixPath, tree.files_at(commit))]
         with tempfile.TemporaryDirectory() as folder:
             files += tree.write_files(commit, Path(folder), _STATING)
-            self.base = stated_in(Path(folder), (file for file in files if file in scope))
-        here = (PurePosixPath(path.relative_to(tree.root).as_posix()) for path in tree.files())
-        self.now = stated_in(tree.root, (file for file in here if file in scope))
+            self.base = stated_in(Path(folder), filter(scope.__contains__, files), files)
+        here = [PurePosixPath(path.relative_to(tree.root).as_posix()) for path in tree.files()]
+        self.now = stated_in(tree.root, filter(scope.__contains__, here), here)
 
     def reservations(
         self,

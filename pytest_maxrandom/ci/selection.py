@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -109,7 +109,7 @@ class Selection:
         arguments = [each.replace(str(root), str(top)) for each in self._arguments]
         paths = os.environ.get("PYTHONPATH", "").replace(str(root), str(top))
         file = top.parent / ".told"
-        limits = type(self._limits)(top, self._limits.variables, (*self._limits.places, str(root)))
+        limits = replace(self._limits, root=top, places=(*self._limits.places, str(root)))
         with limits.in_force():
             subprocess.run(
                 [sys.executable, "-m", "pytest", "-p", __name__, *arguments, *_AS_THE_BASE,

@@ -25,7 +25,7 @@ from pytest_maxrandom.suite.recorded import at_shots
 from pytest_maxrandom.tasks.load import members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from pytest_maxrandom.record import Severity
@@ -94,7 +94,7 @@ class Found:
     """Suites that could not be read, with the first reason."""
 
 
-def stated_in(root: Path, files: Iterable[PurePosixPath]) -> Found:
+def stated_in(root: Path, files: Iterable[PurePosixPath], known: Iterable[PurePosixPath]) -> Found:
     """Read what suites, and hand-written claims, state.
 
     Parameters
@@ -103,7 +103,10 @@ def stated_in(root: Path, files: Iterable[PurePosixPath]) -> Found:
         What the paths are relative to.
     files : iterable of PurePosixPath
         Any; those that are neither suites nor modules of tests are passed over.
+    known : iterable of PurePosixPath
+        All files of the repository, which the code of tests may import or read.
     """
+    whole = {root / each for each in known}
     found, unread = list[Stated](), dict[PurePosixPath, str]()
     for file in files:
         path = root / file
@@ -111,7 +114,7 @@ def stated_in(root: Path, files: Iterable[PurePosixPath]) -> Found:
             if is_suite(path, root):
                 found += _of_suite(path, file)
             elif _TEST_FILE.fullmatch(file.name):
-                found += _by_hand(path, root, file)
+                found += _by_hand(path, root, file, whole)
         except (MaxRandomError, OSError, ValueError, SyntaxError, RecursionError) as error:
             unread[file] = str(error).partition("\n")[0].replace(f"{root}{os.sep}", "")
     return Found(found, unread)
@@ -206,9 +209,11 @@ def _said(file: PurePosixPath, said: dict[str, Any], assertion: Any) -> dict[str
     }
 
 
-def _by_hand(path: Path, root: Path, file: PurePosixPath) -> Iterator[Stated]:
+def _by_hand(
+    path: Path, root: Path, file: PurePosixPath, known: Collection[Path]
+) -> Iterator[Stated]:
     """Yield the tests that make claims by hand."""
-    for one in hand_written(path, root):
+    for one in hand_written(path, root, known):
         yield Stated(
             file=file,
             name=one.name,

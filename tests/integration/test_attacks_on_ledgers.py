@@ -28,20 +28,33 @@ prompts: {{shots: 0, count: 2, instructions: ["", "Say:\\n"]}}
 assert: report
 """
 HOME = "eval_suites/demo"
-ANIMALS = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay", "koi", "lynx"]
+SENTENCES = """\
+Which animals usually sleep through the whole winter?
+Do penguins usually fly from one island to another?
+Is bread usually baked with yeast, flour and water?
+Does a violin usually have exactly four strings?
+Can trains usually stop within a few metres of a signal?
+Are deserts usually colder than forests after sunset?
+Would a lawyer usually charge by the hour in this town?
+Has every bicycle usually got brakes at both of its wheels?
+Should a cake usually cool down before anybody cuts it?
+Will tides usually rise twice between one noon and the next?
+Must guests usually leave their shoes beside this door?
+Have old maps usually shown the north at their upper edge?
+"""
 
 
 def questions(text: str) -> str:
     rows = [
-        {"input": text.format(one), "choices": ["Yes", "No"], "answer": number % 2}
-        for number, one in enumerate(ANIMALS)
+        {"input": one, "choices": ["Yes", "No"], "answer": number % 2}
+        for number, one in enumerate(text.splitlines())
     ]
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
 
-ASKED = questions("Does the {} that we saw yesterday live in water?")
-REWORDED = questions("Does the {} that you saw yesterday live in water?")
-OTHERS = questions("{} or not: which of these answers would you give, and why?")
+ASKED = questions(SENTENCES)
+REWORDED = questions(SENTENCES.replace("usually", "mostly"))
+OTHERS = questions("".join(f"{one} or not, and why?\n" for one in "abcdefghijkl"))
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +113,12 @@ def ignored(folder: Path) -> None:
     (folder / ".gitignore").write_text(f"{FOLDER}/\n.maxrandom/\nmaxrandom-report/\n")
 
 
+def skipped(folder: Path) -> None:
+    (folder / "conftest.py").write_text(
+        "import pytest\n\ndef pytest_runtest_setup(item):\n    pytest.skip('no')\n"
+    )
+
+
 @dataclass(frozen=True)
 class LedgerAttack:
     """What is changed in the work tree, and what must be seen."""
@@ -120,6 +139,7 @@ LEDGER_ATTACKS = [
     LedgerAttack(moved, "amber", (ANEW, "counts its tries anew", "")),
     LedgerAttack(moved_without, "red", ("the ledger lost", ANEW, "counts its tries anew")),
     LedgerAttack(cut, "red", ("the ledger lost", "", "")),
+    LedgerAttack(skipped, "amber", ("1 claim is skipped now", "**is skipped now**", "")),
     LedgerAttack(ignored, "red", ("the ledger lost", "", "")),
 ]  # fmt: skip
 

@@ -50,7 +50,8 @@ def compared(folder: Path, before: dict[str, str], now: dict[str, str]) -> list[
         for file, text in files.items():
             (folder / name).mkdir(exist_ok=True)
             (folder / name / file).write_text(text)
-        stated = stated_in(folder / name, [PurePosixPath("test_claims.py")])
+        known = [PurePosixPath(file) for file in files]
+        stated = stated_in(folder / name, [PurePosixPath("test_claims.py")], known)
         assert stated.unread == {}
         found.append(stated.claims[0].numbers)
     return [(kind, *weaker) for kind, weaker, _, _ in asks_less(found[1], found[0])]
@@ -105,11 +106,14 @@ def test_what_computes_a_threshold_is_followed_through_imports_and_names_of_file
     assert compared(tmp_path, files(COMPUTES), files(COMPUTES, level="MOST = 0.5\n")) == anew
     assert compared(tmp_path, files(READS), files(READS, told="0.5")) == anew
     assert compared(tmp_path, files(COMPUTES), files(COMPUTES, level="MOST = 0.05  # \n")) == []
+    (tmp_path / "now" / "level.json").write_text("{}")  # which git ignores
+    named = files(COMPUTES + "    open('level.json')\n")
+    assert compared(tmp_path, named, named) == []
 
 
 def test_a_name_that_is_given_twice_is_no_literal(tmp_path: Path) -> None:
     path = tmp_path / "test_claims.py"
     path.write_text(f"{HEAD}P = 0.5\n{NAMED}")
-    (found,) = hand_written(path, tmp_path)
+    (found,) = hand_written(path, tmp_path, [])
     assert found.checks == ({"t": 10, "chance": Fraction(1, 2), "p_max": COMPUTED},)
     assert found.code
