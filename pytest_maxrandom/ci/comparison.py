@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.record import Record, Reserved, RunRecord, Weaker
 
-_NOT_SEARCHED = frozenset(("build", "dist", "node_modules", "venv"))
-"""Folders that pytest passes over, as it does those whose names begin with a dot."""
 _RECORDS = {
     "label_bias": "label_bias",
     "replicates": "replicates",
@@ -62,14 +60,18 @@ class Scope:
     def of(cls, root: Path, suites: Iterable[str]) -> Scope:
         """Read what the gate is called with; what lies outside of the work tree is left out."""
         here = root.resolve()
-        found = (Path(each.partition("::")[0]).resolve() for each in suites)
-        inside = (each.relative_to(here) for each in found if each.is_relative_to(here))
+        named = [Path.cwd() / each.partition("::")[0] for each in suites]
+        # As they are written, too: where a link leads, the work tree says, and not the base.
+        found = [Path(os.path.normpath(each)) for each in named] + [
+            each.resolve() for each in named
+        ]
+        inside = dict.fromkeys(
+            each.relative_to(here) for each in found if each.is_relative_to(here)
+        )
         return cls(root, [PurePosixPath(each.as_posix()) for each in inside])
 
     def __contains__(self, file: PurePosixPath) -> bool:
-        return any(file.is_relative_to(each) for each in self.suites) and not any(
-            part.startswith(".") or part in _NOT_SEARCHED for part in file.parent.parts
-        )
+        return any(file.is_relative_to(each) for each in self.suites)
 
 
 class Comparison:
@@ -98,7 +100,8 @@ class Comparison:
         with tempfile.TemporaryDirectory() as folder:
             files += tree.write_files(commit, Path(folder), _STATING)
             self.base = stated_in(Path(folder), filter(scope.__contains__, files), files)
-        here = [PurePosixPath(path.relative_to(tree.root).as_posix()) for path in tree.files()]
+        paths = [each for path in tree.files() for each in _behind(path)]
+        here = [PurePosixPath(path.relative_to(tree.root).as_posix()) for path in paths]
         self.now = stated_in(tree.root, filter(scope.__contains__, here), here)
 
     def reservations(
@@ -221,6 +224,13 @@ class Comparison:
         known = {(each.file, each.name) for each in self.base.claims}
         moved = [now for now in alike if (now.file, now.name) not in known]
         return moved[0] if len(moved) == 1 else None
+
+
+def _behind(path: Path) -> list[Path]:
+    """Return the files of a folder that a link leads to; what is no such link itself."""
+    if not (path.is_symlink() and path.is_dir()):
+        return [path]
+    return [found for found in path.rglob("*") if found.is_file()]
 
 
 class _Tested:

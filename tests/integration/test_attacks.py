@@ -14,6 +14,7 @@ import pytest
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.results import load_untrusted
+from tests.integration.attacks.of_places import PLACES
 from tests.integration.attacks.of_runs import RUNS
 from tests.integration.attacks.of_selection import SELECTION
 from tests.integration.attacks.of_suites import SUITES
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tests.integration.attacks.attack import Attack
     from tests.unit.ci.server import Server
 
-ATTACKS = [*RUNS, *SELECTION, *SUITES, *BY_HAND_TESTS]
+ATTACKS = [*RUNS, *SELECTION, *SUITES, *PLACES, *BY_HAND_TESTS]
 EVENT = {"pull_request": {"number": 7, "head": {"sha": SHA}}}
 
 

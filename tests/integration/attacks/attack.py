@@ -5,6 +5,7 @@ An honest gate is red here: one claim of the base does not hold.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -86,6 +87,8 @@ class Attack:
         git(folder, "switch", "--quiet", "--create", "work")
         for name in self.gone:
             (folder / name).unlink()
+            with suppress(OSError):
+                (folder / name).parent.rmdir()
         write(folder, self.files)
         for name, target in self.new_links.items():
             (folder / name).symlink_to(target)

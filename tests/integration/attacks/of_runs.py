@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.integration.attacks.attack import HOLDS, WEAK, YAML, Attack
+from tests.integration.attacks.attack import HOLDS, SUITE, WEAK, YAML, Attack
 
 REPORTED_AS_PASSED = """
 import pytest
@@ -37,7 +37,21 @@ def maxrandom(maxrandom):
     maxrandom.check = lambda **told: check(**{**told, "p_max": 0.9})
     return maxrandom
 """
+HIDDEN = {".ci/eval_suites/claims.yaml": SUITE.replace("../", "../../")}
 RUNS = [
+    Attack(
+        "a weaker suite in a hidden folder that the gate is called with",
+        "amber",
+        (
+            "2 claims were weakened; 5 of 5 claims pass",
+            "`strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max: .9999,",
+            "The full report",
+        ),
+        base=HIDDEN,
+        files=HOLDS,
+        sed={".ci/eval_suites/claims.yaml": ("p_max: 0.05", "p_max: 0.9999")},
+        arguments=("--base-ref=base", "--suites=.ci/eval_suites"),
+    ),
     Attack(
         "an honest gate",
         "red",

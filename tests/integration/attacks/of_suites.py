@@ -32,16 +32,6 @@ SUITES = [
         sed={YAML: (WEAK, "")},
     ),
     Attack(
-        "a deleted suite",
-        "amber",
-        (
-            "2 claims are gone; 1 of 1 claim passes on p_max only",
-            "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
-            "The full report is a file of this run.",
-        ),
-        gone=(YAML,),
-    ),
-    Attack(
         "a deleted test",
         "amber",
         (
@@ -62,42 +52,6 @@ SUITES = [
         ),
         by_action=True,
         sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
-    ),
-    Attack(
-        "a suite that was padded before",
-        "amber",
-        (
-            "2 claims were weakened; 3 of 3 claims pass on p_max only",
-            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "The full report is a file of this run.",
-        ),
-        base={YAML: f"{SUITE}# {'x' * 1_200_000}\n"},
-        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
-    ),
-    Attack(
-        "a suite behind a link",
-        "amber",
-        (
-            "2 claims were weakened; 5 of 5 claims pass",
-            "**were weakened**: asserts p_max: .9999, before: p_max: .05",
-            "The full report",
-        ),
-        base={"shared/linked.yaml": SUITE},
-        links={"eval_suites/linked.yaml": "../shared/linked.yaml"},
-        files=HOLDS,
-        sed={"shared/linked.yaml": ("p_max: 0.05", "p_max: 0.9999")},
-    ),
-    Attack(
-        "a suite of the base that nobody can read",
-        "amber",
-        (
-            "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
-            "- ❔ `eval_suites/other.maxrandom.yaml` **cannot be compared**: nobody can",
-            "The full report is a file of this run.",
-        ),
-        base={"eval_suites/other.maxrandom.yaml": "models: [\n"},
-        files=HOLDS,
-        gone=("eval_suites/other.maxrandom.yaml",),
     ),
     Attack(
         "no claim is left",
@@ -221,93 +175,6 @@ SUITES = [
         files={"conftest.py": ASSERTS_LESS},
     ),
     Attack(
-        "a suite that moved",
-        "red",
-        (
-            "1 of 3 claims fails, 2 pass on p_max only",
-            "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "The full report is a file of this run.",
-        ),
-        files={"eval_suites/deeper/claims.yaml": SUITE.replace("../results", "../../results")},
-        gone=(YAML,),
-    ),
-    Attack(
-        "a suite that moved and claims less",
-        "amber",
-        (
-            "2 claims were weakened; 3 of 3 claims pass on p_max only",
-            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max: .99,",
-            "The full report is a file of this run.",
-        ),
-        files={
-            "eval_suites/deeper/claims.yaml": SUITE.replace("../results", "../../results").replace(
-                "0.05", "0.99"
-            )
-        },
-        gone=(YAML,),
-    ),
-    Attack(
-        "a suite becomes a link to a weaker one",
-        "amber",
-        (
-            "2 claims were weakened; 3 of 3 claims pass",
-            "**were weakened**: asserts p_max: .9999, before: p_max: .05",
-            "The full report",
-        ),
-        base={"shared/weaker.yaml": SUITE.replace("0.05", "0.9999")},
-        gone=(YAML,),
-        files=HOLDS,
-        new_links={YAML: "../shared/weaker.yaml"},
-    ),
-    Attack(
-        "two copies in place of a suite",
-        "amber",
-        (
-            "2 claims are gone; 5 of 5 claims pass on p_max only",
-            "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
-            "The full report is a file of this run.",
-        ),
-        gone=(YAML,),
-        files={
-            **HOLDS,
-            "eval_suites/one.yaml": SUITE.replace("0.05", "0.9999"),
-            "eval_suites/two.yaml": SUITE.replace("0.05", "0.9999"),
-        },
-    ),
-    Attack(
-        "a suite in a folder that is not searched",
-        "amber",
-        (
-            "2 claims are gone; 1 of 1 claim passes on p_max only",
-            "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
-            "The full report is a file of this run.",
-        ),
-        gone=(YAML,),
-        files={**HOLDS, "eval_suites/build/claims.yaml": SUITE.replace("0.05", "0.9999")},
-    ),
-    Attack(
-        "a suite with another suffix",
-        "amber",
-        (
-            "2 claims were weakened; 3 of 3 claims pass on p_max only",
-            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "The full report is a file of this run.",
-        ),
-        gone=(YAML,),
-        files={**HOLDS, "eval_suites/claims.yml": SUITE.replace("0.05", "0.9999")},
-    ),
-    Attack(
-        "norecursedirs",
-        "red",
-        (
-            "The gate failed: strong[m], weak[m] are deselected",
-            "2 claims are deselected; 3 of 3 claims pass",
-            "`strong[m]`, `weak[m]` **are deselected**",
-        ),
-        base={"eval_suites/deeper/claims.yaml": SUITE.replace("../", "../../")},
-        files={**HOLDS, "pytest.ini": "[pytest]\nnorecursedirs = deeper\n"},
-    ),
-    Attack(
         "a claim of another name",
         "amber",
         (
@@ -317,29 +184,5 @@ SUITES = [
         ),
         files=HOLDS,
         sed={YAML: (WEAK, "  - {name: feeble, in_results: weak, assert: report}\n")},
-    ),
-    Attack(
-        "a suite of the base that nobody can read is mended",
-        "amber",
-        (
-            "2 claims cannot be compared; 3 of 3 claims pass on p_max only",
-            "- ❔ `strong[m-0shot]`, `weak[m-0shot]` **cannot be compared**: nobody can",
-            "The full report is a file of this run.",
-        ),
-        by_action=True,
-        base={YAML: "models: [\n"},
-        files={**HOLDS, YAML: SUITE},
-    ),
-    Attack(
-        "a suite of the base that nobody can read is mended, where that is fatal",
-        "red",
-        (
-            "The gate failed: strong[m-0shot], weak[m-0shot] cannot be compared",
-            "2 claims cannot be compared; 3 of 3 claims pass on p_max only.",
-            "- ❔ `strong[m-0shot]`, `weak[m-0shot]` **cannot be compared**: nobody can",
-        ),
-        base={YAML: "models: [\n"},
-        files={**HOLDS, YAML: SUITE},
-        arguments=("--base-ref=base", "--fail-on=uncompared"),
     ),
 ]
