@@ -13,6 +13,7 @@ from pytest_maxrandom.ledger import FOLDER
 from pytest_maxrandom.ledger.history import Commit, File, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import ClaimKey, TriesOfClaim, Try, linked, related
 from pytest_maxrandom.ledger.losses import lost
+from pytest_maxrandom.ledger.questions import explained
 from pytest_maxrandom.record import ClaimRecord, Reservation
 from pytest_maxrandom.reports.summary import WITHOUT_MODEL, records
 from pytest_maxrandom.reports.text import visible
@@ -100,7 +101,10 @@ class Watch:
                 for _, row in file.rows
                 if row["kind"] == "set" and row["task"] == claim.task
             }
-            if own and before and not related(before, own):
+            here = [file for file in now if file.folder == place]
+            sets = before | {name: each for file in here for name, each in file.sets.items()}
+            known = explained([*self._base.files, *here])
+            if own and before and before.keys().isdisjoint(related(sets, own, known)):
                 found.append(Reservation("restarted", claim.id))
         return found
 
@@ -195,7 +199,7 @@ class Committed:
         files = [file for file in self._files if file.folder == place]
         sets = {name: examples for file in files for name, examples in file.sets.items()}
         own = sets.get(claim.validation.digest or "") if claim.validation else None
-        near = related(sets, own) if own else {}
+        near = related(sets, own, explained(files)) if own else {}
         by_claim: dict[ClaimKey, TriesOfClaim] = {}
         for file in files:
             for _, row in [] if file.sets.keys().isdisjoint(near) else file.rows:

@@ -88,7 +88,9 @@ def gate(
     run = load_untrusted(json) if json.exists() else None
     notice = outputs.read_text().partition("notice<<")[2].split("\n")[1]
     failed = "The run failed" if code and run is None else ""
-    text = comment(run, None, outcome=notice or failed, key="gate")
+    text = comment(
+        run, None, outcome=notice or failed, key="gate", report="https://github.test/runs/20"
+    )
     return Seen(code, "".join(capfd.readouterr()), text)
 
 

@@ -156,3 +156,18 @@ def test_the_colour_and_the_first_lines_where_a_ledger_is_attacked(
     commit(folder)
     seen: Seen = gate(folder, capfd, "--base-ref=base", "--ledger=off", *attack.arguments)
     seen.check(attack)
+
+
+def test_reworded_questions_are_counted_once_their_lines_are_committed(
+    tried: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "repository"
+    shutil.copytree(tried, folder)
+    reworded(folder)
+    commit(folder)
+    seen = gate(folder, capfd, "--base-ref=base")
+    assert seen.colour == "red"
+    assert "has tries in no committed ledger" in seen.lines[0]
+    commit(folder)
+    seen = gate(folder, capfd, "--base-ref=base")
+    assert (seen.code, seen.colour) == (0, "green"), seen.out

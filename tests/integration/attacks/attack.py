@@ -87,10 +87,10 @@ class Attack:
         git(folder, "switch", "--quiet", "--create", "work")
         for name in self.gone:
             (folder / name).unlink()
-            with suppress(OSError):
-                (folder / name).parent.rmdir()
         write(folder, self.files)
         for name, target in self.new_links.items():
+            with suppress(OSError):  # an empty folder, which the link takes the place of
+                (folder / name).rmdir()
             (folder / name).symlink_to(target)
         for name, (old, new) in self.sed.items():
             text = (folder / name).read_text()

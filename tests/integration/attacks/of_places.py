@@ -11,7 +11,7 @@ PLACES = [
         (
             "2 claims are gone; 1 of 1 claim passes on p_max only",
             "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         gone=(YAML,),
     ),
@@ -21,7 +21,7 @@ PLACES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base={YAML: f"{SUITE}# {'x' * 1_200_000}\n"},
         sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
@@ -32,7 +32,7 @@ PLACES = [
         (
             "2 claims were weakened; 5 of 5 claims pass",
             "**were weakened**: asserts p_max: .9999, before: p_max: .05",
-            "The full report",
+            "[Full report]",
         ),
         base={"shared/linked.yaml": SUITE},
         links={"eval_suites/linked.yaml": "../shared/linked.yaml"},
@@ -45,7 +45,7 @@ PLACES = [
         (
             "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
             "- ❔ `eval_suites/other.maxrandom.yaml` **cannot be compared**: nobody can",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base={"eval_suites/other.maxrandom.yaml": "models: [\n"},
         files=HOLDS,
@@ -57,7 +57,7 @@ PLACES = [
         (
             "1 of 3 claims fails, 2 pass on p_max only",
             "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={"eval_suites/deeper/claims.yaml": SUITE.replace("../results", "../../results")},
         gone=(YAML,),
@@ -68,7 +68,7 @@ PLACES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max: .99,",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={
             "eval_suites/deeper/claims.yaml": SUITE.replace("../results", "../../results").replace(
@@ -83,7 +83,7 @@ PLACES = [
         (
             "2 claims were weakened; 3 of 3 claims pass",
             "**were weakened**: asserts p_max: .9999, before: p_max: .05",
-            "The full report",
+            "[Full report]",
         ),
         base={"shared/weaker.yaml": SUITE.replace("0.05", "0.9999")},
         gone=(YAML,),
@@ -96,7 +96,7 @@ PLACES = [
         (
             "2 claims were weakened; 5 of 5 claims pass",
             "`strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max: .9999,",
-            "The full report",
+            "[Full report]",
         ),
         base={"shared/suites/claims.yaml": SUITE.replace("../", "../../")},
         links={"eval_suites/linked": "../shared/suites"},
@@ -107,9 +107,9 @@ PLACES = [
         "the folder of the suites becomes a link",
         "amber",
         (
-            "3 claims are gone; 2 of 2 claims pass",
-            "`strong[m]`, `weak[m]`, `test_by_hand` **are gone**",
-            "The full report",
+            "1 claim is gone, 2 were weakened; 2 of 2 claims pass",
+            "`test_by_hand` **is gone**",
+            "**were weakened**: asserts p_max: .9999, before: p_max: .05",
         ),
         gone=(YAML, TEST),
         files={**HOLDS, "other/claims.yaml": SUITE.replace("0.05", "0.9999")},
@@ -121,7 +121,7 @@ PLACES = [
         (
             "2 claims are gone; 5 of 5 claims pass on p_max only",
             "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         gone=(YAML,),
         files={
@@ -147,7 +147,7 @@ PLACES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         gone=(YAML,),
         files={**HOLDS, "eval_suites/claims.yml": SUITE.replace("0.05", "0.9999")},
@@ -169,7 +169,7 @@ PLACES = [
         (
             "2 claims cannot be compared; 3 of 3 claims pass on p_max only",
             "- ❔ `strong[m-0shot]`, `weak[m-0shot]` **cannot be compared**: nobody can",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         by_action=True,
         base={YAML: "models: [\n"},

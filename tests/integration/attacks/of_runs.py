@@ -45,7 +45,7 @@ RUNS = [
         (
             "2 claims were weakened; 5 of 5 claims pass",
             "`strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max: .9999,",
-            "The full report",
+            "[Full report]",
         ),
         base=HIDDEN,
         files=HOLDS,
@@ -58,7 +58,7 @@ RUNS = [
         (
             "1 of 3 claims fails, 2 pass on p_max only",
             "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         by_action=True,
     ),
@@ -67,7 +67,7 @@ RUNS = [
         "green",
         (
             "3 of 3 claims pass on p_max only",
-            "The full report is a file of this run.",
+            "[Full report]",
             "| result | claim",
         ),
         files=HOLDS,
@@ -79,7 +79,7 @@ RUNS = [
         (
             "1 of 3 claims fails, 2 pass on p_max only",
             "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         by_action=True,
         files={"conftest.py": NOTHING_FAILS},
@@ -90,7 +90,7 @@ RUNS = [
         (
             "1 of 3 claims fails, 2 pass on p_max only",
             "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={"conftest.py": REPORTED_AS_PASSED},
     ),
@@ -100,7 +100,7 @@ RUNS = [
         (
             "ended early; 1 of 2 claims was not run, 1 passes on p_max only",
             "**⚠️ The run ended early: 1 test has no result.**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={"conftest.py": ENDS.replace("END", "pytest.exit('done', returncode=0)")},
     ),
@@ -110,7 +110,7 @@ RUNS = [
         (
             "interrupted; 1 of 2 claims was not run, 1 passes on p_max only",
             "**⚠️ The run was interrupted: 1 test has no result.**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={"conftest.py": ENDS.replace("END", "raise KeyboardInterrupt")},
     ),
@@ -119,7 +119,7 @@ RUNS = [
         "red",
         (
             "The gate could not test everything: pytest ended without a report, as with",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={"conftest.py": ENDS.replace("END", "os._exit(0)")},
     ),
@@ -139,7 +139,7 @@ RUNS = [
         "red",
         (
             "The gate could not test everything: pytest got wrong arguments, or lost the",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={"pytest.ini": "[pytest]\naddopts = -p no:maxrandom\n"},
     ),
@@ -148,7 +148,7 @@ RUNS = [
         "red",
         (
             "The gate could not test everything: pytest ended without a report, as with",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={"pytest.ini": "[pytest]\naddopts = --maxrandom-dry-run\n"},
     ),
@@ -172,7 +172,7 @@ RUNS = [
         "green",
         (
             "2 of 2 claims pass on p_max only",
-            "The full report is a file of this run.",
+            "[Full report]",
             "| result | claim",
         ),
         arguments=(
@@ -186,7 +186,7 @@ RUNS = [
         (
             "3 of 3 claims pass on p_max only",
             "*The gate compared nothing with a base in git, so what was taken out or",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         by_action=True,
         files=HOLDS,
@@ -199,7 +199,7 @@ RUNS = [
         (
             "3 of 3 claims pass on p_max only",
             "*The gate compared nothing with a base in git, so what was taken out or",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files=HOLDS,
         arguments=("--base-ref=none",),
@@ -209,7 +209,7 @@ RUNS = [
         "red",
         (
             "The gate could not test everything: the suites and the ledger cannot be",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
         then=(("tag", "base", "HEAD"),),
@@ -220,7 +220,7 @@ RUNS = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
         then=(("update-ref", "refs/remotes/origin/main", "base"), ("tag", "origin/main", "HEAD")),
@@ -233,7 +233,7 @@ RUNS = [
         (
             "1 suite could not be read; no claim was tested",
             "- ⚠️ the full report says what",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         by_action=True,
         sed={YAML: ("../results.csv", "${MY_TOKEN}/results.csv")},
@@ -245,7 +245,7 @@ RUNS = [
         (
             "1 suite could not be read; no claim was tested",
             "- ⚠️ the full report says what",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         sed={YAML: ("../results.csv", "../../outputs")},
     ),
@@ -255,7 +255,7 @@ RUNS = [
         (
             "1 suite could not be read; no claim was tested",
             "- ⚠️ the full report says what",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         sed={YAML: ("../results.csv", "/proc/self/environ")},
     ),
@@ -265,7 +265,7 @@ RUNS = [
         (
             "1 suite could not be read; no claim was tested",
             "- ⚠️ the full report says what",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base={"data/about.md": "x"},
         links={"data/results.csv": "/etc/passwd"},
@@ -277,7 +277,7 @@ RUNS = [
         (
             "1 of 3 claims fails",
             "`weak` 0-shot",
-            "The full report",
+            "[Full report]",
         ),
         files={"pytest.ini": "[pytest]\naddopts = -p no:pytest_maxrandom.ci.process\n"},
     ),
@@ -286,7 +286,7 @@ RUNS = [
         "red",
         (
             "The gate could not test everything: pytest ended without a report, as with",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={**HOLDS, "pytest.ini": "[pytest]\naddopts = -p no:maxrandom_reporting\n"},
     ),
@@ -296,7 +296,7 @@ RUNS = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `test_by_hand` **was weakened**: the run asserted less than the suite",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={**HOLDS, "conftest.py": RELAXES},
     ),
@@ -306,7 +306,7 @@ RUNS = [
         (
             "1 of 3 claims fails, 2 pass on p_max only",
             "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={"eval_suites/pytest.ini": "[pytest]\n"},
     ),

@@ -126,7 +126,7 @@ SELECTION = [
         "green",
         (
             "2 of 2 claims pass on p_max only",
-            "The full report is a file of this run.",
+            "[Full report]",
             "| result | claim",
         ),
         base={"pytest.ini": "[pytest]\naddopts = -k 'not weak'\n"},
@@ -150,7 +150,7 @@ SELECTION = [
         (
             "1 claim is skipped now; 2 of 3 claims pass on p_max only, 1 was skipped",
             "- ⏭️ `weak[m-0shot]` **is skipped now**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base=SKIPS,
         files={"left_out.txt": "weak[m-0shot]"},
@@ -161,7 +161,7 @@ SELECTION = [
         (
             "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
             "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base=EXCUSES,
         files={"left_out.txt": "weak[m-0shot]"},
@@ -171,7 +171,7 @@ SELECTION = [
         "green",
         (
             "2 of 2 claims pass on p_max only",
-            "The full report is a file of this run.",
+            "[Full report]",
             "| result | claim",
         ),
         base={**DROPS, "left_out.txt": "weak[m-0shot]"},
@@ -182,7 +182,7 @@ SELECTION = [
         "green",
         (
             "2 of 3 claims pass on p_max only, 1 fails as expected",
-            "The full report is a file of this run.",
+            "[Full report]",
             "| result | claim",
         ),
         base={**EXCUSES, "left_out.txt": "weak[m-0shot]"},
@@ -194,7 +194,7 @@ SELECTION = [
         (
             "1 claim is skipped now; 2 of 3 claims pass on p_max only, 1 was skipped",
             "- ⏭️ `weak[m-0shot]` **is skipped now**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base={
             "conftest.py": "import pytest\nfrom pathlib import Path\n\n"
@@ -269,7 +269,7 @@ SELECTION = [
         (
             "2 claims are skipped now; 1 of 3 claims passes",
             "`strong[m]`, `weak[m]` **are skipped now**",
-            "The full report",
+            "[Full report]",
         ),
         base={YAML: SUITE.replace("name: m, ", "name: m, if_missing: elsewhere, ")},
         gone=("results.csv",),

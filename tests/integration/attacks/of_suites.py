@@ -26,7 +26,7 @@ SUITES = [
         (
             "1 claim is gone; 2 of 2 claims pass on p_max only",
             "- 🗑️ `weak[m]` **is gone**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         by_action=True,
         sed={YAML: (WEAK, "")},
@@ -37,7 +37,7 @@ SUITES = [
         (
             "1 claim is gone; 2 of 2 claims pass on p_max only",
             "- 🗑️ `test_by_hand` **is gone**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files=HOLDS,
         gone=("eval_suites/test_by_hand.py",),
@@ -48,7 +48,7 @@ SUITES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         by_action=True,
         sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
@@ -69,7 +69,7 @@ SUITES = [
         (
             "1 suite could not be read; no claim was tested",
             "- ⚠️ the full report says what",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={YAML: "models: [\n"},
     ),
@@ -89,7 +89,7 @@ SUITES = [
         (
             "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
             "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         sed={YAML: (WEAK, "  - {name: weak, xfail: known}\n")},
     ),
@@ -99,7 +99,7 @@ SUITES = [
         (
             "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
             "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files={"conftest.py": SKIP_WEAK.replace("MARK", "xfail")},
     ),
@@ -109,7 +109,7 @@ SUITES = [
         (
             "1 claim is skipped now",
             "`weak[m-0shot]` **is skipped now**",
-            "The full report",
+            "[Full report]",
         ),
         files={"conftest.py": SKIP_WEAK.replace("MARK", "skip")},
     ),
@@ -119,7 +119,7 @@ SUITES = [
         (
             "1 claim is skipped now; 2 of 3 claims pass on p_max only, 1 was skipped",
             "- ⏭️ `weak[m]` **is skipped now**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         sed={YAML: ("name: m, ", "name: m, if_missing: elsewhere, ")},
         files={
@@ -135,7 +135,7 @@ SUITES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: a red flag does",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files=HOLDS,
         sed={YAML: ("p_max: 0.05", "p_max: 0.05, red_flags: ignore")},
@@ -146,7 +146,7 @@ SUITES = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `weak[m-0shot]` **was weakened**: the results of another task or model",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         sed={YAML: (WEAK, "  - {name: weak, in_results: strong}\n")},
     ),
@@ -156,7 +156,7 @@ SUITES = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `weak[m-0shot]` **was weakened**: the stated t is smaller",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base={YAML: SUITE.replace("{name: weak}", "{name: weak, t: 500}")},
         files=HOLDS,

@@ -41,7 +41,7 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 3 of 3 claims pass",
             "`test_by_hand` **was weakened**: asserts p_max: .5, before: p_max: .05",
-            "The full report",
+            "[Full report]",
         ),
         by_action=True,
         files=HOLDS,
@@ -53,7 +53,7 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `test_by_hand` **was weakened**: asserts beats: standard, before: p_max:",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files=HOLDS,
         sed={TEST: ("p_max=0.05", "beats='standard'")},
@@ -64,7 +64,7 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `test_by_hand` **was weakened**: the stated t is smaller",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files=HOLDS,
         sed={TEST: ("t=10", "t=1")},
@@ -75,7 +75,7 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `test_by_hand` **was weakened**: another chance is stated",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files=HOLDS,
         sed={TEST: ("chance=0.5", "chance=0.1")},
@@ -86,7 +86,7 @@ BY_HAND_TESTS = [
         (
             "1 claim cannot be compared; 3 of 3 claims pass",
             "`test_by_hand` **cannot be compared**: what it asserts is computed, and the",
-            "The full report",
+            "[Full report]",
         ),
         base={TEST: COMPUTED, "eval_suites/levels.py": "MOST = 0.05\n"},
         files={**HOLDS, "eval_suites/levels.py": "MOST = 0.5\n"},
@@ -97,7 +97,7 @@ BY_HAND_TESTS = [
         (
             "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
             "- ❔ `test_by_hand` **cannot be compared**: what it asserts is computed, and",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base={TEST: READ, "eval_suites/level.txt": "0.05"},
         files={**HOLDS, "eval_suites/level.txt": "0.5"},
@@ -108,7 +108,7 @@ BY_HAND_TESTS = [
         (
             "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
             "- ❔ `test_by_hand` **cannot be compared**: what it asserts is computed, and",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base={TEST: OWN_FIXTURE, "eval_suites/conftest.py": FIXTURE},
         files={**HOLDS, "eval_suites/conftest.py": FIXTURE.replace("0.05", "0.5")},
@@ -119,7 +119,7 @@ BY_HAND_TESTS = [
         (
             "1 claim is gone; 2 of 2 claims pass on p_max only",
             "- 🗑️ `test_by_hand` **is gone**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         base={TEST: OWN_FIXTURE, "eval_suites/conftest.py": FIXTURE},
         files=HOLDS,
@@ -131,7 +131,7 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 3 of 3 claims pass",
             "**was weakened**: asserts p_max: .5, before: p_max: .05",
-            "The full report",
+            "[Full report]",
         ),
         base={TEST: INHERITED},
         files=HOLDS,
@@ -154,7 +154,7 @@ BY_HAND_TESTS = [
         (
             "1 claim is gone; 2 of 2 claims pass on p_max only",
             "- 🗑️ `test_by_hand` **is gone**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files=HOLDS,
         sed={TEST: ("def test_", "def check_")},
@@ -165,7 +165,7 @@ BY_HAND_TESTS = [
         (
             "1 claim is skipped now; 2 of 2 claims pass on p_max only",
             "- ⏭️ `test_by_hand` **is skipped now**",
-            "The full report is a file of this run.",
+            "[Full report]",
         ),
         files=HOLDS,
         sed={TEST: ("    maxrandom", "    import pytest; pytest.skip(); maxrandom")},
@@ -176,7 +176,7 @@ BY_HAND_TESTS = [
         (
             "1 of 3 claims fails",
             "- ❌ `test_by_hand`",
-            "The full report",
+            "[Full report]",
         ),
         base={TEST: BY_HAND.replace("70", "50")},
         files={**HOLDS, TEST: CAUGHT},
@@ -186,7 +186,7 @@ BY_HAND_TESTS = [
         "green",
         (
             "3 of 3 claims pass on p_max only",
-            "The full report is a file of this run.",
+            "[Full report]",
             "| result | claim",
         ),
         files=HOLDS,
