@@ -1,17 +1,20 @@
 """What a pull request takes out, excuses or weakens: its suites and its run against the base.
 
 The base is read from git, and the suites of the work tree from their files, before pytest begins:
-in pytest the pull request's own code runs, which can change both, and any report.
+in pytest the pull request's own code runs, which can change both, and any report. Of a claim that
+the run lacks, skips or excuses, pytest is asked what it does with it at the base.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import tempfile
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.ci.by_hand import asks_less, bounds_of
 from pytest_maxrandom.ci.stated import BY_HAND, Stated, stated_in
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import ClaimRecord, Reservation
@@ -22,20 +25,11 @@ from pytest_maxrandom.reports.summary import records
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from pytest_maxrandom.ci.process import Ran
+    from pytest_maxrandom.ci.selection import Selected, Selection, State
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.record import Record, Reserved, RunRecord, Weaker
 
-_CONFIGURATION = frozenset(
-    ("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini",
-     "setup.cfg", "pyproject.toml")
-)  # fmt: skip
-"""Files that tell pytest what to select."""
-_CODE = (".py", ".pth", ".so", ".pyd")
-_NOT_SEARCHED = frozenset(("build", "dist", "node_modules", "venv"))
-"""Folders that pytest passes over, as it does those whose names begin with a dot."""
-_SELECTING = (
-    "-k", "-m", "--deselect", "--ignore", "--lf", "--last-failed", "--sw", "--stepwise",
-)  # fmt: skip
 _RECORDS = {
     "label_bias": "label_bias",
     "replicates": "replicates",
@@ -57,30 +51,27 @@ class Scope:
         Top folder of the work tree.
     suites : sequence of PurePosixPath
         Files and folders, from there.
-    selects : bool
-        Whether the gate's own arguments let pytest select among their tests.
     """
 
     root: Path
     suites: Sequence[PurePosixPath]
-    selects: bool
 
     @classmethod
-    def of(cls, root: Path, suites: Iterable[str], arguments: Iterable[str]) -> Scope:
-        """Read the gate's arguments; what lies outside of the work tree is left out."""
-        paths, here = [], root.resolve()
-        selects = any(each.startswith(_SELECTING) for each in arguments)
-        for each in suites:
-            path, _, name = each.partition("::")
-            selects |= bool(name)
-            if (found := Path(path).resolve()).is_relative_to(here):
-                paths.append(PurePosixPath(found.relative_to(here).as_posix()))
-        return cls(root, paths, selects)
+    def of(cls, root: Path, suites: Iterable[str]) -> Scope:
+        """Read what the gate is called with; what lies outside of the work tree is left out."""
+        here = root.resolve()
+        named = [Path.cwd() / each.partition("::")[0] for each in suites]
+        # As they are written, too: where a link leads, the work tree says, and not the base.
+        found = [Path(os.path.normpath(each)) for each in named] + [
+            each.resolve() for each in named
+        ]
+        inside = dict.fromkeys(
+            each.relative_to(here) for each in found if each.is_relative_to(here)
+        )
+        return cls(root, [PurePosixPath(each.as_posix()) for each in inside])
 
     def __contains__(self, file: PurePosixPath) -> bool:
-        return any(file.is_relative_to(each) for each in self.suites) and not any(
-            part.startswith(".") or part in _NOT_SEARCHED for part in file.parent.parts
-        )
+        return any(file.is_relative_to(each) for each in self.suites)
 
 
 class Comparison:
@@ -94,6 +85,8 @@ class Comparison:
         The base.
     scope : Scope
         What is to be tested.
+    selection : Selection
+        What pytest selects at the base.
 
     Raises
     ------
@@ -101,23 +94,21 @@ class Comparison:
         If git cannot read the base.
     """
 
-    def __init__(self, tree: Repository, commit: str, scope: Scope) -> None:
-        self._scope = scope
+    def __init__(self, tree: Repository, commit: str, scope: Scope, selection: Selection) -> None:
+        self._scope, self._selection = scope, selection
         files = [*map(PurePosixPath, tree.files_at(commit))]
         with tempfile.TemporaryDirectory() as folder:
             files += tree.write_files(commit, Path(folder), _STATING)
-            self.base = stated_in(Path(folder), (file for file in files if file in scope))
-        here = (PurePosixPath(path.relative_to(tree.root).as_posix()) for path in tree.files())
-        self.now = stated_in(tree.root, (file for file in here if file in scope))
-        changed = [PurePosixPath(path) for path in tree.changed_since(commit)]
-        self._selection_changed = any(
-            file.name in _CONFIGURATION and _tells_pytest_otherwise(tree, commit, file)
-            for file in changed
-        )
-        self._code_changed = any(file.suffix in _CODE for file in changed)
+            self.base = stated_in(Path(folder), filter(scope.__contains__, files), files)
+        paths = [each for path in tree.files() for each in _behind(path)]
+        here = [PurePosixPath(path.relative_to(tree.root).as_posix()) for path in paths]
+        self.now = stated_in(tree.root, filter(scope.__contains__, here), here)
 
     def reservations(
-        self, run: RunRecord | None, rootdir: Path, fail_on: Collection[Reserved]
+        self,
+        run: RunRecord | None,
+        ran: Ran,
+        fail_on: Collection[Reserved],
     ) -> list[Reservation]:
         """Say what a reader must know of a run before its verdict.
 
@@ -125,24 +116,35 @@ class Comparison:
         ----------
         run : RunRecord or None
             What pytest recorded.
-        rootdir : Path
-            What the files of its ids are relative to.
+        ran : Ran
+            What became of pytest.
         fail_on : collection of str
             Kinds that fail the gate.
         """
-        tested = _Tested(run, rootdir, self._scope.root)
-        found = [*self._of_suites(tested)]
-        if run is not None and not is_partial(run):
-            found += self._untested(tested)
-        found += self._excused(tested)
+        tested = _Tested(run, ran, self._scope.root)
+        found = [*self._unread(tested), *self._of_suites(tested)]
+        found += self._excused(tested, partial=run is None or is_partial(run))
         for each in found:
-            each.fails = each.kind in fail_on and (each.kind != "deselected" or self._is_new)
+            each.fails = each.kind in fail_on and "untold" not in each.weaker
         return list({(each.kind, each.id): each for each in found}.values())
 
     @property
-    def _is_new(self) -> bool:
-        """Whether it is certain enough that the pull request deselects what is not selected."""
-        return self._selection_changed and not self._scope.selects
+    def moved(self) -> dict[PurePosixPath, set[PurePosixPath]]:
+        """The folders that the suites of a folder came from since the base."""
+        found: dict[PurePosixPath, set[PurePosixPath]] = {}
+        for before in self.base.claims:
+            now = self._same(before)
+            if now is not None and now.file.parent != before.file.parent:
+                found.setdefault(now.file.parent, set()).add(before.file.parent)
+        return found
+
+    def _unread(self, tested: _Tested) -> Iterator[Reservation]:
+        """Yield what stands in suites of which nobody can read what the base's claim."""
+        for file in self.base.unread:
+            now = [each for each in self.now.claims if each.file == file]
+            names = [tested.id_of(each) for each in now] or [str(file)]
+            if file not in self.now.unread:
+                yield from (Reservation("uncompared", name, weaker=["unread"]) for name in names)
 
     def _of_suites(self, tested: _Tested) -> Iterator[Reservation]:
         """Yield what the suites of the base say and those of the work tree do not."""
@@ -166,30 +168,52 @@ class Comparison:
                     now=now.asserted if asserts else {},
                     before=before.asserted if asserts else {},
                 )
+            if now.backend == before.backend == BY_HAND:
+                for kind, less, bounds, former in asks_less(now.numbers, before.numbers):
+                    yield Reservation(kind, named, weaker=less, now=bounds, before=former)
 
-    def _untested(self, tested: _Tested) -> Iterator[Reservation]:
-        """Yield the claims of the base that the run was not asked for, or does not tell of."""
+    def _excused(self, tested: _Tested, *, partial: bool) -> Iterator[Reservation]:
+        """Yield what was not tested, or could fail, though the base tests it."""
+        doubts = [*self._doubts(tested, partial=partial)]
+        if not doubts:
+            return
+        selected = self._selection.of({before.file for before, _, _ in doubts})
+        for before, kind, name in doubts:
+            if selected is None or before.file in selected.unread:
+                yield Reservation(kind, name, weaker=["untold"])
+            elif "selected" in self._states(selected, before, name):
+                yield Reservation(kind, name)
+
+    def _doubts(self, tested: _Tested, *, partial: bool) -> Iterator[tuple[Stated, Reserved, str]]:
+        """Yield claims of the base that the run lacks, skips or excuses: why, and their ids."""
         for before in self.base.claims:
             now = self._same(before)
-            if now is None or tested.of(now) or (now.backend == BY_HAND and before.skips):
+            if now is None:
                 continue
-            marked = now.marks != before.marks
-            if marked or self._selection_changed or self._code_changed:
-                yield Reservation("deselected", tested.id_of(now))
+            known = tested.of(now)
+            excused = tested.excused(now)
+            if not known and not excused and not partial:
+                yield before, "deselected", tested.id_of(now)
+            elif known or excused:
+                yield from ((before, "deselected", name) for name in tested.left_out(now))
+            excused |= {each.id: str(each.outcome) for each in known}
+            for name, outcome in excused.items():
+                if outcome == "xfailed" and not before.xfail:
+                    yield before, "xfailed", name
+                elif outcome == "skipped" and not before.skips:
+                    yield before, "skipped", name
 
-    def _excused(self, tested: _Tested) -> Iterator[Reservation]:
-        """Yield what was not tested, or could fail, without the base saying so."""
-        changed = self._selection_changed or self._code_changed
-        for before in self.base.claims:
-            now = self._same(before)
-            if now is None or now.is_check:
-                continue
-            for record in tested.of(now):
-                if record.outcome == "xfailed" and not before.xfail and (now.xfail or changed):
-                    yield Reservation("xfailed", record.id)
-                skips = not before.skips and (now.skips or changed)
-                if record.outcome == "skipped" and skips:
-                    yield Reservation("skipped", record.id)
+    def _states(self, selected: Selected, before: Stated, name: str) -> list[State]:
+        """Return what the base does with a test; with all of a claim, or check, by its own name."""
+        there = [(test, state) for (file, test), state in selected.states.items()
+                 if file == before.file]  # fmt: skip
+        if before.is_check:
+            own = [one for one in self.base.claims if one.file == before.file and not one.is_check]
+            return [state for test, state in there if not any(one.is_named(test) for one in own)]
+        wanted = re.sub(r"#\d+$", "", name.partition("::")[2])
+        same = [state for test, state in there if test == wanted]
+        return same or [state for test, state in there
+                        if before.is_named(test) and wanted == before.name]  # fmt: skip
 
     def _same(self, before: Stated) -> Stated | None:
         """Return a claim of the base as it stands now, also where its file was moved."""
@@ -202,22 +226,47 @@ class Comparison:
         return moved[0] if len(moved) == 1 else None
 
 
+def _behind(path: Path) -> list[Path]:
+    """Return the files of a folder that a link leads to; what is no such link itself."""
+    if not (path.is_symlink() and path.is_dir()):
+        return [path]
+    return [found for found in path.rglob("*") if found.is_file()]
+
+
 class _Tested:
     """The records of a run by their files, from the top folder of the work tree on."""
 
-    def __init__(self, run: RunRecord | None, rootdir: Path, root: Path) -> None:
-        self._run = run
+    def __init__(self, run: RunRecord | None, ran: Ran, root: Path) -> None:
+        self._run, self._ran, self._root = run, ran, root.resolve()
         self._files: dict[str, PurePosixPath | None] = {}
         self._records: dict[PurePosixPath, list[Record]] = {}
         for record in records(run) if run else []:
-            path = record.id.partition("::")[0]
-            if path not in self._files:
-                found, here = (rootdir / path).resolve(), root.resolve()
-                inside = found.is_relative_to(here)
-                relative = found.relative_to(here).as_posix() if inside else ""
-                self._files[path] = PurePosixPath(relative) if inside else None
-            if (file := self._files[path]) is not None:
+            if (file := self._file(record.id)) is not None:
                 self._records.setdefault(file, []).append(record)
+
+    def _file(self, name: str) -> PurePosixPath | None:
+        """Return the file of an id; None where it lies outside of the work tree."""
+        path = name.partition("::")[0]
+        if path not in self._files:
+            # Not resolved: a suite behind a link is where its link is.
+            found = Path(os.path.normpath(self._ran.root.resolve() / path))
+            inside = found.is_relative_to(self._root)
+            relative = found.relative_to(self._root).as_posix() if inside else ""
+            self._files[path] = PurePosixPath(relative) if inside else None
+        return self._files[path]
+
+    def left_out(self, stated: Stated) -> list[str]:
+        """Return the ids of the tests of a claim that were not selected."""
+        return [name for name in self._ran.left_out if self._is_of(stated, name)]
+
+    def excused(self, stated: Stated) -> dict[str, str]:
+        """Return which tests of a claim were skipped, or failed as expected, by their ids."""
+        found = self._ran.excused.items()
+        return {name: how for name, how in found if self._is_of(stated, name)}
+
+    def _is_of(self, stated: Stated, name: str) -> bool:
+        own = not stated.is_check and stated.is_named(name.partition("::")[2])
+        return own and self._file(name) == stated.file
 
     def of(self, stated: Stated) -> list[Record]:
         """Return the records of a claim, or of a check."""
@@ -256,7 +305,7 @@ def _weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
         yield "budget"
     if now.unverified and not before.unverified:
         yield "unverified"
-    if now.backend != before.backend == "recorded":
+    if now.backend == BY_HAND or now.backend != before.backend == "recorded":
         return
     if now.backend == "recorded" != before.backend:
         yield "recorded"
@@ -275,26 +324,14 @@ def _number(value: int | dict[int, int] | None) -> int:
 
 
 def _ran_less(stated: Stated, record: Record) -> bool:
-    """Tell whether a run asserted less of a claim than its suite says, as a conftest may do."""
-    if stated.backend == BY_HAND or not isinstance(record, ClaimRecord) or stated.is_default:
+    """Tell whether a run asserted less of a claim than its file says, as a conftest may do."""
+    if not isinstance(record, ClaimRecord) or stated.is_default:
         return False
+    if stated.backend == BY_HAND:
+        said = [bounds_of(each) for each in stated.numbers["checks"]]
+        return bool(said) and all(bounds_less(record.asserted, each) for each in said)
     bounds = {key: value for key, value in stated.asserted.items() if key != "in_replicates"}
     ran = {**KINDS.defaults(), **record.severities}
     return bounds_less(record.asserted, bounds) or (
         bool(bounds) and severities_less(ran, stated.severities)
     )
-
-
-def _tells_pytest_otherwise(tree: Repository, commit: str, file: PurePosixPath) -> bool:
-    """Tell whether a file that changed since a commit may change what pytest selects."""
-    if file.name != "pyproject.toml":
-        return True
-    name = tree.files_at(commit).get(str(file))
-    was = tree.contents([name])[name] if name else b""
-    path = tree.root / file
-    try:
-        both = [tomllib.loads(data.decode()) for data in (was, path.read_bytes())]
-    except (OSError, ValueError):
-        return True
-    of_pytest = [each.get("tool", {}).get("pytest") for each in both]
-    return bool(of_pytest[0] != of_pytest[1])

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pytest
 
 _TOLD = "MAXRANDOM_GATE_TOLD"
-"""Names the file that pytest writes to what the gate needs of its configuration."""
+"""Begins the names of the files that pytest writes to what the gate needs to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,12 @@ class Ran:
     """The folder of the user's templates."""
     shards: str | None
     """The folder whose answers were judged, where no model was run."""
+    told: bool = True
+    """Whether this plugin told anything: a configuration of pytest can block it."""
+    left_out: tuple[str, ...] = ()
+    """The ids of tests that were collected and not selected."""
+    excused: Mapping[str, str] = field(default_factory=dict)
+    """Those that were skipped, or failed as expected, by their ids: "skipped" or "xfailed"."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,7 +51,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
     A shell's background processes ignore them, and so would pytest, which the gate interrupts.
     """
-    if _TOLD not in os.environ or hasattr(config, "workerinput"):
+    if _TOLD not in os.environ:
+        return
+    worker = getattr(config, "workerinput", {"workerid": "gw0"})  # each one collects all
+    if worker["workerid"] == "gw0":
+        config.pluginmanager.register(_Tests())  # without a name that -p no:NAME could block
+    if hasattr(config, "workerinput"):
         return
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -55,7 +66,46 @@ def pytest_configure(config: pytest.Config) -> None:
         "templates": templates and str(config.invocation_params.dir / templates),
         "shards": config.getoption("maxrandom_shards", None),
     }
-    Path(os.environ[_TOLD]).write_text(json.dumps(told), encoding="utf-8")
+    _tell("configuration", told)
+
+
+class _Tests:
+    """Tells which tests are not selected, skipped or excused, whatever does that."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+        self._excused: dict[str, str] = {}
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Note what is collected."""
+        self._ids[item.nodeid] = None
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Tell what is left out."""
+        selected = {item.nodeid for item in session.items}
+        if self._ids:  # a controller whose workers collect has none
+            _tell("left_out", [name for name in self._ids if name not in selected])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what is skipped or excused."""
+        if report.skipped:
+            excused = "xfailed" if hasattr(report, "wasxfail") else "skipped"
+            self._excused[report.nodeid] = excused
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Tell it, where all reports arrive."""
+        if not hasattr(session.config, "workerinput"):
+            _tell("excused", self._excused)
+
+
+def _tell(what: str, found: object) -> None:
+    Path(f"{os.environ[_TOLD]}-{what}").write_text(json.dumps(found), encoding="utf-8")
+
+
+def _told(what: str, told: Path) -> Any:
+    with contextlib.suppress(OSError, ValueError):
+        return json.loads(Path(f"{told}-{what}").read_text(encoding="utf-8"))
+    return None
 
 
 def run_pytest(arguments: Sequence[str], known: Mapping[str, str] = {}) -> Ran:
@@ -81,15 +131,18 @@ def run_pytest(arguments: Sequence[str], known: Mapping[str, str] = {}) -> Ran:
             _interrupts_for(process),
         ):
             code = process.wait()
-        found: dict[str, str | None] = {}
-        with contextlib.suppress(OSError, ValueError):
-            found = json.loads(told.read_text(encoding="utf-8"))
+        found: dict[str, str | None] = _told("configuration", told) or {}
+        left_out: list[str] = _told("left_out", told) or []
+        excused: dict[str, str] = _told("excused", told) or {}
     templates = found.get("templates")
     return Ran(
         code if code >= 0 else 128 - code,
         Path(found.get("root") or Path.cwd()),
         Path(templates) if templates else None,
         found.get("shards"),
+        bool(found),
+        tuple(left_out),
+        excused,
     )
 
 

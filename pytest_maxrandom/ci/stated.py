@@ -6,7 +6,6 @@ runs, and compares them with each other and with what was tested.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import os
 import re
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.ci.by_hand import hand_written
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.verdict import Claim
@@ -25,7 +25,7 @@ from pytest_maxrandom.suite.recorded import at_shots
 from pytest_maxrandom.tasks.load import members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from pytest_maxrandom.record import Severity
@@ -38,7 +38,6 @@ BY_HAND = "numbers"
 _CHECKS = ("label_bias", "replicates", "compare", "contamination")
 """Keys of a suite that ask for more tests."""
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
-_NOT_TESTED = re.compile(r"\b(?:skip|skipif|skipUnless|importorskip)\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +55,8 @@ class Stated:
     is_default: bool = False
     """Whether the suite leaves to the program what is claimed."""
     xfail: bool = False
-    marks: frozenset[str] = frozenset()
     skips: bool = False
-    """Whether it says itself that it may be skipped: `if_missing`, or a mark of pytest."""
+    """Whether its code may skip it when it is called, as only hand-written tests do."""
     clustered: bool = False
     """Whether examples that belong together are declared."""
     of_task: bool = False
@@ -66,7 +64,8 @@ class Stated:
     budget: int = 0
     """The t that is declared before any is tried; 0 where none is."""
     numbers: dict[str, Any] = field(default_factory=dict)
-    """What a suite of recorded results states of them; of a check all that is asked."""
+    """What a suite of recorded results states of them; of a check all that is asked; of a claim by
+    hand its checks, and the code that computes them."""
     unverified: bool = False
     open_shots: bool = False
     """Whether the numbers of shots stand in the results alone, so that its name lacks them."""
@@ -95,7 +94,7 @@ class Found:
     """Suites that could not be read, with the first reason."""
 
 
-def stated_in(root: Path, files: Iterable[PurePosixPath]) -> Found:
+def stated_in(root: Path, files: Iterable[PurePosixPath], known: Iterable[PurePosixPath]) -> Found:
     """Read what suites, and hand-written claims, state.
 
     Parameters
@@ -104,7 +103,10 @@ def stated_in(root: Path, files: Iterable[PurePosixPath]) -> Found:
         What the paths are relative to.
     files : iterable of PurePosixPath
         Any; those that are neither suites nor modules of tests are passed over.
+    known : iterable of PurePosixPath
+        All files of the repository, which the code of tests may import or read.
     """
+    whole = {root / each for each in known}
     found, unread = list[Stated](), dict[PurePosixPath, str]()
     for file in files:
         path = root / file
@@ -112,7 +114,7 @@ def stated_in(root: Path, files: Iterable[PurePosixPath]) -> Found:
             if is_suite(path, root):
                 found += _of_suite(path, file)
             elif _TEST_FILE.fullmatch(file.name):
-                found += _by_hand(path, file)
+                found += _by_hand(path, root, file, whole)
         except (MaxRandomError, OSError, ValueError, SyntaxError, RecursionError) as error:
             unread[file] = str(error).partition("\n")[0].replace(f"{root}{os.sep}", "")
     return Found(found, unread)
@@ -137,9 +139,8 @@ def _run(suite: Suite, file: PurePosixPath) -> Iterator[Stated]:
             for task in _tasks(entry, suite.path.parent):
                 for shots in spec.prompts.shots:
                     said = ClaimOfSuite.stated(spec, task, arm.name, shots)
-                    missing = bool(task.if_missing or arm.model.if_missing)
                     yield Stated(
-                        **_said(file, said, assertion, missing=missing),
+                        **_said(file, said, assertion),
                         backend=arm.model.backend,
                         clustered=_is_clustered(task),
                         of_task=isinstance(assertion, AssertSpec) and assertion.count == "task",
@@ -169,7 +170,7 @@ def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
                 said = ClaimOfSuite.stated(spec, task, model.test_id, shots)
                 columns = getattr(model.results, "columns", None)
                 yield Stated(
-                    **_said(file, said, assertion, missing=bool(model.if_missing)),
+                    **_said(file, said, assertion),
                     backend=model.backend,
                     clustered=getattr(columns, "cluster", None) is not None,
                     numbers=_numbers(model, task, shots, spec.judge),
@@ -190,11 +191,9 @@ def _numbers(
     }
 
 
-def _said(
-    file: PurePosixPath, said: dict[str, Any], assertion: Any, *, missing: bool
-) -> dict[str, Any]:
+def _said(file: PurePosixPath, said: dict[str, Any], assertion: Any) -> dict[str, Any]:
     """Return what suites of both kinds say of a claim."""
-    claim, marks = Claim.of(assertion), frozenset[str](said["marks"])
+    claim = Claim.of(assertion)
     return {
         "file": file,
         "name": said["name"],
@@ -207,49 +206,19 @@ def _said(
         "severities": claim.severities() if claim.asserted() else {},
         "is_default": assertion != "report" and not (assertion and assertion.bounds()),
         "xfail": said["xfail"] is not None,
-        "marks": marks,
-        "skips": missing or not marks.isdisjoint(("skip", "skipif")),
     }
 
 
-def _by_hand(path: Path, file: PurePosixPath) -> Iterator[Stated]:
-    """Yield the tests that take the fixture; their thresholds are known when they run only."""
-    source = path.read_text(encoding="utf-8")
-    if "maxrandom" not in source:
-        return
-    tree = ast.parse(source)
-    of_module = _marked(source, [node for node in tree.body if isinstance(node, ast.Assign)])
-    places = [("", of_module, tree.body)]
-    for prefix, above, body in places:
-        for node in body:
-            if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-                own = above + _marked(source, [*node.decorator_list, *_marks(node)])
-                places.append((f"{prefix}{node.name}::", own, node.body))
-            elif isinstance(node, ast.FunctionDef) and _takes_fixture(node):
-                marked = above + _marked(source, node.decorator_list)
-                yield Stated(
-                    file=file,
-                    name=f"{prefix}{node.name}",
-                    backend=BY_HAND,
-                    xfail="xfail" in marked,
-                    skips=_NOT_TESTED.search(marked) is not None,
-                )
-
-
-def _takes_fixture(node: ast.FunctionDef) -> bool:
-    return node.name.startswith("test") and "maxrandom" in (each.arg for each in node.args.args)
-
-
-def _marks(node: ast.ClassDef) -> list[ast.stmt]:
-    return [each for each in node.body if isinstance(each, ast.Assign)]
-
-
-def _marked(source: str, nodes: Iterable[ast.expr | ast.stmt]) -> str:
-    """Return the text of decorators, and of what is assigned to `pytestmark`."""
-    kept = [
-        node
-        for node in nodes
-        if not isinstance(node, ast.Assign)
-        or any(isinstance(one, ast.Name) and one.id == "pytestmark" for one in node.targets)
-    ]
-    return " ".join(ast.get_source_segment(source, node) or "" for node in kept)
+def _by_hand(
+    path: Path, root: Path, file: PurePosixPath, known: Collection[Path]
+) -> Iterator[Stated]:
+    """Yield the tests that make claims by hand."""
+    for one in hand_written(path, root, known):
+        yield Stated(
+            file=file,
+            name=one.name,
+            backend=BY_HAND,
+            xfail=one.xfail,
+            skips=one.skips,
+            numbers={"checks": one.checks, "code": one.code},
+        )

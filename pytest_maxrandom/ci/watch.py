@@ -13,11 +13,15 @@ from pytest_maxrandom.ledger import FOLDER
 from pytest_maxrandom.ledger.history import Commit, File, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import ClaimKey, TriesOfClaim, Try, linked, related
 from pytest_maxrandom.ledger.losses import lost
+from pytest_maxrandom.ledger.questions import explained
 from pytest_maxrandom.record import ClaimRecord, Reservation
 from pytest_maxrandom.reports.summary import WITHOUT_MODEL, records
 from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.record import RunRecord
@@ -62,28 +66,51 @@ class Watch:
         """
         return list(dict.fromkeys([*self._before, *self._lost()]))
 
-    def restarted(self, run: RunRecord, rootdir: Path) -> list[Reservation]:
+    def restarted(
+        self,
+        run: RunRecord,
+        rootdir: Path,
+        moved: Mapping[PurePosixPath, Collection[PurePosixPath]] = {},
+    ) -> list[Reservation]:
         """Return the claims on a task of which the base counts tries, and none of them for these.
 
         So it is where so many examples are others that the set is a new one.
+
+        Parameters
+        ----------
+        run : RunRecord
+            What was recorded.
+        rootdir : Path
+            What the files of its ids are relative to.
+        moved : mapping
+            Folders that the suites of a folder came from since the base, from the top folder on.
         """
         found = []
         now = WorkTree(self._tree).files
+        left = {one for one in self._base.folders if not self._has_suites(one.parent)}
         for claim in run.claims:
             digest = claim.validation.digest if claim.validation and claim.tries else None
             folder = (rootdir / claim.id.partition("::")[0]).resolve().parent / FOLDER
             place = _from_root(self._tree, folder)
+            places = {place, *left, *(one / FOLDER for one in moved.get(place.parent, ()))}
             own = next((file.sets[digest] for file in now if digest in file.sets), None)
             before = {
                 row["set"]: tuple(row["examples"])
                 for file in self._base.files
-                if file.folder == place and any(_is_tried(claim, each) for _, each in file.rows)
+                if file.folder in places and any(_is_tried(claim, each) for _, each in file.rows)
                 for _, row in file.rows
                 if row["kind"] == "set" and row["task"] == claim.task
             }
-            if own and before and not related(before, own):
+            here = [file for file in now if file.folder == place]
+            sets = before | {name: each for file in here for name, each in file.sets.items()}
+            known = explained([*self._base.files, *here])
+            if own and before and before.keys().isdisjoint(related(sets, own, known)):
                 found.append(Reservation("restarted", claim.id))
         return found
+
+    def _has_suites(self, folder: PurePosixPath) -> bool:
+        root = self._tree.root
+        return any(is_suite(path, root) for path in (root / folder).glob("*.y*ml"))
 
 
 def _is_tried(claim: ClaimRecord, row: Row) -> bool:
@@ -172,7 +199,7 @@ class Committed:
         files = [file for file in self._files if file.folder == place]
         sets = {name: examples for file in files for name, examples in file.sets.items()}
         own = sets.get(claim.validation.digest or "") if claim.validation else None
-        near = related(sets, own) if own else {}
+        near = related(sets, own, explained(files)) if own else {}
         by_claim: dict[ClaimKey, TriesOfClaim] = {}
         for file in files:
             for _, row in [] if file.sets.keys().isdisjoint(near) else file.rows:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError, MaxRandomError
+from pytest_maxrandom.host.data import Boundary, boundary
 from pytest_maxrandom.ledger.base import bases
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.ledger.questions import question_digest
@@ -88,7 +89,7 @@ class EarlierTasks:
 
 def _examples_at(base: Base) -> Iterator[Example]:
     """Yield the examples of all tasks of a folder whose files are in git, as they were."""
-    with tempfile.TemporaryDirectory() as name, suppress(GitError, OSError):
+    with tempfile.TemporaryDirectory() as name, _within(name), suppress(GitError, OSError):
         root = Path(name)
         folder = root / base.folder
         suites = [
@@ -103,6 +104,15 @@ def _examples_at(base: Base) -> Iterator[Example]:
                 if isinstance(suite, Suite):
                     for spec in suite.spec.tasks:
                         yield from _examples_of(base, spec, root, folder)
+
+
+def _within(folder: str) -> AbstractContextManager[None]:
+    """Let data be read below a folder only where a gate says which may be read.
+
+    To it the copy of an earlier commit lies outside of the repository.
+    """
+    limits = boundary()
+    return nullcontext() if limits is None else Boundary(Path(folder)).in_force()
 
 
 def _examples_of(base: Base, spec: TaskSpec, root: Path, folder: Path) -> Iterator[Example]:

@@ -2,52 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 from pytest_maxrandom.ci import actions
-from pytest_maxrandom.ci.comparison import Comparison, Scope
-from pytest_maxrandom.ci.gate import (
-    discard,
-    held_against,
-    judge,
-    known_base,
-    lines_lost,
-    report_files,
-    several,
-    unread_base,
-    why_fatal,
-)
+from pytest_maxrandom.ci.gate import discard, report_files, unread_base
+from pytest_maxrandom.ci.judgement import Before, Judged, Ledger
 from pytest_maxrandom.ci.process import run_pytest
-from pytest_maxrandom.ci.watch import Committed, Uncounted, Watch, how_to_commit
-from pytest_maxrandom.errors import GitError, ReportError
+from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.data import Boundary, work_tree
-from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger.base import BASE
-from pytest_maxrandom.ledger.history import Commit
 from pytest_maxrandom.record import RESERVED
 from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
 from pytest_maxrandom.reports.guessers import odds_section
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.page.render import headed
-from pytest_maxrandom.reports.rendering import markdown
-from pytest_maxrandom.reports.results import dump, load
-from pytest_maxrandom.reports.summary import reserved
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from pytest_maxrandom.ci.gate import Outcome
-    from pytest_maxrandom.ci.process import Ran
-    from pytest_maxrandom.host.git import Repository
-    from pytest_maxrandom.record import Reservation, Reserved, RunRecord
+    from pytest_maxrandom.record import Reserved
 
 _REPORT = Path("maxrandom-report/report.md")
-_Ledger = Literal["required", "artifact", "off"]
 _FAIL_ON = ("deselected",)
 _DESCRIPTION = """\
 Run pytest on suites and write the Markdown report, with the JSON report, the page and the JUnit
@@ -58,15 +35,16 @@ lines to commit).
 
 What a pull request takes out, excuses or weakens since the base, and tries that no committed ledger
 counts, are reservations: they stand in the headline, which then has no tick. Those of the kinds of
---fail-on fail the gate."""
+--fail-on fail the gate. Of a claim that the run lacks, skips or excuses, pytest is asked what it
+does with it at the base, in a copy of the base's files, where it sets tests up and runs none."""
 _EPILOG = """\
 The exit code is pytest's: 0 if all claims pass, 1 if one fails, 2 if the run was interrupted or a
 suite is wrong, 3 for an internal error, 4 for wrong arguments, 5 if nothing was tested, and 128 + s
 if signal s ended pytest. If pytest ends with 0, the report still decides: the gate returns 1 if a
 claim in it does not hold, 2 if it lacks results, and 5 if there is no claim or no report. It also
 returns 1 if results are simulated, the ledger lost lines since the base or lacks tries of this run,
-a suite of the base cannot be read, or a reservation fails it. The gate runs nothing and returns 2
-if git cannot read the base, or if a file that no gate wrote would be overwritten."""
+or a reservation fails it. The gate runs nothing and returns 2 if git cannot read the base, or if a
+file that no gate wrote would be overwritten."""
 
 _ALLOWED = (
     (
@@ -122,7 +100,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add(
         "--ledger",
-        choices=get_args(_Ledger),
+        choices=get_args(Ledger),
         default="required",
         help="tries on models that are run, and that no committed ledger counts: they fail the "
         "gate (required, the default), or are a reservation (artifact), or pass (off); the lines "
@@ -165,152 +143,29 @@ def run(options: argparse.Namespace) -> str:
     silence, end_of_silence = actions.silence()
     for line in silence:
         print(line, flush=True)
-    found = _Found()
+    limits = _boundary(options)
     try:
-        ref = known_base(options.base_ref, os.environ)
-        before = _Before(ref, suites, arguments)
+        before = Before(options.base_ref, suites, arguments, limits)
     except (GitError, OSError, ValueError) as error:
-        outcome = unread_base(str(error))
+        judged = Judged(unread_base(str(error)))
     else:
-        told = {BASE: ref} if ref else {}
-        with _boundary(options).in_force():
+        told = {BASE: before.ref} if before.ref else {}
+        with limits.in_force():
             ran = run_pytest([*arguments, *own, *suites], told)
-        outcome = before.judge(ran, files, found, fail_on, options.ledger)
+        judged = before.judge(ran, files, fail_on, options.ledger)
+    outcome = judged.outcome
     options.status = 0 if options.exit_zero else outcome.code
-    recorded = found.recorded
     try:
-        actions.write_summary(_summary(files["report"], outcome, recorded))
+        actions.write_summary(_summary(files["report"], judged))
     except OSError as error:
-        found.said.append(f"the step's summary was not written: {error}")
-    actions.write_outputs(_outputs(outcome, found, files))
-    found.said.append(f"{outcome.word}: {outcome.sentence}")
-    last = [f"maxrandom gate: {sentence}" for sentence in found.said]
-    commands = _commands(outcome, recorded, found.root, first=found.first)
-    return "\n".join([*last, *end_of_silence, *commands])
+        judged.said.append(f"the step's summary was not written: {error}")
+    actions.write_outputs(_outputs(judged, files))
+    judged.said.append(f"{outcome.word}: {outcome.sentence}")
+    last = [f"maxrandom gate: {sentence}" for sentence in judged.said]
+    return "\n".join([*last, *end_of_silence, *_commands(judged)])
 
 
-@dataclass
-class _Found:
-    """What is found of a run."""
-
-    recorded: RunRecord | None = None
-    root: Path = field(default_factory=Path.cwd)
-    said: list[str] = field(default_factory=list)
-    """For a person, before the last sentence."""
-    ledger: list[Path] = field(default_factory=list)
-    """Files with lines to commit."""
-    first: bool = False
-    """Whether why the gate is red stands before what the claims tell."""
-
-
-class _Before:
-    """What is known before pytest begins, in which the code of a pull request runs.
-
-    Parameters
-    ----------
-    ref : str
-        The base; empty if there is none.
-
-    Raises
-    ------
-    GitError, OSError, ValueError
-        If the base cannot be read.
-    """
-
-    def __init__(self, ref: str, suites: list[str], arguments: list[str]) -> None:
-        self._ref, self._suites, self._arguments = ref, suites, arguments
-        self._tree = _tree(required=bool(ref))
-        self._committed = Committed(self._tree)
-        self._watch = self._comparison = None
-        if ref and self._tree is not None:
-            base = Commit(self._tree, ref)
-            self._watch = Watch(self._tree, base)
-            scope = Scope.of(self._tree.root, suites, arguments)
-            self._comparison = Comparison(self._tree, base.commit, scope)
-
-    def judge(
-        self,
-        ran: Ran,
-        files: Mapping[str, Path],
-        found: _Found,
-        fail_on: frozenset[Reserved],
-        ledger: _Ledger,
-    ) -> Outcome:
-        """Judge a run by its report and by the base; what is found is added to `found`."""
-        found.root = ran.root
-        run, found.said = _read(files["json"])
-        outcome = judge(ran.code, run, ", ".join(self._suites))
-        reservations: list[Reservation] = []
-        lost, unread = list[str](), list[str]()
-        try:
-            if self._comparison is not None and self._tree is not None:
-                unread = [f"{file}: {why}" for file, why in self._comparison.base.unread.items()]
-                found.said += [f"not compared with {self._ref}: {each}" for each in unread]
-                reservations = self._comparison.reservations(run, ran.root, fail_on)
-                if reservations:
-                    self._tree.check_fork_known(self._ref)
-            if self._watch is not None:
-                lost = self._watch.lost()
-                again = self._watch.restarted(run, ran.root) if run else []
-                reservations += again
-                for each in again:
-                    each.fails = "restarted" in fail_on
-        except (GitError, OSError) as error:
-            return unread_base(str(error))
-        uncounted = Uncounted()
-        if run is not None and ledger != "off":
-            uncounted = self._committed.lacks(run, ran.root)
-        for each in uncounted.reservations:
-            each.fails = "uncounted" in fail_on
-        reservations += uncounted.reservations
-        if run is not None and reservations:
-            found.recorded = run = replace(run, reservations=reservations)
-            _write_again(run, files, ran.templates)
-        found.recorded = run
-        found.ledger = uncounted.files
-        reasons = [lines_lost(lost, self._ref)] if lost else []
-        if unread:
-            reasons.append(
-                f"what the base claims is not known, because a suite of {self._ref} cannot be read "
-                f"({several(unread)}); mend it there, or compare with another base"
-            )
-        if ran.shards and not any("--maxrandom-shards" in each for each in self._arguments):
-            reasons.append(
-                f"a configuration of pytest has --maxrandom-shards={ran.shards}, whose answers a "
-                "gate would believe; give the option in pytest-args"
-            )
-        reasons += why_fatal(reservations)
-        found.said += lost
-        if uncounted.reservations:
-            found.said.append(how_to_commit(self._tree, uncounted))
-            if "uncounted" in fail_on:
-                reasons.append(found.said[-1])
-        elif reservations and run is not None:
-            found.said.append(reserved(run))
-        found.first = bool(reasons)
-        return held_against(outcome, reasons)
-
-
-def _tree(*, required: bool) -> Repository | None:
-    """Return the work tree of the current folder; None where there is none, and none is needed."""
-    try:
-        return repository(Path.cwd())
-    except GitError:
-        if required:
-            raise
-        return None
-
-
-def _write_again(run: RunRecord, files: Mapping[str, Path], templates: Path | None) -> None:
-    """Write the reports with what was found after pytest had written them."""
-    files["json"].write_text(dump(run), encoding="utf-8")
-    if files["report"].exists():
-        files["report"].write_text(markdown(run, templates), encoding="utf-8")
-    if (page := files["page"]).exists():
-        page.write_text(headed(page.read_text(encoding="utf-8"), run), encoding="utf-8")
-
-
-def _kinds(said: str, ledger: _Ledger) -> frozenset[Reserved]:
+def _kinds(said: str, ledger: Ledger) -> frozenset[Reserved]:
     """Read --fail-on; a ledger that is required fails the gate as well."""
     words = [word.strip() for word in said.split(",") if word.strip() not in ("", "none")]
     if unknown := [word for word in words if word not in RESERVED]:
@@ -323,8 +178,8 @@ def _kinds(said: str, ledger: _Ledger) -> frozenset[Reserved]:
     return frozenset(kinds | ({"uncounted"} if ledger == "required" else set()))
 
 
-def _outputs(outcome: Outcome, found: _Found, files: Mapping[str, Path]) -> dict[str, str]:
-    run = found.recorded
+def _outputs(judged: Judged, files: Mapping[str, Path]) -> dict[str, str]:
+    outcome, run = judged.outcome, judged.recorded
     return {
         "code": str(outcome.code),
         "outcome": outcome.word,
@@ -332,7 +187,7 @@ def _outputs(outcome: Outcome, found: _Found, files: Mapping[str, Path]) -> dict
         "failed": str(outcome.failed),
         "reservations": str(len(run.reservations) if run else 0),
         "notice": outcome.notice,
-        "ledger": "\n".join(map(str, found.ledger)),
+        "ledger": "\n".join(map(str, judged.ledger)),
         **{
             name: file.as_posix()
             for name, file in files.items()
@@ -369,28 +224,20 @@ def _words(name: str, text: str) -> list[str]:
         raise ValueError(f"{name}: found {text!r}, expected words ({error})") from error
 
 
-def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
-    """Return the run as it was recorded, if it was, and what a person must know of that."""
-    try:
-        return (load(json) if json.exists() else None), []
-    except ReportError as error:
-        return None, [str(error)]
-
-
-def _summary(report: Path, outcome: Outcome, recorded: RunRecord | None) -> str:
+def _summary(report: Path, judged: Judged) -> str:
     """Return the report and how often the gate errs; below why it does not pass, where needed."""
+    notice = judged.outcome.notice
     text = report.read_text(encoding="utf-8") if report.exists() else ""
-    text += odds_section(recorded) if recorded else ""
-    return f"**❌ {MARKDOWN.plain(outcome.notice)}**\n\n{text}" if outcome.notice else text
+    text += odds_section(judged.recorded) if judged.recorded else ""
+    return f"**❌ {MARKDOWN.plain(notice)}**\n\n{text}" if notice else text
 
 
-def _commands(
-    outcome: Outcome, recorded: RunRecord | None, root: Path, *, first: bool
-) -> list[str]:
-    """Annotate what was recorded; if nothing is, or that is `first`, why the gate is red."""
+def _commands(judged: Judged) -> list[str]:
+    """Annotate what was recorded; if nothing is, or that is first, why the gate is red."""
     if not actions.here():
         return []
-    found = annotate(recorded, root, Path.cwd()) if recorded else []
-    if outcome.notice and (first or not found):
+    outcome, run = judged.outcome, judged.recorded
+    found = annotate(run, judged.root, Path.cwd()) if run else []
+    if outcome.notice and (judged.first or not found):
         found = [Annotation(outcome.title, outcome.reason), *found]
     return workflow_commands(found, actions.workspace())

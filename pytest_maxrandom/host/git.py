@@ -195,6 +195,12 @@ class Repository:
         others = self._asked("ls-files", "-z", "--others", "--exclude-standard", "--full-name")
         return list(dict.fromkeys([*_names(found), *_names(others)]))
 
+    def ignored(self) -> list[str]:
+        """Return the paths, from the root, of files and whole folders that git ignores."""
+        kinds = ("--others", "--ignored", "--exclude-standard", "--directory")
+        found = self._asked("ls-files", "-z", *kinds)
+        return [name.removesuffix("/") for name in _names(found)]
+
     def write_files(
         self, commit: str, folder: Path, whole: Collection[str] = ()
     ) -> list[PurePosixPath]:

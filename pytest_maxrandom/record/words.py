@@ -16,10 +16,14 @@ Outcome = Literal[
 ]  # fmt: skip
 """What became of a test: pytest's words, and two for results that can neither show nor refute what
 is asserted. pytest knows these as a failure; as a pass where the suite allows them."""
-Reserved = Literal["gone", "deselected", "weakened", "skipped", "xfailed", "restarted", "uncounted"]
+Reserved = Literal[
+    "gone", "deselected", "weakened", "skipped", "xfailed", "uncompared", "restarted", "uncounted"
+]
 """What a gate holds against a verdict: since the base a claim is no more, is not selected, asks
-less, is skipped, is expected to fail, or has a t that begins anew; or its tries are in no committed
-ledger."""
+less, is skipped, is expected to fail, may ask less, or has a t that begins anew; or its tries are
+in no committed ledger."""
+NotCompared = Literal["unknown", "declined"]
+"""Why a gate compared nothing with a base: none was known, or none was wanted."""
 Weaker = Literal[
     "asserts",
     "red_flags",
@@ -34,8 +38,11 @@ Weaker = Literal[
     "judge",
     "asked",
     "ran",
+    "unread",
+    "untold",
+    "computed",
 ]
-"""In what a claim asks less than it did."""
+"""In what a claim asks less than it did, or why that is not known."""
 PassesOn = Literal["p_max only", "union p only", "baseline only"]
 """On what a claim passes where right answers were not shuffled: a preferred label may as well."""
 Colour = Literal["red", "green", "yellow"]
@@ -190,12 +197,18 @@ RESERVED: dict[Reserved, ShownReservation] = {
     "weakened": ShownReservation("🔓", "was weakened", "were weakened"),
     "skipped": ShownReservation("⏭️", "is skipped now", "are skipped now"),
     "xfailed": ShownReservation("☑️", "is excused now (xfail)", "are excused now (xfail)"),
+    "uncompared": ShownReservation("❔", "cannot be compared", "cannot be compared"),
     "restarted": ShownReservation("🔄", "counts its tries anew", "count their tries anew"),
     "uncounted": ShownReservation(
         "🧾", "has tries in no committed ledger", "have tries in no committed ledger"
     ),
 }
 """The gravest first."""
+NOT_COMPARED: dict[NotCompared, str] = {
+    "unknown": "no base is known here; name its branch or commit with --base-ref (base-ref of the "
+    "action)",
+    "declined": "--base-ref none (base-ref of the action) asks for that",
+}
 WEAKER: dict[Weaker, str] = {
     "asserts": "what is asserted",
     "red_flags": "a red flag does less",
@@ -210,4 +223,7 @@ WEAKER: dict[Weaker, str] = {
     "judge": "it is judged by other published numbers",
     "asked": "the check is asked for otherwise",
     "ran": "the run asserted less than the suite says",
+    "unread": "nobody can read what the base claims there",
+    "untold": "what the base does with it is not known",
+    "computed": "what it asserts is computed, and the code changed",
 }

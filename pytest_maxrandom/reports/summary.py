@@ -10,6 +10,7 @@ from pytest_maxrandom.record import (
     ALLOWED,
     AMBER,
     FAILING,
+    NOT_COMPARED,
     OUTCOMES,
     REPORTED,
     RESERVED,
@@ -310,6 +311,16 @@ def reserved(run: RunRecord) -> str:
         return ""
     several = not parts[0].startswith("1{}")
     return ", ".join(parts).replace("{}", " claims" if several else " claim", 1).replace("{}", "")
+
+
+def not_compared(run: RunRecord) -> str:
+    """Say that a gate compared a run with nothing, and why; empty where it did."""
+    if run.not_compared is None:
+        return ""
+    return (
+        "The gate compared nothing with a base in git, so what was taken out or weakened is not "
+        f"seen: {NOT_COMPARED[run.not_compared]}"
+    )
 
 
 def missing(run: RunRecord) -> str:

@@ -1,0 +1,200 @@
+"""A run of pytest judged by its report and by the base: the gate's colour, and what it says."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pytest_maxrandom.ci.comparison import Comparison, Scope
+from pytest_maxrandom.ci.gate import (
+    held_against,
+    judge,
+    known_base,
+    lines_lost,
+    unread_base,
+    why_fatal,
+)
+from pytest_maxrandom.ci.selection import Selection
+from pytest_maxrandom.ci.watch import Committed, Uncounted, Watch, how_to_commit
+from pytest_maxrandom.errors import GitError, ReportError
+from pytest_maxrandom.host.git import repository
+from pytest_maxrandom.ledger.history import Commit
+from pytest_maxrandom.reports.page.render import headed
+from pytest_maxrandom.reports.rendering import markdown
+from pytest_maxrandom.reports.results import dump, load
+from pytest_maxrandom.reports.summary import not_compared, reserved
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from pytest_maxrandom.ci.gate import Outcome
+    from pytest_maxrandom.ci.process import Ran
+    from pytest_maxrandom.host.data import Boundary
+    from pytest_maxrandom.host.git import Repository
+    from pytest_maxrandom.record import NotCompared, Reservation, Reserved, RunRecord
+
+Ledger: TypeAlias = Literal["required", "artifact", "off"]
+"""What becomes of tries that no committed ledger counts: they fail the gate, are kept, or pass."""
+
+
+@dataclass
+class Judged:
+    """What becomes of a run, and all that was found of it."""
+
+    outcome: Outcome
+    recorded: RunRecord | None = None
+    root: Path = field(default_factory=Path.cwd)
+    """What the files of its ids are relative to."""
+    said: list[str] = field(default_factory=list)
+    """For a person, before the last sentence."""
+    ledger: list[Path] = field(default_factory=list)
+    """Files with lines to commit."""
+    first: bool = False
+    """Whether why the gate is red stands before what the claims tell."""
+
+
+class Before:
+    """What is known before pytest begins, in which the code of a pull request runs.
+
+    Parameters
+    ----------
+    base : str
+        The base as the user says it; see `known_base`.
+    suites, arguments : sequence of str
+        What pytest is to test, and its other arguments.
+    limits : Boundary
+        What suites may read.
+
+    Attributes
+    ----------
+    ref : str
+        The base; empty if there is none.
+
+    Raises
+    ------
+    GitError, OSError, ValueError
+        If the base cannot be read.
+    """
+
+    def __init__(
+        self, base: str, suites: Sequence[str], arguments: Sequence[str], limits: Boundary
+    ) -> None:
+        self.ref = ref = known_base(base, os.environ)
+        self._not_compared: NotCompared | None = (
+            None if ref else ("declined" if base else "unknown")
+        )
+        self._suites, self._arguments = suites, arguments
+        self._tree = _tree(required=bool(ref))
+        self._committed = Committed(self._tree)
+        self._watch = self._comparison = None
+        if ref and self._tree is not None:
+            commit = Commit(self._tree, ref)
+            self._watch = Watch(self._tree, commit)
+            scope = Scope.of(self._tree.root, suites)
+            selection = Selection(self._tree, commit.commit, suites, arguments, limits)
+            self._comparison = Comparison(self._tree, commit.commit, scope, selection)
+
+    def judge(
+        self, ran: Ran, files: Mapping[str, Path], fail_on: Collection[Reserved], ledger: Ledger
+    ) -> Judged:
+        """Judge a run by its report and by the base.
+
+        Parameters
+        ----------
+        ran : Ran
+            What became of pytest.
+        files : mapping of str to Path
+            The reports, which gain what is found.
+        fail_on : collection of str
+            Kinds of reservations that fail the gate.
+        """
+        run, said = _read(files["json"])
+        judged = Judged(judge(ran.code, run, ", ".join(self._suites)), run, ran.root, said)
+        lost = list[str]()
+        try:
+            reservations = self._of_base(judged, ran, fail_on)
+            if self._watch is not None:
+                lost = self._watch.lost()
+                moved = self._comparison.moved if self._comparison else {}
+                reservations += self._watch.restarted(run, ran.root, moved) if run else []
+        except (GitError, OSError) as error:
+            return replace(judged, outcome=unread_base(str(error)), recorded=None)
+        uncounted = Uncounted()
+        if run is not None and ledger != "off":
+            uncounted = self._committed.lacks(run, ran.root)
+        reservations += uncounted.reservations
+        for each in reservations:
+            if each.kind in ("restarted", "uncounted"):
+                each.fails = each.kind in fail_on
+        if run is not None and (reservations or self._not_compared):
+            judged.recorded = run = replace(
+                run, reservations=reservations, not_compared=self._not_compared
+            )
+            _write_again(run, files, ran.templates)
+        judged.ledger = uncounted.files
+        reasons = [lines_lost(lost, self.ref)] if lost else []
+        if run is not None and not ran.told:
+            reasons.append(
+                "pytest ran without the gate's own plugin, so nothing tells how it was configured; "
+                "take `-p no:pytest_maxrandom.ci.process` out of its configuration"
+            )
+        if ran.shards and not any("--maxrandom-shards" in each for each in self._arguments):
+            reasons.append(
+                f"a configuration of pytest has --maxrandom-shards={ran.shards}, whose answers a "
+                "gate would believe; give the option in pytest-args"
+            )
+        reasons += why_fatal(reservations)
+        judged.said += lost
+        if uncounted.reservations:
+            judged.said.append(how_to_commit(self._tree, uncounted))
+            if "uncounted" in fail_on:
+                reasons.append(judged.said[-1])
+        elif reservations and run is not None:
+            judged.said.append(reserved(run))
+        if run is not None and run.not_compared:
+            judged.said.append(not_compared(run))
+        judged.first = bool(reasons)
+        judged.outcome = held_against(judged.outcome, reasons)
+        return judged
+
+    def _of_base(
+        self, judged: Judged, ran: Ran, fail_on: Collection[Reserved]
+    ) -> list[Reservation]:
+        """Return what the base's suites hold against a run."""
+        if self._comparison is None or self._tree is None:
+            return []
+        unread = self._comparison.base.unread.items()
+        judged.said += [f"not compared with {self.ref}: {file}: {why}" for file, why in unread]
+        found = self._comparison.reservations(judged.recorded, ran, fail_on)
+        if found:
+            self._tree.check_fork_known(self.ref)
+        return found
+
+
+def _tree(*, required: bool) -> Repository | None:
+    """Return the work tree of the current folder; None where there is none, and none is needed."""
+    try:
+        return repository(Path.cwd())
+    except GitError:
+        if required:
+            raise
+        return None
+
+
+def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
+    """Return the run as it was recorded, if it was, and what a person must know of that."""
+    try:
+        return (load(json) if json.exists() else None), []
+    except ReportError as error:
+        return None, [str(error)]
+
+
+def _write_again(run: RunRecord, files: Mapping[str, Path], templates: Path | None) -> None:
+    """Write the reports with what was found after pytest had written them."""
+    files["json"].write_text(dump(run), encoding="utf-8")
+    if files["report"].exists():
+        files["report"].write_text(markdown(run, templates), encoding="utf-8")
+    if (page := files["page"]).exists():
+        page.write_text(headed(page.read_text(encoding="utf-8"), run), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""What the author of a pull request may try against a gate, by what is attacked."""

@@ -1,0 +1,188 @@
+"""Attacks on what suites say."""
+
+from __future__ import annotations
+
+from tests.integration.attacks.attack import HOLDS, SUITE, WEAK, YAML, Attack, results
+
+SKIP_WEAK = """
+import pytest
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "weak" in item.name:
+            item.add_marker(pytest.mark.MARK)
+"""
+ASSERTS_LESS = """
+from pytest_maxrandom.claims import verdict
+
+of = verdict.Claim.of
+verdict.Claim.of = lambda *_, **__: of("report")
+"""
+SUITES = [
+    # What suites say.
+    Attack(
+        "a deleted task",
+        "amber",
+        (
+            "1 claim is gone; 2 of 2 claims pass on p_max only",
+            "- 🗑️ `weak[m]` **is gone**",
+            "[Full report]",
+        ),
+        by_action=True,
+        sed={YAML: (WEAK, "")},
+    ),
+    Attack(
+        "a deleted test",
+        "amber",
+        (
+            "1 claim is gone; 2 of 2 claims pass on p_max only",
+            "- 🗑️ `test_by_hand` **is gone**",
+            "[Full report]",
+        ),
+        files=HOLDS,
+        gone=("eval_suites/test_by_hand.py",),
+    ),
+    Attack(
+        "a level of .9999",
+        "amber",
+        (
+            "2 claims were weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
+            "[Full report]",
+        ),
+        by_action=True,
+        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
+    ),
+    Attack(
+        "no claim is left",
+        "red",
+        (
+            "The gate could not test everything: no claim was found or selected in",
+            "3 claims are gone; no claim was tested.",
+            "- 🗑️ `strong[m]`, `weak[m]`, `test_by_hand` **are gone**",
+        ),
+        gone=(YAML, "eval_suites/test_by_hand.py"),
+    ),
+    Attack(
+        "a suite that cannot be read",
+        "red",
+        (
+            "1 suite could not be read; no claim was tested",
+            "- ⚠️ the full report says what",
+            "[Full report]",
+        ),
+        files={YAML: "models: [\n"},
+    ),
+    Attack(
+        "only reported",
+        "amber",
+        (
+            "1 claim was weakened; 2 of 2 claims pass on p_max only, 1 result reported",
+            "- 🔓 `weak[m-0shot]` **was weakened**: asserts nothing, before: p_max: .05",
+            "Best accuracies: 1 between the two baselines.",
+        ),
+        sed={YAML: (WEAK, "  - {name: weak, assert: report}\n")},
+    ),
+    Attack(
+        "xfail",
+        "amber",
+        (
+            "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
+            "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
+            "[Full report]",
+        ),
+        sed={YAML: (WEAK, "  - {name: weak, xfail: known}\n")},
+    ),
+    Attack(
+        "xfail by a conftest",
+        "amber",
+        (
+            "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
+            "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
+            "[Full report]",
+        ),
+        files={"conftest.py": SKIP_WEAK.replace("MARK", "xfail")},
+    ),
+    Attack(
+        "skips of a conftest",
+        "amber",
+        (
+            "1 claim is skipped now",
+            "`weak[m-0shot]` **is skipped now**",
+            "[Full report]",
+        ),
+        files={"conftest.py": SKIP_WEAK.replace("MARK", "skip")},
+    ),
+    Attack(
+        "if_missing",
+        "amber",
+        (
+            "1 claim is skipped now; 2 of 3 claims pass on p_max only, 1 was skipped",
+            "- ⏭️ `weak[m]` **is skipped now**",
+            "[Full report]",
+        ),
+        sed={YAML: ("name: m, ", "name: m, if_missing: elsewhere, ")},
+        files={
+            "results.csv": "\n".join(
+                line for line in results().splitlines() if ",weak," not in line
+            )
+            + "\n"
+        },
+    ),
+    Attack(
+        "red flags are ignored",
+        "amber",
+        (
+            "2 claims were weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: a red flag does",
+            "[Full report]",
+        ),
+        files=HOLDS,
+        sed={YAML: ("p_max: 0.05", "p_max: 0.05, red_flags: ignore")},
+    ),
+    Attack(
+        "the results of another task",
+        "amber",
+        (
+            "1 claim was weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `weak[m-0shot]` **was weakened**: the results of another task or model",
+            "[Full report]",
+        ),
+        sed={YAML: (WEAK, "  - {name: weak, in_results: strong}\n")},
+    ),
+    Attack(
+        "a smaller t is stated",
+        "amber",
+        (
+            "1 claim was weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `weak[m-0shot]` **was weakened**: the stated t is smaller",
+            "[Full report]",
+        ),
+        base={YAML: SUITE.replace("{name: weak}", "{name: weak, t: 500}")},
+        files=HOLDS,
+        sed={
+            YAML: ("t: 500", "t: 3"),
+        },
+    ),
+    Attack(
+        "a conftest asserts less than the suite",
+        "amber",
+        (
+            "2 claims were weakened; 1 of 1 claim passes on p_max only, 2 results reported",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: the run asserted",
+            "Best accuracies: 1 above the maximum random baseline and 1 between the two",
+        ),
+        files={"conftest.py": ASSERTS_LESS},
+    ),
+    Attack(
+        "a claim of another name",
+        "amber",
+        (
+            "1 claim is gone; 2 of 2 claims pass on p_max only, 1 result reported",
+            "- 🗑️ `weak[m]` **is gone**",
+            "Best accuracies: 1 above the maximum random baseline.",
+        ),
+        files=HOLDS,
+        sed={YAML: (WEAK, "  - {name: feeble, in_results: weak, assert: report}\n")},
+    ),
+]

@@ -1,0 +1,173 @@
+"""What the author of a pull request may try with a ledger, against the real gate and a real model.
+
+The suite of the base tries two prompts on a model that really answers, and its ledger is committed.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.ledger import FOLDER
+from tests.integration.attacks.attack import write
+from tests.integration.test_attacks import Seen, gate
+from tests.repositories import begin_repository, commit, git
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SUITE = """\
+models: [{{name: {model}, label: tiny, quantization: none}}]
+tasks: [{{name: words, format: jsonl, path: words.jsonl, append_choices: false}}]
+prompts: {{shots: 0, count: 2, instructions: ["", "Say:\\n"]}}
+assert: report
+"""
+HOME = "eval_suites/demo"
+SENTENCES = """\
+Which animals usually sleep through the whole winter?
+Do penguins usually fly from one island to another?
+Is bread usually baked with yeast, flour and water?
+Does a violin usually have exactly four strings?
+Can trains usually stop within a few metres of a signal?
+Are deserts usually colder than forests after sunset?
+Would a lawyer usually charge by the hour in this town?
+Has every bicycle usually got brakes at both of its wheels?
+Should a cake usually cool down before anybody cuts it?
+Will tides usually rise twice between one noon and the next?
+Must guests usually leave their shoes beside this door?
+Have old maps usually shown the north at their upper edge?
+"""
+
+
+def questions(text: str) -> str:
+    rows = [
+        {"input": one, "choices": ["Yes", "No"], "answer": number % 2}
+        for number, one in enumerate(text.splitlines())
+    ]
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+ASKED = questions(SENTENCES)
+REWORDED = questions(SENTENCES.replace("usually", "mostly"))
+OTHERS = questions("".join(f"{one} or not, and why?\n" for one in "abcdefghijkl"))
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> Path:
+    """A repository of which `base` counts what was tried."""
+    folder = tmp_path_factory.mktemp("tried") / "repository"
+    ignored = "maxrandom-report/\n__pycache__/\n.pytest_cache/\n.maxrandom/\n"
+    write(folder, {
+        f"{HOME}/words.maxrandom.yaml": SUITE.format(model=tiny_llama),
+        f"{HOME}/words.jsonl": ASKED,
+        "pytest.ini": "[pytest]\n",
+        ".gitignore": ignored,
+    })  # fmt: skip
+    begin_repository(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        from pytest_maxrandom.cli import main
+
+        assert main(["gate", "eval_suites", "--ledger=off"]) == 0
+    commit(folder)
+    git(folder, "branch", "base")
+    return folder
+
+
+def reworded(folder: Path) -> None:
+    (folder / HOME / "words.jsonl").write_text(REWORDED)
+    other_prompt(folder)
+
+
+def other_prompt(folder: Path) -> None:
+    suite = next(folder.glob("eval_suites/*/words.maxrandom.yaml"))
+    suite.write_text(suite.read_text().replace('"Say:', '"Tell:'))
+
+
+def others(folder: Path) -> None:
+    (folder / HOME / "words.jsonl").write_text(OTHERS)
+
+
+def moved(folder: Path) -> None:
+    reworded(folder)
+    (folder / HOME).rename(folder / "eval_suites" / "elsewhere")
+
+
+def moved_without(folder: Path) -> None:
+    moved(folder)
+    shutil.rmtree(folder / "eval_suites" / "elsewhere" / FOLDER)
+
+
+def cut(folder: Path) -> None:
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:2]))
+
+
+def ignored(folder: Path) -> None:
+    cut(folder)
+    (folder / ".gitignore").write_text(f"{FOLDER}/\n.maxrandom/\nmaxrandom-report/\n")
+
+
+def skipped(folder: Path) -> None:
+    (folder / "conftest.py").write_text(
+        "import pytest\n\ndef pytest_runtest_setup(item):\n    pytest.skip('no')\n"
+    )
+
+
+@dataclass(frozen=True)
+class LedgerAttack:
+    """What is changed in the work tree, and what must be seen."""
+
+    change: Callable[[Path], None]
+    colour: str
+    lines: tuple[str, str, str]
+    arguments: tuple[str, ...] = ()
+
+
+ANEW = "1 claim counts its tries anew"
+LEDGER_ATTACKS = [
+    LedgerAttack(other_prompt, "green", ("1 result reported", "", "")),
+    LedgerAttack(reworded, "green", ("1 result reported", "", "")),
+    LedgerAttack(others, "amber", (ANEW, "counts its tries anew", "")),
+    LedgerAttack(others, "red", ("words[tiny-none-0shot] counts its tries anew", ANEW, "counts"),
+                 ("--fail-on=restarted",)),
+    LedgerAttack(moved, "amber", (ANEW, "counts its tries anew", "")),
+    LedgerAttack(moved_without, "red", ("the ledger lost", ANEW, "counts its tries anew")),
+    LedgerAttack(cut, "red", ("the ledger lost", "", "")),
+    LedgerAttack(skipped, "amber", ("1 claim is skipped now", "**is skipped now**", "")),
+    LedgerAttack(ignored, "red", ("the ledger lost", "", "")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "attack", LEDGER_ATTACKS, ids=lambda one: f"{one.change.__name__} {one.colour}"
+)
+def test_the_colour_and_the_first_lines_where_a_ledger_is_attacked(
+    attack: LedgerAttack, tried: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "repository"
+    shutil.copytree(tried, folder)
+    attack.change(folder)
+    commit(folder)
+    seen: Seen = gate(folder, capfd, "--base-ref=base", "--ledger=off", *attack.arguments)
+    seen.check(attack)
+
+
+def test_reworded_questions_are_counted_once_their_lines_are_committed(
+    tried: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "repository"
+    shutil.copytree(tried, folder)
+    reworded(folder)
+    commit(folder)
+    seen = gate(folder, capfd, "--base-ref=base")
+    assert seen.colour == "red"
+    assert "has tries in no committed ledger" in seen.lines[0]
+    commit(folder)
+    seen = gate(folder, capfd, "--base-ref=base")
+    assert (seen.code, seen.colour) == (0, "green"), seen.out
