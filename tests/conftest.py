@@ -16,6 +16,7 @@ from hypothesis import settings
 
 import pytest_maxrandom
 import tests.tiny as tiny
+from tests.needs import require
 
 pytest_plugins = ["pytester", "tests.expected_skips", "tests.targets"]
 
@@ -91,6 +92,7 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a random Llama with a byte-level tokenizer."""
+    require("hf")
     # A run within the test process forgets what it imported, and these cannot be imported twice.
     import bitsandbytes
     import transformers

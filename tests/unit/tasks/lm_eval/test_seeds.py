@@ -22,13 +22,14 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.lm_eval import building
 from pytest_maxrandom.tasks.lm_eval.index import installed
 from pytest_maxrandom.tasks.load import load_task, members
+from tests.needs import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.tasks.task import Task
 
-pytest.importorskip("lm_eval")
+require("lm_eval")
 
 N = 5
 ROWS: list[dict[str, Any]] = [
