@@ -61,28 +61,56 @@ class Packages:
                 else:
                     self._walk(self.distributions[name].requires or [], wanted)
 
-    def environment(self, folder: Path) -> Path:
-        """Make an environment that has them, and the project; return its Python."""
+    def environment(self, folder: Path) -> Environment:
+        """Make an environment that has them, and neither pip nor the project."""
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-        places = get_paths("venv", {"base": str(folder), "platbase": str(folder)})
-        site = Path(places["purelib"])
+        environment = Environment(folder)
         for package in self.distributions.values():
-            _link(package, site)
+            environment.link(package)
+        return environment
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment whose packages are links to those that are installed here."""
+
+    folder: Path
+
+    @property
+    def _places(self) -> dict[str, str]:
+        return get_paths("venv", {"base": str(self.folder), "platbase": str(self.folder)})
+
+    @property
+    def scripts(self) -> Path:
+        """The folder with its Python."""
+        return Path(self._places["scripts"])
+
+    def link(self, package: Distribution) -> None:
+        """Link the files of a package, which may share folders with others."""
+        for file in package.files or []:
+            if file.parts[0] == ".." or "__pycache__" in file.parts:
+                continue  # scripts, and what Python writes by itself
+            target = Path(self._places["purelib"]) / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists():
+                target.symlink_to(Path(str(package.locate_file(file))))
+
+    def add_project(self) -> None:
+        """Put the tree under test on its path, with the metadata that pip writes."""
+        site, project = Path(self._places["purelib"]), PROJECT["project"]
         (site / "project.pth").write_text(f"{ROOT}\n")
-        metadata = site / "pytest_maxrandom-0.dist-info"
+        metadata = site / f"pytest_maxrandom-{project['version']}.dist-info"
         metadata.mkdir()
-        project = PROJECT["project"]
         (metadata / "METADATA").write_text(
             f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
         )
         points = {"console_scripts": project["scripts"], **project["entry-points"]}
         (metadata / "entry_points.txt").write_text(
             "".join(
-                f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in each.items())
-                for group, each in points.items()
+                f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in lines.items())
+                for group, lines in points.items()
             )
         )
-        return Path(places["scripts"]) / "python"
 
 
 def group_of(name: str) -> list[str]:
@@ -99,14 +127,3 @@ def installed_by(line: str) -> tuple[set[str], set[str]]:
         extra for listed in re.findall(r"\.\[([\w,-]+)\]", line) for extra in listed.split(",")
     }
     return extras, set(re.findall(r"--group[ =](\w+)", line))
-
-
-def _link(package: Distribution, site: Path) -> None:
-    """Link the files of a package, which may share folders with others."""
-    for file in package.files or []:
-        if file.parts[0] == ".." or "__pycache__" in file.parts:
-            continue  # scripts, and what Python writes by itself
-        target = site / file
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists():
-            target.symlink_to(Path(str(package.locate_file(file))))

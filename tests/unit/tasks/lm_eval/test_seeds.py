@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Task
 
 require("lm_eval")
+require("hf")  # one of its functions draws from torch
 
 N = 5
 ROWS: list[dict[str, Any]] = [
