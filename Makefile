@@ -8,7 +8,7 @@ WORKERS := -n auto --dist loadfile --no-loadscope-reorder
 # Processes that tests start read what others have compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check servers proof lint docs bench demo-model requirements clean
+.PHONY: demo test check jobs servers proof lint docs bench demo-model requirements clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -26,6 +26,9 @@ test: $(READY)  ## Run the tests of each law, without what takes long
 
 check: $(READY)  ## Run what `make test` leaves out: a cut of each long proof, servers, actions, pages
 	$(BIN)/python -m pytest $(WORKERS) --target=check
+
+jobs: $(READY)  ## Run jobs of the workflows as written, each in a fresh clone and environment (needs the network)
+	$(BIN)/python tools/jobs.py $(JOBS)
 
 servers: $(READY)  ## Install vLLM and build llama.cpp, its server and its package (some 25 minutes on 2 cores)
 	$(BIN)/python tools/servers.py install

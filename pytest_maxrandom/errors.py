@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import json
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import csv
-    import json
     from collections.abc import Callable, Collection, Iterable, Mapping
 
 DOCUMENTATION = "https://OWNER.github.io/pytest-maxrandom/"
@@ -236,8 +236,10 @@ _IN_CSV = {
 """The same of CSV."""
 
 
-def json_in_words(error: json.JSONDecodeError) -> str:
-    """Say what is wrong with a text in JSON, and in which column.
+def json_mistake(error: json.JSONDecodeError) -> tuple[int, str]:
+    """Return the line of what is wrong with a text in JSON, and what it is, with its column.
+
+    The same on every Python: before 3.13, `json` points at what stands after a trailing comma.
 
     Examples
     --------
@@ -245,13 +247,16 @@ def json_in_words(error: json.JSONDecodeError) -> str:
     >>> try:
     ...     json.loads('["yes" "no"]')
     ... except json.JSONDecodeError as error:
-    ...     print(json_in_words(error))
-    not valid JSON: a comma, or a closing bracket, is missing here (column 8)
+    ...     print(json_mistake(error))
+    (1, 'not valid JSON: a comma, or a closing bracket, is missing here (column 8)')
     """
-    said = _in_words(error.msg, _IN_JSON)
-    if "missing" in said and not error.doc[error.pos :].strip():
-        said = "the text ends too early; a bracket, a quote or a value is missing"
-    return f"not valid JSON: {said} (column {error.colno})"
+    before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
+    if before.endswith(",") and after.startswith(("}", "]")):
+        error = json.JSONDecodeError("Illegal trailing comma", error.doc, len(before) - 1)
+    problem = _in_words(error.msg, _IN_JSON)
+    if "missing" in problem and not after:
+        problem = "the text ends too early; a bracket, a quote or a value is missing"
+    return error.lineno, f"not valid JSON: {problem} (column {error.colno})"
 
 
 def csv_in_words(error: csv.Error) -> str:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 import tests.tiny as tiny
+from tests.needs import require
 
 pytest_plugins = ["pytester", "tests.expected_skips", "tests.inner_runs", "tests.targets"]
 
@@ -61,6 +62,7 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a random Llama with a byte-level tokenizer."""
+    require("hf")
     return tiny.save_llama(tmp_path_factory.mktemp("models") / "tiny-llama")
 
 

@@ -94,9 +94,9 @@ class Expected:
         return expected
 
     def names(self, node_id: str, reason: str) -> bool:
-        """Tell whether a skip is this one."""
+        """Tell whether a skip is this one; ``test_file.py::*`` names the whole file as well."""
         return (
-            fnmatchcase(node_id, self.node_ids)
+            any(fnmatchcase(name, self.node_ids) for name in (node_id, f"{node_id}::"))
             and fnmatchcase(reason, self.reasons)
             and CONDITIONS[self.condition]()
         )

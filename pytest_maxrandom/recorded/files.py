@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from pytest_maxrandom.errors import RecordedError, described, json_in_words
+from pytest_maxrandom.errors import RecordedError, described, json_mistake
 from pytest_maxrandom.host.limits import limits, too_large
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def json_object(
     try:
         value = decode(text)
     except json.JSONDecodeError as error:
-        raise RecordedError(f"{where}: {json_in_words(error)}; {way}") from None
+        raise RecordedError(f"{where}: {json_mistake(error)[1]}; {way}") from None
     except RecursionError:
         deep = "it is nested too deeply"
         raise RecordedError(f"{where}: cannot be read as JSON, because {deep}; {way}") from None

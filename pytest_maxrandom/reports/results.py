@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.errors import GitError, ReportError, dotted, json_in_words
+from pytest_maxrandom.errors import GitError, ReportError, dotted, json_mistake
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.notation import P_VALUES
 from pytest_maxrandom.record import (
@@ -110,9 +110,9 @@ def _read(data: bytes, path: Path | str) -> Any:
     except UnicodeDecodeError as error:
         raise ReportError(f"{path}: not UTF-8 text, so not a JSON report") from error
     except json.JSONDecodeError as error:
+        line, problem = json_mistake(error)
         raise ReportError(
-            f"{path}:{error.lineno}: {json_in_words(error)}; expected a file that pytest "
-            "--maxrandom-json wrote"
+            f"{path}:{line}: {problem}; expected a file that pytest --maxrandom-json wrote"
         ) from error
     except (ValueError, RecursionError) as error:
         raise ReportError(f"{path}: not JSON: {error}") from error

@@ -16,7 +16,7 @@ from pytest_maxrandom.errors import (
     Problem,
     SuiteError,
     described,
-    json_in_words,
+    json_mistake,
     listed,
     nearest_file,
     quoted,
@@ -299,7 +299,8 @@ def parse_json(
     try:
         return json.loads(text, object_pairs_hook=objects)
     except json.JSONDecodeError as error:
-        raise Mistake(json_in_words(error), line or error.lineno) from None
+        place, problem = json_mistake(error)
+        raise Mistake(problem, line or place) from None
     except RecursionError:
         raise Mistake("cannot be read as JSON, because it is nested too deeply", line) from None
     except ValueError:  # Python refuses to convert integers of more than 4300 digits

@@ -7,20 +7,12 @@ import re
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
+from tests.integration.jobs import ROOT
 
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*command, "--wheel-dir", str(folder), str(ROOT)], check=True)
-    (built,) = folder.glob("*.whl")
-    return built
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_templates_schemas_and_the_entry_point_are_in_the_wheel(wheel: Path) -> None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -267,37 +264,6 @@ def test_the_second_job_comments_where_its_token_may_write(
     # After a gate that failed the condition is still asked, as it names a function of the status.
     scope = {"github": github | changed, "needs": needs}
     assert holds(job["if"], scope, failed=True) == expected
-
-
-def test_results_of_another_machine_are_judged_anew_without_a_model(
-    workspace: Path, tiny_llama: Path
-) -> None:
-    text = (ROOT / ".github" / "examples" / "gate-elsewhere.yml").read_text()
-    comments = "\n".join(line[2:] for line in text.splitlines() if line.startswith("# "))
-    suite = "  models:" + comments.partition("models:")[2].partition("n, t, every")[0]
-    (command,) = re.findall(r"^ +pytest (.*)$", comments, re.MULTILINE)
-    folder = workspace / "eval_suites"
-    folder.mkdir()
-    rows = [{"input": f"word {i}", "choices": ["Yes", "No"], "answer": i % 2} for i in range(24)]
-    (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "suite.yaml").write_text(
-        f"models: [{{name: {tiny_llama}, quantization: none}}]\n"
-        "tasks: [{name: snarks, format: jsonl, path: data.jsonl}]\n"
-        "prompts: {shots: 1, count: 3}\nassert: report\n"
-    )
-    (workspace / "results").mkdir()
-    pytest_command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    subprocess.run([*pytest_command, *shlex.split(command)], cwd=workspace, check=True)
-    # Only what the example commits reaches the runner.
-    shutil.rmtree(folder)
-    written = textwrap.dedent(suite).replace("allenai/OLMo-7B-hf", str(tiny_llama))
-    (workspace / "results" / "gate.maxrandom.yaml").write_text(written)
-    given = yaml.safe_load(text)["jobs"]["gate"]["steps"][-1]["with"]
-    result = run_gate(workspace, given["suites"], key=given["key"])
-    assert (result.code, result.outputs["outcome"]) == (1, "failed"), result.log
-    (claim,) = json.loads((workspace / "maxrandom-report" / "report.json").read_text())["claims"]
-    assert (claim["n"], claim["t"], claim["backend"]) == (23, 3, "recorded")
-    assert "tiny-llama" in result.summary
 
 
 def _steps(node: Any) -> Iterator[dict[str, Any]]:

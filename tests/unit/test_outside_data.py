@@ -12,6 +12,7 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.data import Boundary, refused
 from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.tasks.load import load_task, members
+from tests.needs import needs
 from tests.unit.recorded.suites import planned, rows, save, suite_text
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ def link(tree: Path, name: str, target: object) -> str:
     return name
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "bigbench", "lm_eval", "hub"])
+@pytest.mark.parametrize(
+    "form", ["csv", "jsonl", "bigbench", "lm_eval", pytest.param("hub", marks=needs("datasets"))]
+)
 @pytest.mark.parametrize("way", ["relative", "absolute", "link"])
 @pytest.mark.usefixtures("gated")
 def test_a_gate_reads_nothing_outside_of_the_repository(tree: Path, form: str, way: str) -> None:
@@ -225,8 +228,8 @@ def test_a_suite_that_is_a_link_shows_nothing(tree: Path) -> None:
     assert SECRET not in str(caught.value)
 
 
+@needs("datasets")
 def test_the_readme_of_a_dataset_is_held_to_the_same(tree: Path) -> None:
-    pytest.importorskip("datasets")
     folder = tree / "data"
     folder.mkdir()
     (folder / "own.jsonl").write_text(json.dumps(ROW) + "\n")

@@ -34,6 +34,7 @@ from pytest_maxrandom.sweeps.predictions import labelled, predict, read_as
 from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
+from tests.needs import needs
 
 DEMO = Path(__file__).parents[3] / "eval_suites" / "demo"
 SCORES: dict[str, Callable[..., float]] = {
@@ -330,9 +331,9 @@ def test_another_model_with_the_same_answers_is_told() -> None:
     assert flag.parameters["by_chance"] == pytest.approx(0.25, abs=0.01)
 
 
+@needs("hf")
 @pytest.mark.parametrize("name", ["kind_of[demo-llama-nf4-0shot]"])
 def test_a_claim_of_the_demo_suite_is_clean(name: str) -> None:
-    pytest.importorskip("bitsandbytes")
     suite = load_any_suite(DEMO / "zero_shot.yaml")
     assert isinstance(suite, Suite)
     (planned,) = (each for each in plan(suite) if each.name == name)

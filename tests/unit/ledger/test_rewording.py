@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import random
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,8 +17,8 @@ from tests.unit.ledger.templates import TEMPLATES, arithmetic, deduction, questi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-DATA = Path(os.environ.get("MAXRANDOM_DATA", Path(__file__).parents[4] / "shared" / "data"))
 SAME = 0.5
 """Share of a set from which on it counts as the earlier one."""
 
@@ -118,10 +116,8 @@ def test_halves_stay_apart_where_each_question_has_its_nearest_one_in_the_other(
 
 
 @pytest.fixture(scope="module")
-def real() -> dict[str, list[Example]]:
-    files = sorted((DATA / "bigbench").glob("*.json"))
-    if not files:
-        pytest.skip(f"no BIG-bench tasks in {DATA}; set MAXRANDOM_DATA to the folder with the data")
+def real(data_dir: Path) -> dict[str, list[Example]]:
+    files = sorted((data_dir / "bigbench").glob("*.json"))
     found = {}
     for file in files:
         rows = [

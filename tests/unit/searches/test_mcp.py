@@ -14,8 +14,8 @@ from tests.searched import lines
 if TYPE_CHECKING:
     from pathlib import Path
 
-anyio = pytest.importorskip("anyio")
 mcp = pytest.importorskip("mcp")
+anyio = pytest.importorskip("anyio")
 
 CLAIM, OTHER = "task[knows-2shot]", "task[guesses-2shot]"
 

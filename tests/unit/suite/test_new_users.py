@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from transformers import AutoTokenizer
 
 import pytest_maxrandom.recorded.sources as sources
 from pytest_maxrandom.cli import main
@@ -174,7 +173,9 @@ def test_a_test_set_that_takes_nearly_all_is_told_where_examples_are_too_few(fol
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"input": "a", }', "a key in double quotes is missing here"),
+        ('{"input": "a", }', "this comma has nothing after it; remove it (column 14)"),
+        ('{"input": ["a", ]}', "this comma has nothing after it; remove it (column 15)"),
+        ('{, "input": "a"}', "a key in double quotes is missing here"),
         ('{"input": "a" "answer": 1}', "a comma, or a closing bracket, is missing here"),
         ('{"input" "a"}', "a colon is missing here, after the key"),
         ('{"input": "a', "the quote that opens here is not closed"),
@@ -189,6 +190,12 @@ def test_what_is_no_json_is_told_in_plain_words(folder: Path, line: str, said: s
     (folder / "d.jsonl").write_text(f"{rows(40)}{line}\n")
     (found,) = told(suite("- {name: a, format: jsonl, path: d.jsonl}"))
     assert found.startswith(f"d.jsonl:41: not valid JSON: {said}")
+
+
+def test_a_trailing_comma_is_told_with_its_own_line(folder: Path) -> None:
+    (folder / "d.json").write_text('{"examples": [\n  {"input": "a"},\n\n]}')
+    (found,) = told(suite("- {name: a, format: bigbench, path: d.json}"))
+    assert found.startswith("d.json:2: not valid JSON: this comma has nothing after it; remove it ")
 
 
 @pytest.mark.parametrize(
@@ -376,6 +383,8 @@ def test_what_a_reader_of_results_lets_out_is_one_sentence(
 def test_texts_that_a_model_cannot_hold_are_counted_before_it_is_loaded(
     folder: Path, tiny_llama: Path, capsys: pytest.CaptureFixture[str], way: str
 ) -> None:
+    from transformers import AutoTokenizer
+
     long = [{"input": "word " * length, "choices": ["a", "b"], "answer": 0} for length in (900, 30)]
     (folder / "d.jsonl").write_text(rows(40, *long))
     task = "- {name: a, format: jsonl, path: d.jsonl, validation: {max_examples: 42}}"

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_maxrandom.tasks.found import FoundTask, NoTask, Unreadable, find_tasks
 from pytest_maxrandom.tasks.load import load_task
+from tests.needs import needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -163,6 +164,7 @@ def test_yaml_of_lm_eval_is_a_task_with_what_it_includes_anywhere_in_the_folder(
     assert "l/deep/own.yaml::own_name" in told(find_tasks([Path("l/deep/own.yaml")]))
 
 
+@needs("lm_eval")
 def test_a_word_that_is_no_file_is_a_name_of_lm_eval() -> None:
     (task,) = find_tasks([Path("arc_easy")])
     assert isinstance(task, FoundTask)

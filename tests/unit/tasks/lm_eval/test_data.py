@@ -11,6 +11,7 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.tasks.lm_eval.config import Config
 from pytest_maxrandom.tasks.lm_eval.data import Rows, read_rows
 from pytest_maxrandom.tasks.reading import Mistake
+from tests.needs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +38,7 @@ ROWS: list[list[dict[str, Any]]] = [
 ]
 
 
+@needs("datasets")
 @pytest.mark.parametrize("rows", ROWS, ids=str)
 @pytest.mark.parametrize("lines", [True, False], ids=["lines", "list"])
 def test_json_is_read_as_datasets_reads_it(
@@ -57,6 +59,7 @@ def test_json_is_read_as_datasets_reads_it(
     assert repr(ours.rows) == repr(list(theirs))
 
 
+@needs("datasets")
 def test_other_kinds_go_through_datasets(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("q,label\na,1\nb,0\n")
     cache = str(tmp_path / "cache")
@@ -111,6 +114,7 @@ def test_mistakes_in_data_are_told_with_their_line(tmp_path: Path, text: str, me
     assert message in str(caught.value)
 
 
+@needs("datasets")
 def test_a_dataset_that_cannot_be_loaded_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_text("none")
     with pytest.raises(Mistake, match="`dataset_path: parquet`, split 'test': the dataset"):

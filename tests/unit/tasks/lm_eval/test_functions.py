@@ -13,6 +13,7 @@ from pytest_maxrandom.host import limits
 from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval.index import installed
 from pytest_maxrandom.tasks.load import load_task
+from tests.needs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,6 +89,7 @@ def _refusal(folder: Path, **said: Any) -> str:
     return str(problem)
 
 
+@needs("lm_eval")
 @pytest.mark.parametrize(
     "entry",
     ["tasks/local.yaml", *(pytest.param(entry, marks=pytest.mark.slow) for entry in ("tasks", ""))],
@@ -107,6 +109,7 @@ def test_lm_eval_runs_them_where_both_allow_it(
     ]
 
 
+@needs("lm_eval")
 def test_another_split_is_asked_where_the_suite_says_so(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,12 +178,14 @@ def test_a_link_is_what_it_leads_to(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert "whoever runs the suite sets" in _refusal(folder, path="trusted/tasks/local.yaml")
 
 
+@needs("lm_eval")
 def test_an_installed_task_is_named_by_its_name(folder: Path) -> None:
     assert installed() is not None
     said = _refusal(folder, path="winogrande")
     assert f"{TRUSTED}=winogrande outside the repository" in said
 
 
+@needs("lm_eval")
 def test_an_installed_task_runs_by_its_name_on_local_data(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +202,7 @@ def test_an_installed_task_runs_by_its_name_on_local_data(
     assert first.continuation == "won."
 
 
+@needs("lm_eval")
 def test_what_goes_wrong_in_them_is_one_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

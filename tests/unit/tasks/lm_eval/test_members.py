@@ -15,6 +15,7 @@ from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.found import FoundTask, find_tasks
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.load import load_task, members
+from tests.needs import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,6 +150,7 @@ def test_two_tasks_of_one_name_are_told(folder: Path) -> None:
     )
 
 
+@needs("lm_eval")
 def test_names_of_the_installed_package_are_found_as_it_finds_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -22,13 +22,15 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.lm_eval import building
 from pytest_maxrandom.tasks.lm_eval.index import installed
 from pytest_maxrandom.tasks.load import load_task, members
+from tests.needs import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.tasks.task import Task
 
-pytest.importorskip("lm_eval")
+require("lm_eval")
+require("hf")  # one of its functions draws from torch
 pytestmark = pytest.mark.slow  # lm-eval in processes of their own
 
 N = 5

@@ -11,12 +11,15 @@ from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task
+from tests.needs import needs
 from tests.unit.tasks.lm_eval.harness import Asked, Harness
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.tasks.task import Example, Task
+
+pytestmark = needs("lm_eval")
 
 ROWS = [
     {
