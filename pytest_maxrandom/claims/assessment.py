@@ -22,7 +22,7 @@ from pytest_maxrandom.stats.metrics import Tally
 from pytest_maxrandom.stats.winner import RESAMPLES, lower_bound, out_of_bag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -146,8 +146,11 @@ def assess(
         answers.refuse_graded()
     scores, best = _scores(metric, views[0].shuffles), best_of(views, metric)
     shuffles = [shuffle for view in views for shuffle in view.shuffles]
-    if thrifty and claim.permutation_p is None:
-        shuffles = []
+    level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
+    few: list[Remark] = []
+    if claim.permutation_p is None:
+        few = [*_too_few(shuffles, level)]
+        shuffles = [] if thrifty or few else shuffles
     test = _permutation_test(claim, null, shuffles, best, metric, tree=tree)
     result = judge(
         claim,
@@ -158,13 +161,26 @@ def assess(
         permutation_p=None if test is None else test.p,
         bound=None if test is None else test.bound,
     )
-    result = _with_answers(result.noted(*([] if test is None else test.notes)), answers, best)
+    notes = few if test is None else test.notes
+    result = _with_answers(result.noted(*notes), answers, best)
     if thrifty:
         return result
     if answers.prompts:
         found = new_questions(answers, best, null.t, metric, searched=searched)
         result = replace(result, new_questions=found)
     return _flagged(result, claim, null, guessers, views)
+
+
+def _too_few(shuffles: Sequence[Shuffle], level: float) -> Iterator[Remark]:
+    """Yield why a permutation p, of which nothing is claimed, would tell nothing.
+
+    A red flag would take it for right answers that are as good when they are shuffled.
+    """
+    for each in shuffles:
+        if (ways := each.exchange.few_clusters(level)) is not None:
+            why = f"only {ways.clusters} of the clusters can take each other's right answers"
+            yield Remark("no_permutations", {"why": why})
+            return
 
 
 def ranking(views: Sequence[View], metric: Metric) -> list[float]:

@@ -273,8 +273,8 @@ def whole_verdict(untold: Untold) -> Verdict:
     result = assess(Claim.of(None), null, null.best, [View(seen, [shuffle])])
     failing = {flag.kind for flag in result.red_flags if flag.severity == "fail"}
     # What cannot be told is so however many other red flags fail it.
-    untold = any(flag.parameters.get("case") == "untold" for flag in result.red_flags)
-    told = not untold and failing.isdisjoint(NEW)
+    cannot_tell = any(flag.parameters.get("case") == "untold" for flag in result.red_flags)
+    told = not cannot_tell and failing.isdisjoint(NEW)
     return Verdict(bool(result.holds), bool(result.holds) and told)
 
 

@@ -476,3 +476,17 @@ def test_it_is_refused_in_one_sentence_or_judged(kind: str, way: str, tmp_path: 
 
 def test_nothing_hostile_is_left_out() -> None:
     assert EXPECTED.keys() == HOSTILE.keys()
+
+
+@pytest.mark.parametrize("way", EXPECTED["one cluster"])
+def test_what_is_named_where_there_is_one_cluster_works(way: str, tmp_path: Path) -> None:
+    given = Results.knowing()
+    HOSTILE["one cluster"](given)
+    model = WAYS[way](given, tmp_path)
+    text = suite_text("{name: a, assert: {p_max: 0.05}}", model=model)
+    [claim] = planned(tmp_path, text)
+    record = judged(claim)
+    assert (record.passed, record.p_max_only, record.permutation_p) == (True, True, None)
+    assert record.failing_flags == []
+    [note] = [each for each in record.notes if each.kind == "no_permutations"]
+    assert "only 1 of the clusters can take each other's right answers" in note.values["why"]
