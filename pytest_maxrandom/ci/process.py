@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "templates": templates and str(config.invocation_params.dir / templates),
         "shards": config.getoption("maxrandom_shards", None),
     }
-    _tell("configuration", told)
+    _hand_over("configuration", told)
 
 
 class _Tests:
@@ -84,7 +84,7 @@ class _Tests:
         """Tell what is left out."""
         selected = {item.nodeid for item in session.items}
         if self._ids:  # a controller whose workers collect has none
-            _tell("left_out", [name for name in self._ids if name not in selected])
+            _hand_over("left_out", [name for name in self._ids if name not in selected])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what is skipped or excused."""
@@ -95,10 +95,10 @@ class _Tests:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Tell it, where all reports arrive."""
         if not hasattr(session.config, "workerinput"):
-            _tell("excused", self._excused)
+            _hand_over("excused", self._excused)
 
 
-def _tell(what: str, found: object) -> None:
+def _hand_over(what: str, found: object) -> None:
     Path(f"{os.environ[_TOLD]}-{what}").write_text(json.dumps(found), encoding="utf-8")
 
 

@@ -136,7 +136,8 @@ def test_a_chat_is_read_stored_and_counted(pytester: pytest.Pytester, server: Fa
     result.assert_outcomes(passed=1)
     assert again["claims"][0]["engine"]["reused"] == T
     assert again["claims"][0]["t"] == T
-    assert not [body for _, body in server.bodies[asked:] if body]
+    # It is asked only for what tells whether it is the same model, never for the suite's 12 tokens.
+    assert {body["max_tokens"] for _, body in server.bodies[asked:] if body} == {16}
     # Another length is another prompt: other tries, which count.
     _, longer = run(pytester, model=model, how="0", rest="assert: {p_max: 0.05}")
     assert longer["claims"][0]["t"] == 2 * T
