@@ -41,9 +41,9 @@ def check_server(
     """
     if (now := fingerprint_of(planned, pool)) is None:
         return
-    known = ledger.served(subject)
+    known = ledger.served(subject.model_digest)
     for before in known:
-        if wrong := before.check(now, f"{ledger.path.name} counts prompts of"):
+        if wrong := before.refusal(now, f"{ledger.path.name} counts prompts of"):
             raise ModelError(wrong)
     # One that was asked for texts tells nothing of log-likelihoods, nor the other way round.
     if not any(bool(before.values) == bool(now.values) for before in known):

@@ -271,7 +271,7 @@ class Shard:
             for job in jobs:
                 by = read[job.number].cost.fingerprint
                 first = served.setdefault(target.model_digest, by) if by else None
-                if by and first and (wrong := first.check(by, "another shard has answers of")):
+                if by and first and (wrong := first.refusal(by, "another shard has answers of")):
                     raise ShardError(f"shard {self.number}: {wrong}")
                 target.write(job, read[job.number])
             if len(target.read(jobs)) < len(jobs):

@@ -37,7 +37,14 @@ FIELDS: dict[str, dict[str, type]] = {
     },
     "reworded": {**_WHEN, "set": str, "before": str, "pairs": dict},
     "apart": {**_WHEN, "set": str, "before": str, "why": str},
-    "served": {**_WHEN, "model_digest": str, "server": str, "values": list, "texts": list},
+    "served": {
+        **_WHEN,
+        "model_digest": str,
+        "server": str,
+        "values": list,
+        "texts": list,
+        "content": str,
+    },
 }
 """Type of each field of each kind of line, in the order of the line."""
 _OPEN = ("prompt", "correct")

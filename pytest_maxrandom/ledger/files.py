@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +140,8 @@ class LedgerFile:
                 return self.undone, (row["set"], row["before"]), row["why"]
             case "served":
                 served = self.served.setdefault(row["model_digest"], {})
-                return served, (*row["values"], *row["texts"]), fingerprint_of(row)
+                answered = (*row["values"], *row["texts"], row["content"])
+                return served, answered, fingerprint_of(row)
             case "look":
                 look = Looked(*(row[name] for name in Looked._fields))
                 return self.looks.setdefault(_claim(row), {}), row["look"], look
@@ -327,7 +329,8 @@ def _tried(row: Row) -> Try:
 
 def fingerprint_of(row: Row) -> Fingerprint:
     """Return by what a model behind an address is known, from a line of kind `served`."""
-    return Fingerprint(row["server"], row["when"], row["values"], texts=row["texts"])
+    found = Fingerprint(row["server"], row["when"], row["values"], texts=row["texts"])
+    return replace(found, content=row["content"])
 
 
 def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:

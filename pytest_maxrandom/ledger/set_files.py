@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.ledger.files import LedgerFile
     from pytest_maxrandom.ledger.lines import Subject, Try
     from pytest_maxrandom.ledger.opened import LedgerFiles
+    from pytest_maxrandom.record import Fingerprint
 
     Siblings = Callable[[str], Collection[str]]
 
@@ -179,7 +180,28 @@ class SetFiles:
         found = [each for file in self._files for each in self._tries(file, claims)]
         if subject is None:
             return frozenset(tried for each in found for tried in each.tries)
-        return linked(found, subject.claim, {subject.model_digest})
+        return linked(found, subject.claim, self._same_weights(subject))
+
+    def served(self, model_digest: str) -> list[Fingerprint]:
+        """Return by what a model behind an address is known; nothing of other models."""
+        found = (file.served.get(model_digest, {}) for file in self._files)
+        return [each for of_file in found for each in of_file.values()]
+
+    def _same_weights(self, subject: Subject) -> set[str]:
+        """Return the digests of a subject's model: several, where a server has it by more names.
+
+        What a suite calls it, and the word for its revision, can be edited; what it answers cannot.
+        """
+        own = self.served(subject.model_digest)
+        others = {digest for file in self._files for digest in file.served} if own else set()
+        return {
+            subject.model_digest,
+            *(
+                digest
+                for digest in others
+                if any(one.is_alike(each) for one in own for each in self.served(digest))
+            ),
+        }
 
     def count(self, tries: set[Try]) -> int:
         """Return how many tries there are for any claim, together with some."""
@@ -194,7 +216,7 @@ class SetFiles:
         All others can be no tries of it, so that they need not be looked at.
         """
         files = self._files
-        claims, digests = {subject.claim}, {subject.model_digest}
+        claims, digests = {subject.claim}, self._same_weights(subject)
         new_claims, new_digests = claims, digests
         while new_claims or new_digests:
             of_names = {

@@ -83,6 +83,7 @@ class SetLedger(SetFiles):
     ) -> None:
         self._run = run
         self._waiting: list[Row] = []
+        self._served: list[Row] = []
         questions = _questions(examples)
         self._set: Row = {
             "kind": "set",
@@ -94,7 +95,6 @@ class SetLedger(SetFiles):
         super().__init__(folder, task, questions, siblings, files or LedgerFiles())
         self._numbers: dict[tuple[object, ...], Row] = {}
         self._joins: list[Row] = []
-        self._served: list[Row] = []
 
     def refresh(self) -> None:
         """Write what waits, and read what other processes have added."""
@@ -179,21 +179,26 @@ class SetLedger(SetFiles):
             if before in files
         ]
 
-    def served(self, subject: Subject) -> list[Fingerprint]:
-        """Return by what the subject's model is known, where it is behind an address."""
-        name = subject.model_digest
-        written = (each for file in self._files for each in file.served.get(name, {}).values())
-        waiting = (row for row in self._served if row["model_digest"] == name)
-        return [*written, *map(fingerprint_of, waiting)]
+    def served(self, model_digest: str) -> list[Fingerprint]:
+        """Return by what a model behind an address is known, also what is not written yet."""
+        waiting = (row for row in self._served if row["model_digest"] == model_digest)
+        return [*super().served(model_digest), *map(fingerprint_of, waiting)]
 
     def serve(self, subject: Subject, found: Fingerprint) -> None:
         """Keep by what the subject's model is known; it is written with the next lines.
 
         Its address is left out, since a ledger is committed.
         """
-        facts = {"server": found.server, "values": [*found.values], "texts": [*found.texts]}
-        of_model = {"model_digest": subject.model_digest}
-        self._served.append(self._dated("served") | of_model | facts)
+        self._served.append(
+            self._dated("served")
+            | {
+                "model_digest": subject.model_digest,
+                "server": found.server,
+                "values": [*found.values],
+                "texts": [*found.texts],
+                "content": found.content,
+            }
+        )
 
     def begun(self, subject: Subject, prompts: Mapping[str, int]) -> None:
         """Count prompts, each once, before it is known how often they are right.

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 LARGEST_CHANGE = 0.25
 """Nats by which one log-likelihood may change between two requests: what bfloat16 leaves open, and
 four times what the cache of a server was seen to change."""
-
+_ALIKE = 0.01
+"""Nats by which at most half of them change where the same weights are served twice."""
 _LONG = 20.0
 """Nats of a log-likelihood beyond which noise grows with it, token by token."""
 
@@ -28,6 +29,8 @@ class Fingerprint:
     kernels of such a server change; of one below -20, as many as a share of 20."""
     texts: list[str] = field(default_factory=list)
     """Of a server that was asked for texts only: their digests."""
+    content: str = ""
+    """SHA-256 (hex) of the model's files, where they are on this machine."""
     place: str = ""
     """Its address; empty where that is not kept."""
 
@@ -41,27 +44,45 @@ class Fingerprint:
         that only where none is the same: the likeliest token is another one where two are nearly
         as likely.
         """
-        if self.values and now.values:
-            if len(self.values) != len(now.values):  # asked by another version of this package
-                return ""
-            apart = [
-                abs(a - b) / max(1.0, abs(a) / _LONG)
-                for a, b in zip(self.values, now.values, strict=True)
-            ]
+        if self.content and now.content and self.content != now.content:
+            return f"its file is {now.content[:12]}, and was {self.content[:12]} (SHA-256)"
+        if apart := self._apart(now):
             half, largest = statistics.median(apart), max(apart)
             tolerance = max(self.tolerance, now.tolerance)
-            if half <= tolerance and largest <= LARGEST_CHANGE:
-                return ""
-            return (
-                f"log-likelihoods of the same texts differ by up to {largest:.2g} nats, half of "
-                f"them by {half:.2g} or more (of one model: at most {LARGEST_CHANGE:g} and "
-                f"{tolerance:g})"
-            )
-        if self.texts and now.texts and not set(self.texts) & set(now.texts):
+            if half > tolerance or largest > LARGEST_CHANGE:
+                return (
+                    f"log-likelihoods of the same texts differ by up to {largest:.2g} nats, half "
+                    f"of them by {half:.2g} or more (of one model: at most {LARGEST_CHANGE:g} and "
+                    f"{tolerance:g})"
+                )
+        elif self.texts and now.texts and not set(self.texts) & set(now.texts):
             return "none of the texts that it generates is that of before"
         return ""
 
-    def check(self, now: Fingerprint, what: str) -> str:
+    def is_alike(self, other: Fingerprint) -> bool:
+        """Tell whether both are of the same weights, whatever they are called.
+
+        That is more than that nothing tells them apart: it takes answers that no others give.
+        """
+        if self.change(other):
+            return False
+        if apart := self._apart(other):
+            return statistics.median(apart) <= _ALIKE
+        return bool(self.texts) and self.texts == other.texts
+
+    def _apart(self, other: Fingerprint) -> list[float]:
+        """Return how far log-likelihoods are apart; nothing where they are not of the same texts.
+
+        These are others, or none, where another version of this package asked, or texts only.
+        """
+        if len(self.values) != len(other.values):
+            return []
+        return [
+            abs(a - b) / max(1.0, abs(a) / _LONG)
+            for a, b in zip(self.values, other.values, strict=True)
+        ]
+
+    def refusal(self, now: Fingerprint, what: str) -> str:
         """Say in one sentence that `what` is of another model than what answers now; or nothing."""
         change = self.change(now)
         return change and (

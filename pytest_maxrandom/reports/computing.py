@@ -121,8 +121,9 @@ def computed(record: ClaimRecord | LabelBiasRecord) -> str:
 def served(record: ClaimRecord | LabelBiasRecord) -> str:
     """Say what a server says that it serves, and what was checked of it."""
     said = record.engine.handshake if record.engine else None
-    if said is None:
+    if record.engine is None or said is None:
         return ""
+    servers = record.engine.servers
     told = (f"{key} {_grouped(said[key])}" for key in said if key not in _WORDED)
     tokenized, repeated, local, same = (
         said.get(key) for key in ("tokenized", "repeated", "local", "same_texts")
@@ -140,7 +141,7 @@ def served(record: ClaimRecord | LabelBiasRecord) -> str:
         f"{'is' if same == 1 else 'are'} the same",
         local is not None
         and f"from those of the weights on this machine they differ by at most {local:.2g} nats",
-        record.engine and f"the answers are those of {'; '.join(record.engine.servers)}",
+        servers and f"the answers are those of {'; '.join(servers)}",
     )
 
 

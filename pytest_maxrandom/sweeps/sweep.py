@@ -101,7 +101,7 @@ class Cache:
         """Refuse answers that another model gave."""
         if before is None or self.fingerprint is None:
             return
-        if wrong := before.check(self.fingerprint, f"{self.store.path.name} has answers of"):
+        if wrong := before.refusal(self.fingerprint, f"{self.store.path.name} has answers of"):
             raise ModelError(wrong)
 
     def write(self, job: Job, scored: Scored) -> None:

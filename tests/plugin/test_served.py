@@ -122,6 +122,24 @@ def test_other_weights_under_the_same_name_are_refused_until_they_have_a_word_of
     assert again["engine"]["servers"] == [server_of_first]
 
 
+def test_another_name_and_another_word_for_the_same_weights_begin_no_count_anew(
+    pytester: pytest.Pytester, server: FakeServer
+) -> None:
+    _run(pytester, server)
+    renamed = SUITE.replace("name: far", "name: new").format(url=server.url, more=", revision: b")
+    (pytester.path / "s.maxrandom.yaml").write_text(renamed)
+    pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=1)
+    (claim,) = json.loads((pytester.path / "r.json").read_text())["claims"]
+    assert claim["t"] == 6
+    # Other weights are another model under another name.
+    server.seed = "other"
+    other = SUITE.replace("name: far", "name: third").format(url=server.url, more=", revision: c")
+    (pytester.path / "s.maxrandom.yaml").write_text(other)
+    pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=1)
+    (claim,) = json.loads((pytester.path / "r.json").read_text())["claims"]
+    assert claim["t"] == 3
+
+
 @pytest.mark.parametrize(
     ("lost", "what"), [("store", "counts prompts of"), ("ledger", "has answers of")]
 )

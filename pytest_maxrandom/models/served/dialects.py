@@ -180,10 +180,9 @@ class LlamaCpp(Dialect):
             told["ftype"] = str(props["model_ftype"])
         if path := props.get("model_path"):
             told["file"] = str(path).replace("\\", "/").rpartition("/")[2]
-            if self._at.is_local and (content := content_of(str(path))):
-                told["sha256"] = content[:16]
+        content = content_of(str(path)) if path and self._at.is_local else None
         length = part_of(self._at, props, "default_generation_settings", "n_ctx")
-        return Serving("llama.cpp", version, self._model, told, length)
+        return Serving("llama.cpp", version, self._model, told, length, content or "")
 
     def tokenize(self, text: str) -> list[int] | None:
         """Return the tokens of a text with what stands in front."""

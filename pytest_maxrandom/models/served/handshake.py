@@ -47,6 +47,8 @@ _TELLING = (
 )
 """What other weights answer otherwise, whatever they were tuned on: facts, numbers, code, moods,
 the manner of an assistant, and another language."""
+FIXED = (*_ASKED, *_TELLING)
+"""What a model is known by, in this order."""
 _WRITTEN = (_TEXTS[0], "1, 2, 3, 4,", "User: How do I open a locked door?\nAssistant:")
 _LENGTH = 16
 """Tokens that follow these."""
@@ -66,6 +68,9 @@ class Serving:
     the same of a name serve the same model, as far as they tell."""
     context_length: int | None = None
     """The longest text in tokens."""
+    content: str = ""
+    """SHA-256 (hex) of the model's files, where they are on this machine. It is no part of what the
+    model is known by in the store: the same one on another machine is the same."""
 
     def __str__(self) -> str:
         told = "".join(f", {key} {value}" for key, value in self.told.items())
@@ -134,7 +139,9 @@ class Checked:
         repeats = self.same_texts == len(self.texts)
         values = [round(max(value, _LEAST), 4) for value in self.values]
         texts = [digest("text", text)[:16] for text in self.texts if repeats]
-        return Fingerprint(str(serving), self.when, values, tolerance, texts, place)
+        return Fingerprint(
+            str(serving), self.when, values, tolerance, texts, serving.content, place
+        )
 
 
 def shake_hands(

@@ -112,6 +112,7 @@ class ServedModel(TokenizedModel):
             "version": said.version,
             "model": said.model,
             **said.told,
+            **({"sha256": said.content} if said.content else {}),
             **checked,
         }
 

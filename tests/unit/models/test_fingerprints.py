@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.models.served.dialects import Dialect
-from pytest_maxrandom.models.served.handshake import _ASKED, _TELLING, Checked, Serving
+from pytest_maxrandom.models.served.handshake import FIXED, Checked, Serving
 
 if TYPE_CHECKING:
     from typing import Any
@@ -31,7 +31,7 @@ def _fingerprint(model: Any) -> Fingerprint:
     """Return what a server with this model would be known by."""
     tokens = transformers.AutoTokenizer.from_pretrained(DEMO)
     values = []
-    for question in (*_ASKED, *_TELLING):
+    for question in FIXED:
         start = len(tokens(question.context)["input_ids"])
         for answer in question.answers:
             ids = torch.tensor([tokens(question.context + answer)["input_ids"]])

@@ -36,7 +36,7 @@ def test_weights_that_move_nearly_all_texts_are_other_weights(shift: float) -> N
     signs = np.random.default_rng(3).choice([-1, 1], VALUES.size)
     change = BEFORE.change(_now(VALUES + signs * shift))
     assert f"half of them by {shift:.2g} or more" in change
-    told = BEFORE.check(_now(VALUES + signs * shift), "the store has answers of")
+    told = BEFORE.refusal(_now(VALUES + signs * shift), "the store has answers of")
     assert BEFORE.when in told
     assert "2026-01-02" in told
     assert "\n" not in told
@@ -46,6 +46,24 @@ def test_a_fine_tune_of_one_subject_is_another_model() -> None:
     moved = VALUES.copy()
     moved[-2:] -= 1.5
     assert BEFORE.change(_now(moved))
+
+
+def test_alike_is_more_than_not_told_apart() -> None:
+    other = replace(BEFORE, server="vLLM 1 with another name")
+    assert BEFORE.is_alike(other)
+    half = _now(VALUES + 0.03)
+    assert not BEFORE.change(half)
+    assert not BEFORE.is_alike(half)
+    assert not BEFORE.is_alike(replace(BEFORE, values=[]))
+    texts = replace(BEFORE, values=[], texts=["a", "b", "c"])
+    assert texts.is_alike(replace(texts))
+    assert not texts.is_alike(replace(texts, texts=["a", "b", "d"]))
+
+
+def test_another_content_is_another_model() -> None:
+    one, two = (replace(BEFORE, content=content) for content in ("aa", "bb"))
+    assert "SHA-256" in one.change(two)
+    assert not one.change(BEFORE)
 
 
 def test_texts_tell_only_where_none_is_the_same() -> None:
