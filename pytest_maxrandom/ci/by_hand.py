@@ -11,25 +11,35 @@ import ast
 import hashlib
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import zip_longest
+from itertools import product, zip_longest
+from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_maxrandom.reports.changes import bounds_less
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from pytest_maxrandom.record import Reserved, Weaker
 
 FIXTURE = "maxrandom"
-_COMPARED = ("p_max", "beats", "t", "chance")
-"""Arguments of a check that decide what it asks; `best_correct` and `n` are its results."""
+_COMPARED: dict[str, Callable[[Any], Any]] = {
+    "p_max": float,
+    "beats": str,
+    "t": index,
+    "chance": lambda given: given,
+}
+"""Arguments of a check that decide what it asks, and of what kind they are; `best_correct` and `n`
+are its results."""
 COMPUTED = "computed"
-"""What stands for an argument that is no literal."""
+"""What stands for an argument that is no literal, or none of its kind."""
+_NO_LITERAL = (ArithmeticError, TypeError, ValueError)
+"""What reading it raises."""
 _SKIPS = re.compile(r"\b(?:skip|skipTest|importorskip|SkipTest)\(")
 _LARGEST = 2**20
 """Bytes of a file that code names, and that is compared with it."""
@@ -122,9 +132,8 @@ def _literals(given: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 def bounds_of(stated: dict[str, Any]) -> dict[str, Any]:
     """Return what a check asserts, as records have it; nothing that is computed."""
-    found = {key: stated[key] for key in ("p_max", "beats") if stated.get(key) is not None}
-    found = {key: value for key, value in found.items() if value != COMPUTED}
-    return {key: value if key == "beats" else float(value) for key, value in found.items()}
+    found = ((key, stated.get(key)) for key in ("p_max", "beats"))
+    return {key: value for key, value in found if value not in (None, COMPUTED)}
 
 
 class _Module:
@@ -181,16 +190,17 @@ class _Module:
             node.id for node in ast.walk(self.tree)
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
         )  # fmt: skip
+        assigned = [
+            (target.id, node.value)
+            for node in self.tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name) and given[target.id] == 1
+        ]
         found: dict[str, Any] = {}
-        for node in self.tree.body:
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                for one in targets:
-                    if isinstance(one, ast.Name) and given[one.id] == 1:
-                        try:
-                            found[one.id] = _literal(node.value, found)
-                        except ValueError:
-                            continue
+        for name, value in assigned:
+            with suppress(*_NO_LITERAL):
+                found[name] = _literal(value, found)
         return found
 
     def digest(self, function: _Function, above: Iterable[str]) -> str:
@@ -215,22 +225,14 @@ class _Module:
 
     def _named(self, nodes: Iterable[ast.AST]) -> Iterator[Path]:
         """Yield the files of the repository that code imports, or names."""
-        names: dict[str, None] = {}
-        for node in (one for each in nodes for one in ast.walk(each)):
-            if isinstance(node, ast.Import):
-                names |= dict.fromkeys(each.name.replace(".", "/") for each in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                module = (node.module or "").replace(".", "/")
-                names |= dict.fromkeys([module, *(f"{module}/{one.name}" for one in node.names)])
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                names |= dict.fromkeys([node.value] if len(node.value) < 200 else [])
-        for name in names:
-            ends = (name, f"{name}.py", f"{name}/__init__.py")
-            for folder in (*self._folders, self._root / "src"):
-                for end in ends if name.strip("/") and "\0" not in name else ():
-                    found = folder / end.lstrip("/")
-                    if ".." not in found.parts and found in self._known and found.is_file():
-                        yield found
+        walked = (node for each in nodes for node in ast.walk(each))
+        names = dict.fromkeys(name.lstrip("/") for node in walked for name in _paths(node))
+        folders = (*self._folders, self._root / "src")
+        for name, folder in product(filter(None, names), folders):
+            for end in ("", ".py", "/__init__.py"):
+                found = folder / f"{name}{end}"
+                if found in self._known and found.is_file():
+                    yield found
 
 
 def _checks(
@@ -251,14 +253,19 @@ def _checks(
             if keyword.arg is None:
                 given = {**dict.fromkeys(_COMPARED, COMPUTED), **given}
             elif keyword.arg in _COMPARED:
-                try:
-                    given[keyword.arg] = _literal(keyword.value, constants)
-                except ValueError:
-                    given[keyword.arg] = COMPUTED
+                given[keyword.arg] = _argument(keyword.arg, keyword.value, constants)
         found.append((node.lineno, node.col_offset, given))
     checks = tuple(given for *_, given in sorted(found, key=lambda one: one[:2]))
     whole = used == len(checks) > 0 and all(COMPUTED not in given.values() for given in checks)
     return checks, not whole
+
+
+def _argument(name: str, node: ast.expr, constants: Mapping[str, Any]) -> Any:
+    try:
+        value = _literal(node, constants)
+        return None if value is None else _COMPARED[name](value)
+    except _NO_LITERAL:
+        return COMPUTED
 
 
 def _literal(node: ast.expr, constants: Mapping[str, Any]) -> Any:
@@ -266,8 +273,8 @@ def _literal(node: ast.expr, constants: Mapping[str, Any]) -> Any:
 
     Raises
     ------
-    ValueError
-        If it is something else.
+    ArithmeticError, TypeError, ValueError
+        If it is something else, or Python cannot compute it either.
     """
     match node:
         case ast.Name(id=name) if name in constants:
@@ -289,6 +296,19 @@ def _divided(one: Any, other: Any) -> Any:
     if isinstance(one, int | float) and isinstance(other, int | float) and other:
         return one / other
     raise ValueError("no quotient of numbers")
+
+
+def _paths(node: ast.AST) -> list[str]:
+    """Return which files code may mean that imports modules, or names a file."""
+    match node:
+        case ast.Import(names=names):
+            return [one.name.replace(".", "/") for one in names]
+        case ast.ImportFrom(module=module, names=names):
+            place = (module or "").replace(".", "/")
+            return [place, *(f"{place}/{one.name}" for one in names)]
+        case ast.Constant(value=str(text)) if len(text) < 200:
+            return [text]
+    return []
 
 
 def _inherited(

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ci.by_hand import asks_less, bounds_of
-from pytest_maxrandom.ci.stated import BY_HAND, Stated, stated_in
+from pytest_maxrandom.ci.stated import BY_HAND, CHECKS, Stated, stated_in
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import ClaimRecord, Reservation
 from pytest_maxrandom.reports.changes import bounds_less, is_partial
@@ -23,22 +23,12 @@ from pytest_maxrandom.reports.reasons import severities_less
 from pytest_maxrandom.reports.summary import records
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_maxrandom.ci.process import Ran
     from pytest_maxrandom.ci.selection import Selected, Selection, State
-    from pytest_maxrandom.host.git import Repository
+    from pytest_maxrandom.ledger.history import Commit
     from pytest_maxrandom.record import Record, Reserved, RunRecord, Weaker
-
-_RECORDS = {
-    "label_bias": "label_bias",
-    "replicates": "replicates",
-    "compare": "comparisons",
-    "contamination": "contamination",
-}
-"""The keys of a suite that ask for more tests, and where a run keeps their records."""
-_STATING = (".yaml", ".yml", ".py")
-"""Suffixes of files that may state claims."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +69,8 @@ class Comparison:
 
     Parameters
     ----------
-    tree : Repository
-        The work tree.
-    commit : str
-        The base.
+    base : Commit
+        The base, in the work tree's repository.
     scope : Scope
         What is to be tested.
     selection : Selection
@@ -94,22 +82,18 @@ class Comparison:
         If git cannot read the base.
     """
 
-    def __init__(self, tree: Repository, commit: str, scope: Scope, selection: Selection) -> None:
+    def __init__(self, base: Commit, scope: Scope, selection: Selection) -> None:
         self._scope, self._selection = scope, selection
-        files = [*map(PurePosixPath, tree.files_at(commit))]
+        tree = base.tree
+        files = [*map(PurePosixPath, tree.files_at(base.commit))]
         with tempfile.TemporaryDirectory() as folder:
-            files += tree.write_files(commit, Path(folder), _STATING)
+            files += tree.write_files(base.commit, Path(folder), _states)
             self.base = stated_in(Path(folder), filter(scope.__contains__, files), files)
         paths = [each for path in tree.files() for each in _behind(path)]
         here = [PurePosixPath(path.relative_to(tree.root).as_posix()) for path in paths]
         self.now = stated_in(tree.root, filter(scope.__contains__, here), here)
 
-    def reservations(
-        self,
-        run: RunRecord | None,
-        ran: Ran,
-        fail_on: Collection[Reserved],
-    ) -> list[Reservation]:
+    def reservations(self, run: RunRecord | None, ran: Ran) -> list[Reservation]:
         """Say what a reader must know of a run before its verdict.
 
         Parameters
@@ -118,14 +102,10 @@ class Comparison:
             What pytest recorded.
         ran : Ran
             What became of pytest.
-        fail_on : collection of str
-            Kinds that fail the gate.
         """
         tested = _Tested(run, ran, self._scope.root)
         found = [*self._unread(tested), *self._of_suites(tested)]
         found += self._excused(tested, partial=run is None or is_partial(run))
-        for each in found:
-            each.fails = each.kind in fail_on and "untold" not in each.weaker
         return list({(each.kind, each.id): each for each in found}.values())
 
     @property
@@ -226,6 +206,11 @@ class Comparison:
         return moved[0] if len(moved) == 1 else None
 
 
+def _states(path: str) -> bool:
+    """Tell whether a file may state claims."""
+    return path.endswith((".yaml", ".yml", ".py"))
+
+
 def _behind(path: Path) -> list[Path]:
     """Return the files of a folder that a link leads to; what is no such link itself."""
     if not (path.is_symlink() and path.is_dir()):
@@ -272,7 +257,7 @@ class _Tested:
         """Return the records of a claim, or of a check."""
         here = self._records.get(stated.file, [])
         if stated.is_check:
-            kind = getattr(self._run, _RECORDS[stated.name], [])
+            kind = getattr(self._run, CHECKS[stated.name], [])
             return [record for record in here if record in kind]
         named = ((record.id.partition("::")[2], record) for record in here)
         return [

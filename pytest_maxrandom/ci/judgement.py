@@ -88,13 +88,12 @@ class Before:
         self._suites, self._arguments = suites, arguments
         self._tree = _tree(required=bool(ref))
         self._committed = Committed(self._tree)
-        self._watch = self._comparison = None
+        self._base: tuple[Commit, Watch, Comparison] | None = None
         if ref and self._tree is not None:
-            commit = Commit(self._tree, ref)
-            self._watch = Watch(self._tree, commit)
+            at = Commit(self._tree, ref)
             scope = Scope.of(self._tree.root, suites)
-            selection = Selection(self._tree, commit.commit, suites, arguments, limits)
-            self._comparison = Comparison(self._tree, commit.commit, scope, selection)
+            selection = Selection(at, suites, arguments, limits)
+            self._base = at, Watch(at), Comparison(at, scope, selection)
 
     def judge(
         self, ran: Ran, files: Mapping[str, Path], fail_on: Collection[Reserved], ledger: Ledger
@@ -112,13 +111,8 @@ class Before:
         """
         run, said = _read(files["json"])
         judged = Judged(judge(ran.code, run, ", ".join(self._suites)), run, ran.root, said)
-        lost = list[str]()
         try:
-            reservations = self._of_base(judged, ran, fail_on)
-            if self._watch is not None:
-                lost = self._watch.lost()
-                moved = self._comparison.moved if self._comparison else {}
-                reservations += self._watch.restarted(run, ran.root, moved) if run else []
+            reservations, lost = self._of_base(judged, ran)
         except (GitError, OSError) as error:
             return replace(judged, outcome=unread_base(str(error)), recorded=None)
         uncounted = Uncounted()
@@ -126,8 +120,7 @@ class Before:
             uncounted = self._committed.lacks(run, ran.root)
         reservations += uncounted.reservations
         for each in reservations:
-            if each.kind in ("restarted", "uncounted"):
-                each.fails = each.kind in fail_on
+            each.fails = each.kind in fail_on and "untold" not in each.weaker
         if run is not None and (reservations or self._not_compared):
             judged.recorded = run = replace(
                 run, reservations=reservations, not_compared=self._not_compared
@@ -159,18 +152,20 @@ class Before:
         judged.outcome = held_against(judged.outcome, reasons)
         return judged
 
-    def _of_base(
-        self, judged: Judged, ran: Ran, fail_on: Collection[Reserved]
-    ) -> list[Reservation]:
-        """Return what the base's suites hold against a run."""
-        if self._comparison is None or self._tree is None:
-            return []
-        unread = self._comparison.base.unread.items()
+    def _of_base(self, judged: Judged, ran: Ran) -> tuple[list[Reservation], list[str]]:
+        """Return what the base's suites and ledger hold against a run, and the lines it lost."""
+        if self._base is None:
+            return [], []
+        at, watch, comparison = self._base
+        unread = comparison.base.unread.items()
         judged.said += [f"not compared with {self.ref}: {file}: {why}" for file, why in unread]
-        found = self._comparison.reservations(judged.recorded, ran, fail_on)
+        found = comparison.reservations(judged.recorded, ran)
         if found:
-            self._tree.check_fork_known(self.ref)
-        return found
+            at.tree.check_fork_known(self.ref)
+        lost = watch.lost()
+        if judged.recorded is not None:
+            found += watch.restarted(judged.recorded, ran.root, comparison.moved)
+        return found, lost
 
 
 def _tree(*, required: bool) -> Repository | None:

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.host.data import Boundary
     from pytest_maxrandom.host.git import Repository
+    from pytest_maxrandom.ledger.history import Commit
 
 State: TypeAlias = Literal["selected", "skipped", "xfailed"]
 _ASKED = "MAXRANDOM_GATE_ASKED"
 """Names the copy of the base for the plugin, and the file that it writes to."""
 _WHOLE = (".yaml", ".yml", ".py", ".ini", ".toml", ".cfg")
-"""Suffixes of files that are copied however large they are."""
+"""Suffixes of files that are copied, and not linked, however large they are."""
 _CODE = (".py", ".so", ".pyd")
 _NOT_LINKED = ("__pycache__", ".pytest_cache", ".maxrandom", ".git")
 _AS_THE_BASE = ("--setup-only", "--continue-on-collection-errors", "-p", "no:cacheprovider")
@@ -51,10 +52,8 @@ class Selection:
 
     Parameters
     ----------
-    tree : Repository
-        The work tree.
-    commit : str
-        The base.
+    base : Commit
+        The base, in the work tree's repository.
     suites, arguments : sequence of str
         What pytest is to test, and its other arguments.
     limits : Boundary
@@ -62,14 +61,9 @@ class Selection:
     """
 
     def __init__(
-        self,
-        tree: Repository,
-        commit: str,
-        suites: Sequence[str],
-        arguments: Sequence[str],
-        limits: Boundary,
+        self, base: Commit, suites: Sequence[str], arguments: Sequence[str], limits: Boundary
     ) -> None:
-        self._tree, self._commit = tree, commit
+        self._tree, self._commit = base.tree, base.commit
         self._suites, self._arguments, self._limits = suites, arguments, limits
 
     def of(self, files: Iterable[PurePosixPath]) -> Selected | None:
@@ -90,9 +84,7 @@ class Selection:
             changed = self._tree.changed_since(self._commit)
             _copy(self._tree, self._commit, frozenset(changed), top)
             told = self._told(top, sorted(map(str, files)))
-        if told is None:
-            return None
-        if _names(changed) & set(told["elsewhere"]):
+        if told is None or _names(changed) & set(told["elsewhere"]):
             return None
         states = {(PurePosixPath(path), name): state for path, name, state in told["states"]}
         return Selected(states, frozenset(map(PurePosixPath, told["unread"])))
@@ -154,28 +146,18 @@ def _moved(suites: Iterable[str], root: Path, top: Path) -> Iterator[str]:
 def _copy(tree: Repository, commit: str, changed: frozenset[str], top: Path) -> None:
     """Write the files of a commit; large ones that are unchanged, and what git ignores, as links.
 
-    What git ignores, such as weights that were downloaded, no change can touch.
+    So are links that lead out of the commit, as to data beside the repository. What git ignores,
+    such as weights that were downloaded, no change can touch.
     """
-    tree.write_files(commit, top, _WHOLE)
-    lacking = {path: name for path, name in tree.files_at(commit).items()
-               if not os.path.lexists(top / path)}  # fmt: skip
-    for path, name in lacking.items():
-        (top / path).parent.mkdir(parents=True, exist_ok=True)
-        if path in changed:
-            (top / path).write_bytes(tree.contents([name])[name])
-        else:
-            _link(top / path, tree.root / path)
-    for ignored in tree.ignored():
-        if PurePosixPath(ignored).name in _NOT_LINKED or os.path.lexists(top / ignored):
-            continue
-        (top / ignored).parent.mkdir(parents=True, exist_ok=True)
-        _link(top / ignored, tree.root / ignored)
-
-
-def _link(path: Path, to: Path) -> None:
-    """Make a link; where the system lets nobody, it is lacking, and what needs it is not known."""
-    with contextlib.suppress(OSError):
-        path.symlink_to(to)
+    behind = tree.write_files(commit, top, lambda path: path in changed or path.endswith(_WHOLE))
+    unchanged = {*tree.files_at(commit), *map(str, behind)} - changed
+    ignored = (path for path in tree.ignored() if PurePosixPath(path).name not in _NOT_LINKED)
+    for path in (*unchanged, *ignored):
+        if not os.path.lexists(top / path):
+            (top / path).parent.mkdir(parents=True, exist_ok=True)
+            # Where the system lets nobody make one, what needs it is not known.
+            with contextlib.suppress(OSError):
+                (top / path).symlink_to(tree.root / path)
 
 
 class _Told:

@@ -35,8 +35,13 @@ if TYPE_CHECKING:
 
 BY_HAND = "numbers"
 """The backend of hand-written claims."""
-_CHECKS = ("label_bias", "replicates", "compare", "contamination")
-"""Keys of a suite that ask for more tests."""
+CHECKS = {
+    "label_bias": "label_bias",
+    "replicates": "replicates",
+    "compare": "comparisons",
+    "contamination": "contamination",
+}
+"""Keys of a suite that ask for more tests, and where a run keeps their records."""
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 
 
@@ -73,7 +78,7 @@ class Stated:
     @property
     def is_check(self) -> bool:
         """Whether it is a key of a suite that asks for more tests than claims."""
-        return self.name in _CHECKS
+        return self.name in CHECKS
 
     def is_named(self, name: str) -> bool:
         """Tell whether a test of its file, by its name in an id, is about it."""
@@ -124,7 +129,7 @@ def _of_suite(path: Path, file: PurePosixPath) -> Iterator[Stated]:
     suite = load_any_suite(path)
     yield from _recorded(suite, file) if isinstance(suite, RecordedSuite) else _run(suite, file)
     spec = suite.spec
-    for key in _CHECKS:
+    for key in CHECKS:
         if said := getattr(spec, key, None):
             entries = said if isinstance(said, list) else [said]
             asked = dict.fromkeys(entry.model_dump_json() for entry in entries)
@@ -193,16 +198,11 @@ def _numbers(
 
 def _said(file: PurePosixPath, said: dict[str, Any], assertion: Any) -> dict[str, Any]:
     """Return what suites of both kinds say of a claim."""
-    claim = Claim.of(assertion)
+    claim, share = Claim.of(assertion), getattr(assertion, "in_replicates", None)
     return {
         "file": file,
         "name": said["name"],
-        "asserted": claim.asserted()
-        | {
-            key: value
-            for key in ("in_replicates",)
-            if (value := getattr(assertion, key, None)) is not None
-        },
+        "asserted": claim.asserted() | ({} if share is None else {"in_replicates": share}),
         "severities": claim.severities() if claim.asserted() else {},
         "is_default": assertion != "report" and not (assertion and assertion.bounds()),
         "xfail": said["xfail"] is not None,

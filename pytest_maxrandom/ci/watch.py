@@ -35,10 +35,8 @@ class Watch:
 
     Parameters
     ----------
-    tree : Repository
-        The work tree.
     base : Commit
-        The base.
+        The base, in the work tree's repository.
 
     Raises
     ------
@@ -46,8 +44,8 @@ class Watch:
         With the way out, if git cannot tell what the ledger was there.
     """
 
-    def __init__(self, tree: Repository, base: Commit) -> None:
-        self._tree, self._base = tree, base
+    def __init__(self, base: Commit) -> None:
+        self._tree, self._base = base.tree, base
         self._before = self._lost()
 
     def _lost(self) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _FETCH_ALL = "`fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab"
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
@@ -144,10 +144,8 @@ class Repository:
         GitError
             If the commit is not there.
         """
-        found = self._asked("ls-tree", "-r", "-z", "--full-tree", commit)
-        entries = (entry.split("\t", 1) for entry in _names(found))
-        parts = ((head.split(), path) for head, path in entries)
-        return {path: name for (mode, _, name), path in parts if mode in _REGULAR}
+        entries = self._entries(commit)
+        return {path: name for (mode, _, name), path in entries if mode in _REGULAR}
 
     def submodules_at(self, commit: str) -> list[str]:
         """Return the paths of a commit's submodules, whose files it does not hold.
@@ -157,9 +155,13 @@ class Repository:
         GitError
             If the commit is not there.
         """
-        entries = _names(self._asked("ls-tree", "-r", "-z", "--full-tree", commit))
-        return [path for head, _, path in (entry.partition("\t") for entry in entries)
-                if head.startswith(_SUBMODULE)]  # fmt: skip
+        return [path for (mode, *_), path in self._entries(commit) if mode == _SUBMODULE]
+
+    def _entries(self, commit: str, *more: str) -> Iterator[tuple[list[str], str]]:
+        """Yield what a commit holds: mode, type and name, and more that is asked for; the path."""
+        found = self._asked("ls-tree", "-r", "-z", "--full-tree", *more, commit)
+        for head, _, path in (entry.partition("\t") for entry in _names(found)):
+            yield head.split(), path
 
     def contents(self, objects: Iterable[str]) -> dict[str, bytes]:
         """Return the contents of objects by their names.
@@ -202,7 +204,7 @@ class Repository:
         return [name.removesuffix("/") for name in _names(found)]
 
     def write_files(
-        self, commit: str, folder: Path, whole: Collection[str] = ()
+        self, commit: str, folder: Path, whole: Callable[[str], bool]
     ) -> list[PurePosixPath]:
         """Write the regular files of a commit into a folder: all but the large ones.
 
@@ -210,8 +212,8 @@ class Repository:
 
         Parameters
         ----------
-        whole : collection of str
-            Suffixes of files that are written however large they are.
+        whole : callable
+            Tells, by their paths, which files are written however large they are.
 
         Returns
         -------
@@ -223,11 +225,10 @@ class Repository:
         GitError
             If the commit, or a file's contents, is not there.
         """
-        entries = _names(self._asked("ls-tree", "-r", "-l", "-z", "--full-tree", commit))
-        parts = [(head.split(), path) for head, path in (each.split("\t", 1) for each in entries)]
-        inside = [each for each in parts if ".." not in Path(each[1]).parts]
+        entries = self._entries(commit, "-l")
+        inside = [each for each in entries if ".." not in Path(each[1]).parts]
         sizes = [
-            (Path(path).suffix not in whole, int(size), path, name)
+            (not whole(path), int(size), path, name)
             for (mode, _, name, size), path in inside
             if mode in _REGULAR
         ]

@@ -66,8 +66,9 @@ class Seen:
         """Compare it with what must be seen."""
         assert self.colour == attack.colour, "\n".join([*self.lines[:3], self.out])
         first = self.lines[:3]
-        assert len(attack.lines) == len(first)
-        for line, said in zip(first, attack.lines, strict=True):
+        assert len(attack.lines) <= len(first)
+        usual = (*attack.lines, "[Full report]", "| result | claim")
+        for line, said in zip(first, usual, strict=False):
             assert said in line
 
 

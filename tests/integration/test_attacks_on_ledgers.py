@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_maxrandom.cli import main
 from pytest_maxrandom.ledger import FOLDER
-from tests.integration.attacks.attack import write
-from tests.integration.test_attacks import Seen, gate
+from tests.integration.attacks.attack import IGNORED, write
+from tests.integration.test_attacks import gate
 from tests.repositories import begin_repository, commit, git
 
 if TYPE_CHECKING:
@@ -61,18 +62,15 @@ OTHERS = questions("".join(f"{one} or not, and why?\n" for one in "abcdefghijkl"
 def tried(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> Path:
     """A repository of which `base` counts what was tried."""
     folder = tmp_path_factory.mktemp("tried") / "repository"
-    ignored = "maxrandom-report/\n__pycache__/\n.pytest_cache/\n.maxrandom/\n"
     write(folder, {
         f"{HOME}/words.maxrandom.yaml": SUITE.format(model=tiny_llama),
         f"{HOME}/words.jsonl": ASKED,
         "pytest.ini": "[pytest]\n",
-        ".gitignore": ignored,
+        ".gitignore": IGNORED,
     })  # fmt: skip
     begin_repository(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        from pytest_maxrandom.cli import main
-
         assert main(["gate", "eval_suites", "--ledger=off"]) == 0
     commit(folder)
     git(folder, "branch", "base")
@@ -154,8 +152,7 @@ def test_the_colour_and_the_first_lines_where_a_ledger_is_attacked(
     shutil.copytree(tried, folder)
     attack.change(folder)
     commit(folder)
-    seen: Seen = gate(folder, capfd, "--base-ref=base", "--ledger=off", *attack.arguments)
-    seen.check(attack)
+    gate(folder, capfd, "--base-ref=base", "--ledger=off", *attack.arguments).check(attack)
 
 
 def test_reworded_questions_are_counted_once_their_lines_are_committed(

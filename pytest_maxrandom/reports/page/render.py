@@ -40,7 +40,14 @@ from pytest_maxrandom.reports.page.cells import (
 from pytest_maxrandom.reports.quantities import metric_name
 from pytest_maxrandom.reports.red_flags import does, page_of, remedy
 from pytest_maxrandom.reports.rendering import Written, render
-from pytest_maxrandom.reports.summary import model_name, names, reserved, symbol, tally
+from pytest_maxrandom.reports.summary import (
+    model_name,
+    names,
+    not_compared,
+    reserved,
+    symbol,
+    tally,
+)
 from pytest_maxrandom.reports.text import clauses, middle_left_out
 
 if TYPE_CHECKING:
@@ -116,7 +123,7 @@ def headed(page: str, run: RunRecord) -> str:
         As :func:`html` renders it without reservations; a template of the user's own may lack the
         verdict, and is left as it is.
     run : RunRecord
-        The run with its reservations.
+        The run with its reservations, or with why it was compared with nothing.
     """
     bare = replace(run, reservations=[])
     for sep in (" maxrandom: ", " "):
@@ -124,7 +131,8 @@ def headed(page: str, run: RunRecord) -> str:
             f"{symbol(each)}{sep}{clauses(reserved(each), tally(each))}" for each in (bare, run)
         )
         page = page.replace(made, found, 1)
-    return page
+    said = f'<p class="soft">{not_compared(run)}.</p>\n' if run.not_compared else ""
+    return page.replace("</header>\n", f"{said}</header>\n", 1)
 
 
 def _blocks(

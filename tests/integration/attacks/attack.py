@@ -43,7 +43,20 @@ def results(strong: int = 48, weak: int = 31, n: int = 60) -> str:
 YAML, TEST = "eval_suites/claims.yaml", "eval_suites/test_by_hand.py"
 HOLDS = {"results.csv": results(weak=48)}
 """Results with which all claims hold, so that only what the attack is about is seen."""
+IGNORED = "maxrandom-report/\n__pycache__/\n.pytest_cache/\n.maxrandom/\n"
 WEAK = "  - {name: weak}\n"
+WEAKER = {YAML: ("p_max: 0.05", "p_max: 0.9999")}
+WEAK_FAILS = (
+    "1 of 3 claims fails, 2 pass on p_max only",
+    "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
+)
+WEAK_DESELECTED = (
+    "The gate failed: weak[m] is deselected",
+    "1 claim is deselected; 2 of 2 claims pass on p_max only.",
+    "- 🙈 `weak[m]` **is deselected**",
+)
+UNREADABLE = ("1 suite could not be read; no claim was tested", "- ⚠️ the full report says what")
+"""What is seen of several attacks."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +66,8 @@ class Attack:
     name: str
     colour: str
     lines: tuple[str, ...]
-    """Parts of the first lines of the comment, one of each."""
+    """Parts of the first three lines of the comment, one of each; of those that are not given, the
+    link to the report, and the table below it."""
     files: dict[str, str] = field(default_factory=dict)
     gone: tuple[str, ...] = ()
     sed: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -77,7 +91,7 @@ class Attack:
             TEST: BY_HAND,
             "results.csv": results(),
             "pytest.ini": "[pytest]\n",
-            ".gitignore": "maxrandom-report/\n__pycache__/\n.pytest_cache/\n.maxrandom/\n",
+            ".gitignore": IGNORED,
         }
         write(folder, begun | self.base)
         for name, target in self.links.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.integration.attacks.attack import HOLDS, SUITE, TEST, YAML, Attack
+from tests.integration.attacks.attack import HOLDS, SUITE, TEST, WEAK_FAILS, WEAKER, YAML, Attack
 
 PLACES = [
     Attack(
@@ -11,7 +11,6 @@ PLACES = [
         (
             "2 claims are gone; 1 of 1 claim passes on p_max only",
             "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
-            "[Full report]",
         ),
         gone=(YAML,),
     ),
@@ -21,10 +20,9 @@ PLACES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "[Full report]",
         ),
         base={YAML: f"{SUITE}# {'x' * 1_200_000}\n"},
-        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
+        sed=WEAKER,
     ),
     Attack(
         "a suite behind a link",
@@ -32,7 +30,6 @@ PLACES = [
         (
             "2 claims were weakened; 5 of 5 claims pass",
             "**were weakened**: asserts p_max: .9999, before: p_max: .05",
-            "[Full report]",
         ),
         base={"shared/linked.yaml": SUITE},
         links={"eval_suites/linked.yaml": "../shared/linked.yaml"},
@@ -45,7 +42,6 @@ PLACES = [
         (
             "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
             "- ❔ `eval_suites/other.maxrandom.yaml` **cannot be compared**: nobody can",
-            "[Full report]",
         ),
         base={"eval_suites/other.maxrandom.yaml": "models: [\n"},
         files=HOLDS,
@@ -54,11 +50,7 @@ PLACES = [
     Attack(
         "a suite that moved",
         "red",
-        (
-            "1 of 3 claims fails, 2 pass on p_max only",
-            "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "[Full report]",
-        ),
+        WEAK_FAILS,
         files={"eval_suites/deeper/claims.yaml": SUITE.replace("../results", "../../results")},
         gone=(YAML,),
     ),
@@ -68,7 +60,6 @@ PLACES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max: .99,",
-            "[Full report]",
         ),
         files={
             "eval_suites/deeper/claims.yaml": SUITE.replace("../results", "../../results").replace(
@@ -83,7 +74,6 @@ PLACES = [
         (
             "2 claims were weakened; 3 of 3 claims pass",
             "**were weakened**: asserts p_max: .9999, before: p_max: .05",
-            "[Full report]",
         ),
         base={"shared/weaker.yaml": SUITE.replace("0.05", "0.9999")},
         gone=(YAML,),
@@ -96,7 +86,6 @@ PLACES = [
         (
             "2 claims were weakened; 5 of 5 claims pass",
             "`strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max: .9999,",
-            "[Full report]",
         ),
         base={"shared/suites/claims.yaml": SUITE.replace("../", "../../")},
         links={"eval_suites/linked": "../shared/suites"},
@@ -121,7 +110,6 @@ PLACES = [
         (
             "2 claims are gone; 5 of 5 claims pass on p_max only",
             "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
-            "[Full report]",
         ),
         gone=(YAML,),
         files={
@@ -147,7 +135,6 @@ PLACES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "[Full report]",
         ),
         gone=(YAML,),
         files={**HOLDS, "eval_suites/claims.yml": SUITE.replace("0.05", "0.9999")},
@@ -169,7 +156,6 @@ PLACES = [
         (
             "2 claims cannot be compared; 3 of 3 claims pass on p_max only",
             "- ❔ `strong[m-0shot]`, `weak[m-0shot]` **cannot be compared**: nobody can",
-            "[Full report]",
         ),
         by_action=True,
         base={YAML: "models: [\n"},

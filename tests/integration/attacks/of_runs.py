@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.integration.attacks.attack import HOLDS, SUITE, WEAK, YAML, Attack
+from tests.integration.attacks.attack import (
+    HOLDS,
+    SUITE,
+    UNREADABLE,
+    WEAK,
+    WEAK_FAILS,
+    WEAKER,
+    YAML,
+    Attack,
+)
 
 REPORTED_AS_PASSED = """
 import pytest
@@ -45,62 +54,23 @@ RUNS = [
         (
             "2 claims were weakened; 5 of 5 claims pass",
             "`strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max: .9999,",
-            "[Full report]",
         ),
         base=HIDDEN,
         files=HOLDS,
         sed={".ci/eval_suites/claims.yaml": ("p_max: 0.05", "p_max: 0.9999")},
         arguments=("--base-ref=base", "--suites=.ci/eval_suites"),
     ),
-    Attack(
-        "an honest gate",
-        "red",
-        (
-            "1 of 3 claims fails, 2 pass on p_max only",
-            "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "[Full report]",
-        ),
-        by_action=True,
-    ),
-    Attack(
-        "an honest repair",
-        "green",
-        (
-            "3 of 3 claims pass on p_max only",
-            "[Full report]",
-            "| result | claim",
-        ),
-        files=HOLDS,
-    ),
+    Attack("an honest gate", "red", WEAK_FAILS, by_action=True),
+    Attack("an honest repair", "green", ("3 of 3 claims pass on p_max only",), files=HOLDS),
     # The session's status, and its end.
-    Attack(
-        "exit status",
-        "red",
-        (
-            "1 of 3 claims fails, 2 pass on p_max only",
-            "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "[Full report]",
-        ),
-        by_action=True,
-        files={"conftest.py": NOTHING_FAILS},
-    ),
-    Attack(
-        "outcomes",
-        "red",
-        (
-            "1 of 3 claims fails, 2 pass on p_max only",
-            "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "[Full report]",
-        ),
-        files={"conftest.py": REPORTED_AS_PASSED},
-    ),
+    Attack("exit status", "red", WEAK_FAILS, by_action=True, files={"conftest.py": NOTHING_FAILS}),
+    Attack("outcomes", "red", WEAK_FAILS, files={"conftest.py": REPORTED_AS_PASSED}),
     Attack(
         "pytest.exit",
         "red",
         (
             "ended early; 1 of 2 claims was not run, 1 passes on p_max only",
             "**⚠️ The run ended early: 1 test has no result.**",
-            "[Full report]",
         ),
         files={"conftest.py": ENDS.replace("END", "pytest.exit('done', returncode=0)")},
     ),
@@ -110,17 +80,13 @@ RUNS = [
         (
             "interrupted; 1 of 2 claims was not run, 1 passes on p_max only",
             "**⚠️ The run was interrupted: 1 test has no result.**",
-            "[Full report]",
         ),
         files={"conftest.py": ENDS.replace("END", "raise KeyboardInterrupt")},
     ),
     Attack(
         "os._exit",
         "red",
-        (
-            "The gate could not test everything: pytest ended without a report, as with",
-            "[Full report]",
-        ),
+        ("The gate could not test everything: pytest ended without a report, as with",),
         files={"conftest.py": ENDS.replace("END", "os._exit(0)")},
     ),
     Attack(
@@ -137,19 +103,13 @@ RUNS = [
     Attack(
         "no plugin",
         "red",
-        (
-            "The gate could not test everything: pytest got wrong arguments, or lost the",
-            "[Full report]",
-        ),
+        ("The gate could not test everything: pytest got wrong arguments, or lost the",),
         files={"pytest.ini": "[pytest]\naddopts = -p no:maxrandom\n"},
     ),
     Attack(
         "nothing is tested",
         "red",
-        (
-            "The gate could not test everything: pytest ended without a report, as with",
-            "[Full report]",
-        ),
+        ("The gate could not test everything: pytest ended without a report, as with",),
         files={"pytest.ini": "[pytest]\naddopts = --maxrandom-dry-run\n"},
     ),
     # The way in which the gate is called, and what it may read.
@@ -161,24 +121,14 @@ RUNS = [
             "2 claims were weakened; 3 of 3 claims pass on p_max only.",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
         ),
-        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
-        arguments=(
-            "--base-ref=base",
-            "--fail-on=gone,weakened",
-        ),
+        sed=WEAKER,
+        arguments=("--base-ref=base", "--fail-on=gone,weakened"),
     ),
     Attack(
         "the workflow selects",
         "green",
-        (
-            "2 of 2 claims pass on p_max only",
-            "[Full report]",
-            "| result | claim",
-        ),
-        arguments=(
-            "--base-ref=base",
-            "--pytest-args=-k 'not weak'",
-        ),
+        ("2 of 2 claims pass on p_max only",),
+        arguments=("--base-ref=base", "--pytest-args=-k 'not weak'"),
     ),
     Attack(
         "no base is known",
@@ -186,11 +136,10 @@ RUNS = [
         (
             "3 of 3 claims pass on p_max only",
             "*The gate compared nothing with a base in git, so what was taken out or",
-            "[Full report]",
         ),
         by_action=True,
         files=HOLDS,
-        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
+        sed=WEAKER,
         arguments=(),
     ),
     Attack(
@@ -199,7 +148,6 @@ RUNS = [
         (
             "3 of 3 claims pass on p_max only",
             "*The gate compared nothing with a base in git, so what was taken out or",
-            "[Full report]",
         ),
         files=HOLDS,
         arguments=("--base-ref=none",),
@@ -207,11 +155,8 @@ RUNS = [
     Attack(
         "a tag has the name of the base",
         "red",
-        (
-            "The gate could not test everything: the suites and the ledger cannot be",
-            "[Full report]",
-        ),
-        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
+        ("The gate could not test everything: the suites and the ledger cannot be",),
+        sed=WEAKER,
         then=(("tag", "base", "HEAD"),),
     ),
     Attack(
@@ -220,9 +165,8 @@ RUNS = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "[Full report]",
         ),
-        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
+        sed=WEAKER,
         then=(("update-ref", "refs/remotes/origin/main", "base"), ("tag", "origin/main", "HEAD")),
         arguments=(),
         environment={"GITHUB_BASE_REF": "main"},
@@ -230,11 +174,7 @@ RUNS = [
     Attack(
         "a variable of the runner in a path",
         "red",
-        (
-            "1 suite could not be read; no claim was tested",
-            "- ⚠️ the full report says what",
-            "[Full report]",
-        ),
+        UNREADABLE,
         by_action=True,
         sed={YAML: ("../results.csv", "${MY_TOKEN}/results.csv")},
         environment={"MY_TOKEN": "hunter2"},
@@ -242,31 +182,19 @@ RUNS = [
     Attack(
         "a path out of the repository",
         "red",
-        (
-            "1 suite could not be read; no claim was tested",
-            "- ⚠️ the full report says what",
-            "[Full report]",
-        ),
+        UNREADABLE,
         sed={YAML: ("../results.csv", "../../outputs")},
     ),
     Attack(
         "a path to what the system says",
         "red",
-        (
-            "1 suite could not be read; no claim was tested",
-            "- ⚠️ the full report says what",
-            "[Full report]",
-        ),
+        UNREADABLE,
         sed={YAML: ("../results.csv", "/proc/self/environ")},
     ),
     Attack(
         "a link out of the repository",
         "red",
-        (
-            "1 suite could not be read; no claim was tested",
-            "- ⚠️ the full report says what",
-            "[Full report]",
-        ),
+        UNREADABLE,
         base={"data/about.md": "x"},
         links={"data/results.csv": "/etc/passwd"},
         sed={YAML: ("../results.csv", "../data/results.csv")},
@@ -274,20 +202,13 @@ RUNS = [
     Attack(
         "the gate's own plugin is blocked",
         "red",
-        (
-            "1 of 3 claims fails",
-            "`weak` 0-shot",
-            "[Full report]",
-        ),
+        ("1 of 3 claims fails", "`weak` 0-shot"),
         files={"pytest.ini": "[pytest]\naddopts = -p no:pytest_maxrandom.ci.process\n"},
     ),
     Attack(
         "the reports' plugin is blocked",
         "red",
-        (
-            "The gate could not test everything: pytest ended without a report, as with",
-            "[Full report]",
-        ),
+        ("The gate could not test everything: pytest ended without a report, as with",),
         files={**HOLDS, "pytest.ini": "[pytest]\naddopts = -p no:maxrandom_reporting\n"},
     ),
     Attack(
@@ -296,18 +217,10 @@ RUNS = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `test_by_hand` **was weakened**: the run asserted less than the suite",
-            "[Full report]",
         ),
         files={**HOLDS, "conftest.py": RELAXES},
     ),
     Attack(
-        "another root of pytest",
-        "red",
-        (
-            "1 of 3 claims fails, 2 pass on p_max only",
-            "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
-            "[Full report]",
-        ),
-        files={"eval_suites/pytest.ini": "[pytest]\n"},
+        "another root of pytest", "red", WEAK_FAILS, files={"eval_suites/pytest.ini": "[pytest]\n"}
     ),
 ]

@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from tests.integration.attacks.attack import (
-    HOLDS,
-    SUITE,
-    TEST,
-    WEAK,
-    YAML,
-    Attack,
-)
+from tests.integration.attacks.attack import HOLDS, SUITE, TEST, WEAK, WEAK_DESELECTED, YAML, Attack
 
-SKIP_WEAK = """
-import pytest
-
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if "weak" in item.name:
-            item.add_marker(pytest.mark.MARK)
-"""
 BY_PARAMETER = """
 import pytest
 
@@ -50,22 +35,14 @@ SELECTION = [
     Attack(
         "-k in pytest.ini",
         "red",
-        (
-            "The gate failed: weak[m] is deselected",
-            "1 claim is deselected; 2 of 2 claims pass",
-            "`weak[m]` **is deselected**",
-        ),
+        WEAK_DESELECTED,
         by_action=True,
         files={"pytest.ini": "[pytest]\naddopts = -k 'not weak'\n"},
     ),
     Attack(
         "-m in tox.ini",
         "red",
-        (
-            "The gate failed: weak[m] is deselected",
-            "1 claim is deselected; 2 of 2 claims pass",
-            "`weak[m]` **is deselected**",
-        ),
+        WEAK_DESELECTED,
         files={"tox.ini": "[pytest]\naddopts = -m 'not slow'\nmarkers =\n    slow: slow\n"},
         gone=("pytest.ini",),
         sed={YAML: (WEAK, "  - {name: weak, marks: [slow]}\n")},
@@ -73,11 +50,7 @@ SELECTION = [
     Attack(
         "--deselect in pyproject.toml",
         "red",
-        (
-            "The gate failed: weak[m] is deselected",
-            "1 claim is deselected; 2 of 2 claims pass",
-            "`weak[m]` **is deselected**",
-        ),
+        WEAK_DESELECTED,
         files={
             "pyproject.toml": "[tool.pytest.ini_options]\n"
             "addopts = '--deselect eval_suites/claims.yaml::weak[m-0shot]'\n"
@@ -87,11 +60,7 @@ SELECTION = [
     Attack(
         "a conftest drops items",
         "red",
-        (
-            "The gate failed: weak[m] is deselected",
-            "1 claim is deselected; 2 of 2 claims pass on p_max only.",
-            "- 🙈 `weak[m]` **is deselected**",
-        ),
+        WEAK_DESELECTED,
         files={
             "conftest.py": "def pytest_collection_modifyitems(items):\n"
             "    items[:] = [item for item in items if 'weak' not in item.name]\n"
@@ -110,11 +79,7 @@ SELECTION = [
     Attack(
         "a module that an old conftest imports drops items",
         "red",
-        (
-            "The gate failed: weak[m] is deselected",
-            "1 claim is deselected; 2 of 2 claims pass on p_max only.",
-            "- 🙈 `weak[m]` **is deselected**",
-        ),
+        WEAK_DESELECTED,
         base={"conftest.py": "from helper import *\n", "helper.py": ""},
         files={
             "helper.py": "def pytest_collection_modifyitems(items):\n"
@@ -124,22 +89,14 @@ SELECTION = [
     Attack(
         "as the base selects",
         "green",
-        (
-            "2 of 2 claims pass on p_max only",
-            "[Full report]",
-            "| result | claim",
-        ),
+        ("2 of 2 claims pass on p_max only",),
         base={"pytest.ini": "[pytest]\naddopts = -k 'not weak'\n"},
         files={"notes.md": "nothing\n"},
     ),
     Attack(
         "a file that the base's conftest reads drops an item",
         "red",
-        (
-            "The gate failed: weak[m] is deselected",
-            "1 claim is deselected; 2 of 2 claims pass on p_max only.",
-            "- 🙈 `weak[m]` **is deselected**",
-        ),
+        WEAK_DESELECTED,
         by_action=True,
         base=DROPS,
         files={"left_out.txt": "weak[m-0shot]"},
@@ -150,7 +107,6 @@ SELECTION = [
         (
             "1 claim is skipped now; 2 of 3 claims pass on p_max only, 1 was skipped",
             "- ⏭️ `weak[m-0shot]` **is skipped now**",
-            "[Full report]",
         ),
         base=SKIPS,
         files={"left_out.txt": "weak[m-0shot]"},
@@ -161,7 +117,6 @@ SELECTION = [
         (
             "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
             "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
-            "[Full report]",
         ),
         base=EXCUSES,
         files={"left_out.txt": "weak[m-0shot]"},
@@ -169,22 +124,14 @@ SELECTION = [
     Attack(
         "as a file of the base selects",
         "green",
-        (
-            "2 of 2 claims pass on p_max only",
-            "[Full report]",
-            "| result | claim",
-        ),
+        ("2 of 2 claims pass on p_max only",),
         base={**DROPS, "left_out.txt": "weak[m-0shot]"},
         files={"notes.md": "nothing\n", "helper.py": "nothing = 0\n"},
     ),
     Attack(
         "as a file of the base excuses",
         "green",
-        (
-            "2 of 3 claims pass on p_max only, 1 fails as expected",
-            "[Full report]",
-            "| result | claim",
-        ),
+        ("2 of 3 claims pass on p_max only, 1 fails as expected",),
         base={**EXCUSES, "left_out.txt": "weak[m-0shot]"},
         files={"notes.md": "nothing\n"},
     ),
@@ -194,7 +141,6 @@ SELECTION = [
         (
             "1 claim is skipped now; 2 of 3 claims pass on p_max only, 1 was skipped",
             "- ⏭️ `weak[m-0shot]` **is skipped now**",
-            "[Full report]",
         ),
         base={
             "conftest.py": "import pytest\nfrom pathlib import Path\n\n"
@@ -207,11 +153,7 @@ SELECTION = [
     Attack(
         "a file that only git show reads",
         "red",
-        (
-            "The gate failed: weak[m] is deselected",
-            "1 claim is deselected; 2 of 2 claims pass on p_max only.",
-            "- 🙈 `weak[m]` **is deselected**",
-        ),
+        WEAK_DESELECTED,
         base={
             "conftest.py": "import subprocess\n\n"
             "def pytest_collection_modifyitems(items):\n"
@@ -224,11 +166,7 @@ SELECTION = [
     Attack(
         "a variable of tox.ini that the base's conftest reads",
         "red",
-        (
-            "The gate failed: weak[m] is deselected",
-            "1 claim is deselected; 2 of 2 claims pass",
-            "`weak[m]` **is deselected**",
-        ),
+        WEAK_DESELECTED,
         base={
             "conftest.py": "def pytest_addoption(parser):\n"
             "    parser.addini('left_out', 'names', type='args', default=[])\n\n"
@@ -269,7 +207,6 @@ SELECTION = [
         (
             "2 claims are skipped now; 1 of 3 claims passes",
             "`strong[m]`, `weak[m]` **are skipped now**",
-            "[Full report]",
         ),
         base={YAML: SUITE.replace("name: m, ", "name: m, if_missing: elsewhere, ")},
         gone=("results.csv",),

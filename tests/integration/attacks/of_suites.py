@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.integration.attacks.attack import HOLDS, SUITE, WEAK, YAML, Attack, results
+from tests.integration.attacks.attack import (
+    HOLDS,
+    SUITE,
+    UNREADABLE,
+    WEAK,
+    WEAKER,
+    YAML,
+    Attack,
+    results,
+)
 
 SKIP_WEAK = """
 import pytest
@@ -23,22 +32,14 @@ SUITES = [
     Attack(
         "a deleted task",
         "amber",
-        (
-            "1 claim is gone; 2 of 2 claims pass on p_max only",
-            "- 🗑️ `weak[m]` **is gone**",
-            "[Full report]",
-        ),
+        ("1 claim is gone; 2 of 2 claims pass on p_max only", "- 🗑️ `weak[m]` **is gone**"),
         by_action=True,
         sed={YAML: (WEAK, "")},
     ),
     Attack(
         "a deleted test",
         "amber",
-        (
-            "1 claim is gone; 2 of 2 claims pass on p_max only",
-            "- 🗑️ `test_by_hand` **is gone**",
-            "[Full report]",
-        ),
+        ("1 claim is gone; 2 of 2 claims pass on p_max only", "- 🗑️ `test_by_hand` **is gone**"),
         files=HOLDS,
         gone=("eval_suites/test_by_hand.py",),
     ),
@@ -48,10 +49,9 @@ SUITES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: asserts p_max:",
-            "[Full report]",
         ),
         by_action=True,
-        sed={YAML: ("p_max: 0.05", "p_max: 0.9999")},
+        sed=WEAKER,
     ),
     Attack(
         "no claim is left",
@@ -63,16 +63,7 @@ SUITES = [
         ),
         gone=(YAML, "eval_suites/test_by_hand.py"),
     ),
-    Attack(
-        "a suite that cannot be read",
-        "red",
-        (
-            "1 suite could not be read; no claim was tested",
-            "- ⚠️ the full report says what",
-            "[Full report]",
-        ),
-        files={YAML: "models: [\n"},
-    ),
+    Attack("a suite that cannot be read", "red", UNREADABLE, files={YAML: "models: [\n"}),
     Attack(
         "only reported",
         "amber",
@@ -89,7 +80,6 @@ SUITES = [
         (
             "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
             "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
-            "[Full report]",
         ),
         sed={YAML: (WEAK, "  - {name: weak, xfail: known}\n")},
     ),
@@ -99,18 +89,13 @@ SUITES = [
         (
             "1 claim is excused now (xfail); 2 of 3 claims pass on p_max only, 1 fails as",
             "- ☑️ `weak[m-0shot]` **is excused now (xfail)**",
-            "[Full report]",
         ),
         files={"conftest.py": SKIP_WEAK.replace("MARK", "xfail")},
     ),
     Attack(
         "skips of a conftest",
         "amber",
-        (
-            "1 claim is skipped now",
-            "`weak[m-0shot]` **is skipped now**",
-            "[Full report]",
-        ),
+        ("1 claim is skipped now", "`weak[m-0shot]` **is skipped now**"),
         files={"conftest.py": SKIP_WEAK.replace("MARK", "skip")},
     ),
     Attack(
@@ -119,7 +104,6 @@ SUITES = [
         (
             "1 claim is skipped now; 2 of 3 claims pass on p_max only, 1 was skipped",
             "- ⏭️ `weak[m]` **is skipped now**",
-            "[Full report]",
         ),
         sed={YAML: ("name: m, ", "name: m, if_missing: elsewhere, ")},
         files={
@@ -135,7 +119,6 @@ SUITES = [
         (
             "2 claims were weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: a red flag does",
-            "[Full report]",
         ),
         files=HOLDS,
         sed={YAML: ("p_max: 0.05", "p_max: 0.05, red_flags: ignore")},
@@ -146,7 +129,6 @@ SUITES = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `weak[m-0shot]` **was weakened**: the results of another task or model",
-            "[Full report]",
         ),
         sed={YAML: (WEAK, "  - {name: weak, in_results: strong}\n")},
     ),
@@ -156,13 +138,10 @@ SUITES = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `weak[m-0shot]` **was weakened**: the stated t is smaller",
-            "[Full report]",
         ),
         base={YAML: SUITE.replace("{name: weak}", "{name: weak, t: 500}")},
         files=HOLDS,
-        sed={
-            YAML: ("t: 500", "t: 3"),
-        },
+        sed={YAML: ("t: 500", "t: 3")},
     ),
     Attack(
         "a conftest asserts less than the suite",

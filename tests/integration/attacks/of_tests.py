@@ -41,7 +41,6 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 3 of 3 claims pass",
             "`test_by_hand` **was weakened**: asserts p_max: .5, before: p_max: .05",
-            "[Full report]",
         ),
         by_action=True,
         files=HOLDS,
@@ -53,7 +52,6 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 2 of 3 claims pass on p_max only, 1 passes",
             "- 🔓 `test_by_hand` **was weakened**: asserts beats: standard, before: p_max:",
-            "[Full report]",
         ),
         files=HOLDS,
         sed={TEST: ("p_max=0.05", "beats='standard'")},
@@ -64,7 +62,6 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `test_by_hand` **was weakened**: the stated t is smaller",
-            "[Full report]",
         ),
         files=HOLDS,
         sed={TEST: ("t=10", "t=1")},
@@ -75,7 +72,6 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 3 of 3 claims pass on p_max only",
             "- 🔓 `test_by_hand` **was weakened**: another chance is stated",
-            "[Full report]",
         ),
         files=HOLDS,
         sed={TEST: ("chance=0.5", "chance=0.1")},
@@ -86,7 +82,6 @@ BY_HAND_TESTS = [
         (
             "1 claim cannot be compared; 3 of 3 claims pass",
             "`test_by_hand` **cannot be compared**: what it asserts is computed, and the",
-            "[Full report]",
         ),
         base={TEST: COMPUTED, "eval_suites/levels.py": "MOST = 0.05\n"},
         files={**HOLDS, "eval_suites/levels.py": "MOST = 0.5\n"},
@@ -97,7 +92,6 @@ BY_HAND_TESTS = [
         (
             "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
             "- ❔ `test_by_hand` **cannot be compared**: what it asserts is computed, and",
-            "[Full report]",
         ),
         base={TEST: READ, "eval_suites/level.txt": "0.05"},
         files={**HOLDS, "eval_suites/level.txt": "0.5"},
@@ -108,7 +102,6 @@ BY_HAND_TESTS = [
         (
             "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
             "- ❔ `test_by_hand` **cannot be compared**: what it asserts is computed, and",
-            "[Full report]",
         ),
         base={TEST: OWN_FIXTURE, "eval_suites/conftest.py": FIXTURE},
         files={**HOLDS, "eval_suites/conftest.py": FIXTURE.replace("0.05", "0.5")},
@@ -116,11 +109,7 @@ BY_HAND_TESTS = [
     Attack(
         "a test through a fixture of a conftest is gone",
         "amber",
-        (
-            "1 claim is gone; 2 of 2 claims pass on p_max only",
-            "- 🗑️ `test_by_hand` **is gone**",
-            "[Full report]",
-        ),
+        ("1 claim is gone; 2 of 2 claims pass on p_max only", "- 🗑️ `test_by_hand` **is gone**"),
         base={TEST: OWN_FIXTURE, "eval_suites/conftest.py": FIXTURE},
         files=HOLDS,
         gone=(TEST,),
@@ -131,7 +120,6 @@ BY_HAND_TESTS = [
         (
             "1 claim was weakened; 3 of 3 claims pass",
             "**was weakened**: asserts p_max: .5, before: p_max: .05",
-            "[Full report]",
         ),
         base={TEST: INHERITED},
         files=HOLDS,
@@ -151,11 +139,7 @@ BY_HAND_TESTS = [
     Attack(
         "the test is no test any more",
         "amber",
-        (
-            "1 claim is gone; 2 of 2 claims pass on p_max only",
-            "- 🗑️ `test_by_hand` **is gone**",
-            "[Full report]",
-        ),
+        ("1 claim is gone; 2 of 2 claims pass on p_max only", "- 🗑️ `test_by_hand` **is gone**"),
         files=HOLDS,
         sed={TEST: ("def test_", "def check_")},
     ),
@@ -165,7 +149,6 @@ BY_HAND_TESTS = [
         (
             "1 claim is skipped now; 2 of 2 claims pass on p_max only",
             "- ⏭️ `test_by_hand` **is skipped now**",
-            "[Full report]",
         ),
         files=HOLDS,
         sed={TEST: ("    maxrandom", "    import pytest; pytest.skip(); maxrandom")},
@@ -173,22 +156,14 @@ BY_HAND_TESTS = [
     Attack(
         "a failure that is caught",
         "red",
-        (
-            "1 of 3 claims fails",
-            "- ❌ `test_by_hand`",
-            "[Full report]",
-        ),
+        ("1 of 3 claims fails", "- ❌ `test_by_hand`"),
         base={TEST: BY_HAND.replace("70", "50")},
         files={**HOLDS, TEST: CAUGHT},
     ),
     Attack(
         "another code for the same level",
         "green",
-        (
-            "3 of 3 claims pass on p_max only",
-            "[Full report]",
-            "| result | claim",
-        ),
+        ("3 of 3 claims pass on p_max only",),
         files=HOLDS,
         sed={TEST: ("0.05", "1 / 20")},
     ),

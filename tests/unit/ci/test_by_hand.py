@@ -10,27 +10,17 @@ import pytest
 
 from pytest_maxrandom.ci.by_hand import COMPUTED, asks_less, hand_written
 from pytest_maxrandom.ci.stated import stated_in
+from tests.integration.attacks.attack import BY_HAND as TEST
+from tests.integration.attacks.of_tests import INHERITED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HEAD = "from fractions import Fraction\nimport levels\n\nP = 0.05\n"
-TEST = """
-def test_one(maxrandom):
-    maxrandom.check(best_correct=70, n=100, t=10, chance=0.5, p_max=0.05)
-"""
 TWO = TEST + "    maxrandom.check(best_correct=70, n=100, t=10, chance=0.5, beats='max_random')\n"
 NAMED = TEST.replace("0.05", "P")
 COMPUTES = TEST.replace("0.05", "levels.MOST")
 READS = TEST.replace("0.05", "float(open('level.txt').read())")
-INHERITS = """
-class Claims:
-    def test_one(self, maxrandom):
-        maxrandom.check(best_correct=70, n=100, t=10, chance=0.5, p_max=0.05)
-
-class TestOwn(Claims):
-    pass
-"""
 OWN_FIXTURE = """
 import pytest
 
@@ -86,7 +76,13 @@ def files(test: str, level: str = "MOST = 0.05\n", told: str = "0.05") -> dict[s
         (COMPUTES, COMPUTES.replace("t=10", "t=9"),
          [("weakened", "t")]),
         (TEST, TEST.replace("p_max=0.05", "**{'p_max': 0.5}"), [("uncompared", "computed")]),
-        (INHERITS, INHERITS.replace("0.05", "0.5"), [("weakened", "asserts")]),
+        (INHERITED, INHERITED.replace("0.05", "0.5"), [("weakened", "asserts")]),
+        (TEST, TEST.replace("0.05", "'high'"), [("uncompared", "computed")]),
+        (TEST, TEST.replace("0.05", "[1]"), [("uncompared", "computed")]),
+        (TEST, TEST.replace("0.05", f"{10**400} / 2.0"), [("uncompared", "computed")]),
+        (TEST, TEST.replace("t=10", "t='ten'"), [("uncompared", "computed")]),
+        (TEST, TEST.replace("p_max=0.05", "p_max=None"), [("weakened", "asserts")]),
+        (TEST, "NONSENSE = {[1]: 2}\n" + TEST, []),
         (OWN_FIXTURE, OWN_FIXTURE, []),
         (OWN_FIXTURE, OWN_FIXTURE.replace("0.05", "0.5"), [("uncompared", "computed")]),
     ],

@@ -10,6 +10,7 @@ import pytest
 from pytest_maxrandom.ci.selection import Selection
 from pytest_maxrandom.host.data import Boundary
 from pytest_maxrandom.host.git import repository
+from pytest_maxrandom.ledger.history import Commit
 from tests.repositories import begin_repository, commit, git
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 FILE = PurePosixPath("checks/test_claims.py")
 TESTS = """
+from pathlib import Path
 import pytest
 
 @pytest.fixture(autouse=True)
@@ -29,6 +31,8 @@ def test_needs(): pass
 def test_dropped(): pass
 @pytest.mark.skip
 def test_marked(): pass
+@pytest.mark.skipif(not Path("linked").exists(), reason="its data are not here")
+def test_linked(): pass
 @pytest.mark.xfail
 def test_excused(): pass
 @pytest.mark.xfail(False, reason="never")
@@ -50,6 +54,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "helper.py").write_text(HELPER)
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "data.bin").write_bytes(bytes(2**20 + 1))
+    (tmp_path / "outside").write_text("data")
+    (folder / "linked").symlink_to("../outside")
     begin_repository(folder)
     git(folder, "branch", "base")
     monkeypatch.chdir(folder)
@@ -58,10 +64,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def selected(folder: Path, *arguments: str) -> Selected | None:
     """Ask for the base, with what is in the work tree."""
-    made = repository(folder)
-    commit = made.commit("base")
-    asked = Selection(made, commit, ["checks"], arguments, Boundary(folder))
-    return asked.of({FILE})
+    base = Commit(repository(folder), "base")
+    return Selection(base, ["checks"], arguments, Boundary(folder)).of({FILE})
 
 
 @pytest.mark.slow
@@ -76,6 +80,7 @@ def test_the_base_is_asked_with_its_own_code_and_the_same_arguments(tree: Path) 
         (FILE, "test_plain"): "selected",
         (FILE, "test_needs"): "skipped",
         (FILE, "test_marked"): "skipped",
+        (FILE, "test_linked"): "selected",
         (FILE, "test_excused"): "xfailed",
         (FILE, "test_never_excused"): "selected",
         (FILE, "test_each[1]"): "selected",

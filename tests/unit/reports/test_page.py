@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_maxrandom.answers import Answers, Maximum
+from pytest_maxrandom.record import NOT_COMPARED, Reservation
 from pytest_maxrandom.reports.page.cells import of_answers, of_lines, pack, unpack
-from pytest_maxrandom.reports.page.render import html
+from pytest_maxrandom.reports.page.render import headed, html
 from tests.page.conftest import answered, claimed, named
 from tests.unit.reports.opened import blocks, claims
 from tests.unit.reports.page import any_text
@@ -92,6 +94,17 @@ def test_of_a_published_maximum_and_of_no_lines_there_is_nothing_to_show() -> No
     published = Answers.published(Maximum(10, 5, 7), Fraction(1, 2), model="m", shots=0)
     assert of_answers(published, texts=True) is None
     assert of_lines([]) is None
+
+
+def test_what_a_gate_finds_afterwards_stands_on_top_of_the_page() -> None:
+    bare = run(claim())
+    page = html(bare)
+    assert headed(page, bare) == page
+    found = replace(bare, reservations=[Reservation("gone", "suite.yaml::other[m]")])
+    assert html(found).partition("</title>")[0] == headed(page, found).partition("</title>")[0]
+    for reason, said in NOT_COMPARED.items():
+        top = headed(page, replace(bare, not_compared=reason)).partition("</header>")[0]
+        assert top.endswith(f"is not seen: {said}.</p>\n")
 
 
 def test_a_claim_that_passes_opens_with_its_result_and_the_p_value_that_decides() -> None:
