@@ -92,12 +92,12 @@ def verdict(claim: RecordedClaim) -> tuple[float | None, float | None]:
     return result.p_max, result.permutation_p
 
 
-def seconds(run: Callable[[], object], times: int) -> float:
+def seconds(times: int, run: Callable[..., object], *arguments: Any) -> float:
     """Return the least time of several runs."""
     found = []
     for _ in range(times):
         started = time.perf_counter()
-        run()
+        run(*arguments)
         found.append(time.perf_counter() - started)
     return min(found)
 
@@ -113,9 +113,9 @@ def main() -> None:
             claim = planned(answers, gold, Path(folder))
         for found, expected in zip(verdict(claim), by_hand(answers, gold), strict=True):
             assert math.isclose(found or math.nan, expected, rel_tol=1e-9), kind
-        hand = seconds(lambda: by_hand(answers, gold), times)  # noqa: B023
-        judged = seconds(lambda: verdict(claim), times)  # noqa: B023
-        whole = seconds(lambda: result_of_recorded(claim), times)  # noqa: B023
+        hand = seconds(times, by_hand, answers, gold)
+        judged = seconds(times, verdict, claim)
+        whole = seconds(times, result_of_recorded, claim)
         print(f"| {kind} | {hand:.2f} s | {judged / hand:.2f} | {whole / hand:.2f} |", flush=True)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Iterable, Iterator
     from types import ModuleType
 
 
@@ -23,6 +23,7 @@ class Imports:
     def __init__(self, own: str) -> None:
         self._own = own
         self._known = set(sys.modules)
+        self._libraries: dict[str, ModuleType] = {}
 
     def _is_library(self, name: str) -> bool:
         """Tell it by a package's top: what a test has made by hand has no spec."""
@@ -32,59 +33,46 @@ class Imports:
             place.startswith(self._own) for place in places
         )
 
-    def libraries(self) -> dict[str, ModuleType]:
-        """Return them by their names."""
-        return {
+    def note(self) -> None:
+        """Note the libraries, before they are forgotten."""
+        self._libraries = {
             name: sys.modules[name]
             for name in sys.modules.keys() - self._known
             if sys.modules[name] is not None and self._is_library(name)
         }
 
-
-class _Keeper:
-    """A plugin of one inner run: what it has imported when it ends."""
-
-    def __init__(self, own: str) -> None:
-        self._imports = Imports(own)
-        self.libraries: dict[str, ModuleType] = {}
-
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
-        self.libraries = self._imports.libraries()
+        """Note them at the end of an inner run, of which this is a plugin."""
+        self.note()
+
+    def bring_back(self) -> None:
+        """Put back what was noted and forgotten."""
+        for name, module in self._libraries.items():
+            sys.modules.setdefault(name, module)
 
 
-OF_TEST = pytest.StashKey[Imports]()
+@pytest.fixture
+def imports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Imports]:
+    """Those of a test; made before `pytester`, so that they outlast what it forgets."""
+    found = Imports(str(tmp_path_factory.getbasetemp()))
+    yield found
+    found.bring_back()
 
 
 @pytest.fixture
 def pytester(
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> pytest.Pytester:
-    """Keep the libraries of one run for the next one of the same test."""
-    run, own = pytester.inline_run, str(tmp_path_factory.getbasetemp())
-    request.node.stash[OF_TEST] = Imports(own)
+    imports: Imports, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[pytest.Pytester]:
+    """Keep the libraries of a run for the next one, of the same test or of another."""
+    run = pytester.inline_run
 
     def inline_run(*arguments: Any, plugins: Iterable[Any] = (), **options: Any) -> Any:
-        keeper = _Keeper(own)
         try:
-            return run(*arguments, plugins=[*plugins, keeper], **options)
+            return run(*arguments, plugins=[*plugins, imports], **options)
         finally:
-            sys.modules.update(keeper.libraries)
+            imports.bring_back()
 
     monkeypatch.setattr(pytester, "inline_run", inline_run)
-    return pytester
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
-    """Keep the libraries of one test for the next one."""
-    imports = item.stash.get(OF_TEST, None)
-    libraries = imports.libraries() if imports else {}
-    try:
-        return (yield)
-    finally:
-        for name, module in libraries.items():
-            sys.modules.setdefault(name, module)
+    yield pytester
+    imports.note()

@@ -10,6 +10,7 @@ EXTRAS = {
     "datasets": ["datasets"],
     "hf": ["bitsandbytes", "torch", "transformers"],
     "lm_eval": ["datasets", "lm_eval"],
+    "training": ["accelerate", "peft"],
 }
 """The modules of an extra of this project, by its name."""
 

@@ -130,16 +130,12 @@ def plain(value: Any) -> Any:
     return copy.deepcopy(value)
 
 
-_adapters: dict[type, TypeAdapter[Any]] = {}
-
-
+@functools.cache
 def adapter_of(kind: type) -> TypeAdapter[Any]:
     """Return what reads records of a kind; to make it takes longer than to read a run with it."""
-    if kind not in _adapters:
-        from pydantic import TypeAdapter
+    from pydantic import TypeAdapter
 
-        _adapters[kind] = TypeAdapter(kind)
-    return _adapters[kind]
+    return TypeAdapter(kind)
 
 
 @functools.cache

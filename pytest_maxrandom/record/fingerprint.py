@@ -35,7 +35,7 @@ class Fingerprint:
     """Its address; empty where that is not kept."""
 
     def __str__(self) -> str:
-        return f"{f'{self.place}, ' if self.place else ''}{self.server}, asked {self.when}"
+        return ", ".join(filter(None, (self.place, self.server, f"asked {self.when}")))
 
     def change(self, now: Fingerprint) -> str:
         """Say by what a server that answers now is another model; empty if nothing shows that.

@@ -24,7 +24,7 @@ NOTES = {
     "new_below": f"Below the best: {_NEW}",
     "verdict": "A verdict *between baselines* is above the standard baseline only, *above maximum* "
     "above both.",
-    "p": "*p*: the p-value that decides the claim; of a claim of none, *p_max*.",
+    "p": "*p*: the p-value that decides the claim; *p_max* where none does.",
     "bar": "Bar: the best prompt, from 0 to 1; solid line: maximum random baseline; dashed line: "
     "standard baseline; triangle: what is needed.",
     "bars": "The bars count replicates from the lowest to the highest best accuracy.",

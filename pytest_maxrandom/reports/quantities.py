@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.sizes import Mix
 
 OF_GUESSERS = ("p_max", "union_p")
-"""P-values that compare the best prompt with guessers."""
+"""P-values that compare the best prompt with guessers; its right answers alone decide them."""
 
 
 def levels_of(claim: ClaimRecord) -> dict[str, float]:

@@ -176,9 +176,8 @@ def guessers_of_constants(shown: Sequence[ClaimRecord]) -> str:
     found = [rates for claim in shown if (rates := rates_of_constants(claim))]
     if not found:
         return ""
-    of = (
-        "" if len(found) == len(shown) else f" of {count(len(found))} claim{'s' * (len(found) > 1)}"
-    )
+    several = f" of {count(len(found))} claim{'s' * (len(found) > 1)}"
+    of = "" if len(found) == len(shown) else several
     right = accuracies([rate for each in found for rate in each])
     return (
         f"The guessers{of} are as good as constant answers, right with {right}, because right "

@@ -32,6 +32,7 @@ from pytest_maxrandom.record import (
 )
 from pytest_maxrandom.reports import designs, label_bias, red_flags
 from pytest_maxrandom.reports.quantities import (
+    OF_GUESSERS,
     examples,
     levels_of,
     metric_name,
@@ -43,9 +44,6 @@ from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_passes
 from pytest_maxrandom.stats.multiplicity import above, decisive
 
-_OF_COUNTS = ("p_max", "union_p")
-"""P-values that the number of right answers alone decides; the permutation p does so as well where
-the other answers are taken as they are."""
 _USUAL_LEVEL = 0.05
 _BY_CLASS = {
     "by_class": "`metric: balanced_accuracy`",
@@ -165,9 +163,9 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
     """Say what the best prompt reaches and what it needs, with the reason that weighs most."""
     found, least = _reached_and_needed(claim)
     bounds = levels_of(claim)
-    decided: tuple[str, ...] = _OF_COUNTS
+    decided: tuple[str, ...] = OF_GUESSERS
     if least is not None and "permutation_p" in claim.critical_parts:
-        decided = (*_OF_COUNTS, "permutation_p")
+        decided = (*OF_GUESSERS, "permutation_p")  # the other answers are taken as they are
     of_counts = {
         part.part: bounds[part.part]
         for part in parts

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import socket
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.needs import require
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,8 +132,7 @@ _OF_HUB = "format: hub, path: nobody/nothing-here, split: test, if_missing: get 
 def test_data_that_have_a_name_are_missing_where_no_cache_holds_them(
     pytester: pytest.Pytester, folder: Path, said: str, document: str | None, told: str
 ) -> None:
-    if importlib.util.find_spec("datasets") is None:
-        pytest.skip("needs the extra: datasets")
+    require("datasets")
     if document is not None:
         keys = "test_split: test\noutput_type: multiple_choice\ndoc_to_text: a\n"
         keys += "doc_to_target: b\ndoc_to_choice: c\n"

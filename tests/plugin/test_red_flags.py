@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -19,15 +18,19 @@ from tests.unit.reports.samples import linked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 DEFAULT = {"permutation_p": 0.05, "beats": "max_random"}
 KNOWN, UNKNOWN = "known[tiny-none-0shot]", "unknown[tiny-none-0shot]"
 EXAMPLES = 40
 
 
+def by_id(path: Path) -> dict[str, dict[str, Any]]:
+    return {claim["id"]: claim for claim in json.loads(path.read_text())["claims"]}
+
+
 def claims(path: Path) -> dict[str, dict[str, Any]]:
-    report = json.loads(path.read_text())
-    return {claim["id"].partition("::")[2]: claim for claim in report["claims"]}
+    return {name.partition("::")[2]: claim for name, claim in by_id(path).items()}
 
 
 def severities(claim: dict[str, Any]) -> dict[str, str]:
@@ -145,7 +148,7 @@ def test_a_suite_sets_what_red_flags_do(pytester: pytest.Pytester, suite: Path) 
     text = suite.read_text()
     paths = as_well(suite, [f"{text}assert: {assertion}\n" for assertion in expected])
     pytester.runpytest("--maxrandom-json=r.json", "-k", UNKNOWN)
-    found = {each["id"]: each for each in json.loads(Path("r.json").read_text())["claims"]}
+    found = by_id(pytester.path / "r.json")
     for path, (assertion, told) in zip(paths, expected.items(), strict=True):
         claim = found[f"{path}::{UNKNOWN}"]
         assert severities(claim) == told
@@ -169,7 +172,7 @@ def test_what_a_suite_says_of_a_red_flag_holds_for_a_task_that_does_not_name_it(
         [text.replace("    marks:", f"    assert: {each}\n    marks:") for each in expected],
     )
     pytester.runpytest("--maxrandom-json=r.json")
-    found = {each["id"]: each for each in json.loads(Path("r.json").read_text())["claims"]}
+    found = by_id(pytester.path / "r.json")
     for path, told in zip(paths, expected.values(), strict=True):
         assert severities(found[f"{path}::{KNOWN}"]) == {}
         assert severities(found[f"{path}::{UNKNOWN}"]) == told

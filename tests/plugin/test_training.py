@@ -12,10 +12,14 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from tests import trained_arms as world
+from tests.needs import require
 from tests.terminals import below, in_a_terminal, screens
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+require("hf")
+require("training")
 
 QUICK = "epochs: 2, learning_rate: 0.005, batch_size: 20"
 ARMS = (
@@ -47,13 +51,6 @@ class Run:
         """What is kept of trainings."""
         folder = self.pytester.path / ".maxrandom" / "trained"
         return {path for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def libraries() -> None:
-    """Import what cannot be imported twice: each test forgets what was imported in it."""
-    for name in ("bitsandbytes", "peft", "transformers.trainer"):
-        pytest.importorskip(name, reason=f"{name} is not installed")
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
-"""Sweeps as recorded results, judged as a suite that claims nothing by name judges them."""
+"""Sweeps as recorded results or as a run, judged by the claim that a suite makes by default."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,10 +16,13 @@ from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.claims.views import result_of_recorded, views_of_recorded
 from pytest_maxrandom.suite.recorded import NpzResults, RecordedModelSpec, RecordedTaskSpec
 from tests.proof.sessions import shares
+from tests.unit.claims.test_assessment import assessed, example
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.suite.claims import Metric
     from tests.proof.guessers import Sweep
 
 _MODEL = RecordedModelSpec(
@@ -53,6 +57,24 @@ def verdict_on(sweep: Sweep, *, right_and_wrong: bool = False) -> Verdict:
     return Verdict(result.p_max, result.permutation_p, result.passed)
 
 
+def as_run(sweep: Sweep, metric: Metric = "accuracy") -> ClaimRecord:
+    """Judge the same answers as those of a model that was run, where one choice each is right."""
+    examples = tuple(
+        replace(
+            example(place, texts, texts[int(right)]),
+            cluster=None if sweep.clusters is None else f"passage {sweep.clusters[place]}",
+        )
+        for place, (texts, right) in enumerate(zip(sweep.texts, sweep.gold, strict=True))
+    )
+    number = {each.id: place for place, each in enumerate(examples)}
+    return assessed(
+        examples,
+        lambda each, prompt: int(sweep.answers[prompt, number[each.id]]),
+        t=len(sweep.answers),
+        metric=metric,
+    )
+
+
 def shares_of(verdicts: Sequence[Verdict]) -> tuple[float, float, float]:
     """Return which share has p_max, permutation_p within the level, and which passed."""
     return shares([each._asdict() for each in verdicts])
@@ -83,15 +105,9 @@ def answers_of(sweep: Sweep, *, right_and_wrong: bool = False) -> Answers:
     prompts = tuple(map(str, range(t)))
     gold = tuple(frozenset(np.flatnonzero(row).tolist()) for row in right)
     sizes = sweep.sizes.tolist()
-    known: dict[str, Any] = (
-        {}
-        if right_and_wrong
-        else {
-            "answers": sweep.answers,
-            "gold": gold,
-            "offered": tuple(sweep.texts),
-        }
-    )
+    known: dict[str, Any] = {}
+    if not right_and_wrong:
+        known = {"answers": sweep.answers, "gold": gold, "offered": tuple(sweep.texts)}
     return Answers(
         model="m",
         task="run",

@@ -19,14 +19,12 @@ from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
 from pytest_maxrandom.tasks.task import Layout
 from tests.proof.guessers import GUESSERS, N, Sweep
-from tests.proof.judging import answers_of
+from tests.proof.judging import answers_of, as_run
 from tests.proof.scale import most, scaled
-from tests.unit.claims.test_assessment import assessed, yes_no
+from tests.unit.claims.test_assessment import yes_no
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.claims import Metric
-    from pytest_maxrandom.tasks.task import Example
     from tests.proof.conftest import Measured
 
 pytestmark = pytest.mark.proof
@@ -40,17 +38,6 @@ ROWS = (
     "near-constant, 90/10",
 )
 OTHERS: tuple[Metric, ...] = ("balanced_accuracy", "macro_f1")
-
-
-def judged(sweep: Sweep, metric: Metric) -> ClaimRecord:
-    """Judge a sweep of Yes and No with the claim that a suite makes by default."""
-    examples = yes_no("".join("ny"[right] for right in sweep.gold))
-    place = {each.id: number for number, each in enumerate(examples)}
-
-    def answer(each: Example, prompt: int) -> int:
-        return each.choices.index(("No", "Yes")[sweep.answers[prompt, place[each.id]]])
-
-    return assessed(examples, answer, t=len(sweep.answers), metric=metric)
 
 
 @functools.cache
@@ -79,7 +66,7 @@ def verdict_on(sweep: Sweep, metric: Metric) -> tuple[float | None, bool]:
     )  # fmt: skip
     if not result.passed:
         return result.permutation_p, False
-    return result.permutation_p, bool(judged(sweep, metric).passed)
+    return result.permutation_p, bool(as_run(sweep, metric).passed)
 
 
 @pytest.mark.parametrize("metric", OTHERS)
@@ -87,7 +74,7 @@ def test_a_verdict_on_arrays_is_that_of_a_run(metric: Metric) -> None:
     generator = np.random.default_rng(5)
     for name in ROWS:
         sweep = GUESSERS[name](generator, T)
-        record = judged(sweep, metric)
+        record = as_run(sweep, metric)
         assert verdict_on(sweep, metric) == (record.permutation_p, record.passed)
 
 

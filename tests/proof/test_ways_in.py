@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +14,9 @@ import pytest
 
 from tests.plugin.test_ways_in import Asked, Cell, as_inspect, as_lm_eval, as_npz, as_table
 from tests.proof.guessers import GUESSERS, KNOWING, SHARED_PASSAGES
-from tests.proof.judging import verdict_on
+from tests.proof.judging import as_run, verdict_on
 from tests.proof.more_guessers import MORE
 from tests.proof.scale import scaled
-from tests.unit.claims.test_assessment import assessed, example
 from tests.unit.recorded.suites import judged, planned
 
 if TYPE_CHECKING:
@@ -126,24 +124,6 @@ def by_way(way: str, sweep: Sweep, folder: Path) -> ClaimRecord:
         f"tasks: [{{name: {given.task}}}]\n",
     )
     return judged(claim)
-
-
-def as_run(sweep: Sweep) -> ClaimRecord:
-    """Judge the same answers as those of a model that was run."""
-    rights = [np.flatnonzero(row).tolist() for row in sweep.right]
-    examples = tuple(
-        replace(
-            example(place, texts, texts[right[0]]),
-            cluster=None if sweep.clusters is None else f"passage {sweep.clusters[place]}",
-        )
-        for place, (texts, right) in enumerate(zip(sweep.texts, rights, strict=True))
-    )
-    number = {each.id: place for place, each in enumerate(examples)}
-    return assessed(
-        examples,
-        lambda each, prompt: int(sweep.answers[prompt, number[each.id]]),
-        t=len(sweep.answers),
-    )
 
 
 def told(record: ClaimRecord) -> tuple[Any, ...]:

@@ -334,19 +334,20 @@ def test_where_only_the_number_of_choices_is_known_nothing_is_told() -> None:
         strata(found, found.chances)
 
 
-def as_places(found: Answers, lists: Sequence[tuple[int, ...]]) -> Answers:
-    """Return a sweep whose labels are the places of choices."""
+def places(found: Answers, lists: Sequence[tuple[int, ...]]) -> tuple[list[list[int]], list[int]]:
+    """Return the places of choices that were given as answers, and of those that are right."""
     assert found.answers is not None
     assert found.gold is not None
-    places = np.array([[own.index(said) for own, said in zip(lists, row, strict=True)]
-                       for row in found.answers.tolist()])  # fmt: skip
-    gold = [own.index(min(right)) for own, right in zip(lists, found.gold, strict=True)]
-    return replace(with_answers(found, places.tolist(), gold), labels=())
+    answers = [
+        [own.index(said) for own, said in zip(lists, row, strict=True)]
+        for row in found.answers.tolist()
+    ]
+    return answers, [own.index(min(right)) for own, right in zip(lists, found.gold, strict=True)]
 
 
 def test_letters_stand_for_listed_choices() -> None:
     found, lists = saying_none(np.random.default_rng(4), 10)
-    by_place = as_places(found, lists)
+    by_place = with_answers(found, *places(found, lists))
     for labels in ((), ("A", "B", "C", "D")):
         told = listing(replace(by_place, labels=labels), lists)
         assert p_value(told, 0) == p_value(listing(found, lists), 0)
@@ -365,13 +366,11 @@ def test_choices_that_repeat_a_text_keep_their_places() -> None:
 
 
 def _archive(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told: bool) -> str:
-    placed = as_places(found, lists)
-    assert placed.answers is not None
-    assert placed.gold is not None
+    answers, gold = places(found, lists)
     given = {
-        "correct": placed.correct,
-        "answers": placed.answers,
-        "gold": np.array([min(right) for right in placed.gold]),
+        "correct": np.equal(answers, gold),
+        "answers": np.array(answers),
+        "gold": np.array(gold),
         "choices": np.full(N, 4),
     }
     texts = {"choice_texts": np.array([[*map(word, own)] for own in lists])}
@@ -380,19 +379,17 @@ def _archive(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], tol
 
 
 def _lines(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told: bool) -> str:
-    placed = as_places(found, lists)
-    assert placed.answers is not None
-    assert placed.gold is not None
+    answers, gold = places(found, lists)
     rows = [
         {
             "prompt_id": prompt,
             "example_id": place,
             "prediction": "ABCD"[answer],
-            "gold": "ABCD"[min(placed.gold[place])],
+            "gold": "ABCD"[gold[place]],
             "choices": [*map(word, lists[place])] if told else 4,
             "shots": 0,
         }
-        for prompt, row in enumerate(placed.answers.tolist())
+        for prompt, row in enumerate(answers)
         for place, answer in enumerate(row)
     ]
     (folder / "r.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -400,16 +397,14 @@ def _lines(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told:
 
 
 def _predictions(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told: bool) -> str:
-    placed = as_places(found, lists)
-    assert placed.answers is not None
-    assert placed.gold is not None
+    answers, gold = places(found, lists)
     lines = []
-    for prompt, row in enumerate(placed.answers.tolist()):
+    for prompt, row in enumerate(answers):
         cells = [
             {
                 "id": str(place),
                 "chosen": answer,
-                "right": sorted(placed.gold[place]),
+                "right": [gold[place]],
                 "choices": 4,
                 "log_likelihoods": [0.0 if each == answer else -1.0 for each in range(4)],
                 "tokens": [1] * 4,
