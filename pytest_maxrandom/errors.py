@@ -16,6 +16,8 @@ DOCUMENTATION = "https://OWNER.github.io/pytest-maxrandom/"
 """Where the documentation is published."""
 KEYS = f"{DOCUMENTATION}reference/suite-keys.html"
 """The page with all keys of a suite and their defaults."""
+_LONGEST = 2_000
+"""Characters of a sentence about a mistake."""
 
 
 class MaxRandomError(Exception):
@@ -24,11 +26,20 @@ class MaxRandomError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake: where it is, and one sentence on what to do about it."""
+    """One mistake: where it is, and one sentence on what to do about it.
+
+    A sentence that quotes without end what is in a file loses its middle.
+    """
 
     path: Path
     line: int | None
     message: str
+
+    def __post_init__(self) -> None:
+        if len(self.message) > _LONGEST:
+            half = _LONGEST // 2
+            shown = f"{self.message[:half]} ... {self.message[-half:]}"
+            object.__setattr__(self, "message", shown)
 
     def __str__(self) -> str:
         where = str(self.path) if self.line is None else f"{self.path}:{self.line}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LimitsError, listed, quoted
@@ -41,6 +41,8 @@ class Limits:
 
 USUAL = Limits()
 """Where neither the runner nor a suite says another."""
+MOST = Limits(1_000_000, 1_000_000, 500, 1_000_000, 1_000_000)
+"""What either may say; Python itself reads no deeper answer safely."""
 _in_force: list[Limits] = []
 """Those of the suite that is read or tested, last; threads that ask a server see them, too."""
 
@@ -54,16 +56,18 @@ def usual() -> Limits:
         If the runner's variable says something else than limits.
     """
     said = os.environ.get(VARIABLE, "")
-    known = [field.name for field in fields(Limits)]
+    known = asdict(MOST)
     found: dict[str, int] = {}
     for part in filter(None, map(str.strip, said.split(","))):
         name, _, number = (word.strip() for word in part.partition("="))
-        if name not in known or not (number.isdecimal() and number.isascii() and int(number)):
+        whole = int(number[:9]) if number.isdecimal() and number.isascii() else 0
+        if not 0 < whole <= known.get(name, 0):
             raise LimitsError(
                 f"the variable {VARIABLE} has {quoted(part)}, expected NAME=NUMBER with one of "
                 f"{listed(known)} and a whole number above 0"
+                + (f" and at most {known[name]:,}" if name in known else "")
             )
-        found[name] = int(number)
+        found[name] = whole
     return replace(USUAL, **found)
 
 

@@ -11,7 +11,7 @@ import struct
 from pathlib import Path
 from typing import BinaryIO
 
-from pytest_maxrandom.errors import ModelError, quoted
+from pytest_maxrandom.errors import quoted
 
 _HEAD = struct.Struct("<4sIQQ")
 """How a file begins: its kind, version, and numbers of tensors and of keys."""
@@ -39,19 +39,10 @@ _BLOCKS = {
 """Weights of a block and its bytes, by the type of a tensor; of other types nothing is checked."""
 
 
-def check_header(path: str, name: str) -> None:
-    """Refuse a file whose header claims what the file has no bytes for.
+def header_mistake(path: str) -> str:
+    """Say what a file's header claims that the file has no bytes for; nothing if it claims none.
 
-    Parameters
-    ----------
-    path : str
-    name : str
-        What messages call it.
-
-    Raises
-    ------
-    ModelError
-        In one sentence; llama.cpp would ask for the memory, or end the process.
+    llama.cpp would ask for the memory, or end the process. The words follow the file's name.
     """
     with Path(path).open("rb") as file:
         size = file.seek(0, 2)
@@ -59,7 +50,8 @@ def check_header(path: str, name: str) -> None:
         try:
             _Header(file, size).check()
         except _LieError as error:
-            raise ModelError(f"llama.cpp cannot load {name}: {error}; download it again") from None
+            return str(error)
+    return ""
 
 
 class _LieError(Exception):

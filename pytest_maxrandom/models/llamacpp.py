@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, ScoreError
-from pytest_maxrandom.models.gguf_header import check_header
+from pytest_maxrandom.models.gguf_header import header_mistake
 from pytest_maxrandom.models.requests import common_length
 
 if TYPE_CHECKING:
@@ -250,7 +250,8 @@ def vocabulary(path: str, name: str) -> tuple[OwnTokens, int]:
 
 
 def _loaded(path: str, name: str, *, vocab_only: bool = False) -> Any:
-    check_header(path, name)
+    if wrong := header_mistake(path):
+        raise ModelError(f"llama.cpp cannot load {name}: {wrong}; download it again")
     import llama_cpp
     import llama_cpp.llama_cpp as llama
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from pytest_maxrandom.answers import NO_CHOICE, Answers
 from pytest_maxrandom.errors import RecordedError, dotted
+from pytest_maxrandom.host.data import refused
 from pytest_maxrandom.recorded.files import opened
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 
@@ -275,6 +276,8 @@ def read_lines(path: Path) -> Iterator[PromptLine]:
         If the file cannot be read, was written by a newer version, or a line does not hold what it
         should.
     """
+    if why := refused(path, str(path)):
+        raise RecordedError(why)
     return (line for _, line in _numbered(path))
 
 

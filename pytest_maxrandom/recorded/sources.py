@@ -219,6 +219,8 @@ class ModelResults:
                     f"how to get it, and its claims are skipped"
                     f"{nearest_file(path) if path.parent.is_dir() else ''}"
                 )
+        except OSError as error:  # such as a name that no system allows
+            raise RecordedError(f"{path}: cannot be read: {error.strerror}") from None
         except RecordedError:
             if model.if_missing is None:
                 raise
@@ -269,6 +271,8 @@ def read(path: Path) -> list[Answers]:
     RecordedError
         If it cannot be read, contradicts itself, or is of no known kind.
     """
+    if why := refused(path, str(path)):
+        raise RecordedError(why)
     match path.suffix.lower():
         case ".npz":
             return read_npz(path)

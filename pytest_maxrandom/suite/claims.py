@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.host.limits import USUAL, in_force
+from pytest_maxrandom.host.limits import MOST, USUAL, in_force
 from pytest_maxrandom.record.base import Severity
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
 from pytest_maxrandom.record.metrics import METRICS
@@ -245,7 +245,7 @@ class LabelBiasSpec(Spec):
             )
 
 
-_Limit = Annotated[int, Field(gt=0, le=1_000_000)]
+_Limit = Annotated[int, Field(gt=0, le=MOST.data_mb)]
 
 
 class LimitsSpec(Spec):
@@ -259,7 +259,7 @@ class LimitsSpec(Spec):
     unpack."""
     answer_mb: _Limit = USUAL.answer_mb
     """MB of a server's answer, unpacked. Its deadline is the model's `timeout`."""
-    answer_depth: Annotated[int, Field(gt=0, le=500)] = USUAL.answer_depth
+    answer_depth: Annotated[int, Field(gt=0, le=MOST.answer_depth)] = USUAL.answer_depth
     """Levels of lists and objects in a server's answer."""
     pattern_seconds: _Limit = USUAL.pattern_seconds
     """Seconds of the processor that `generation: pattern` may take for one answer."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+from re import _parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -86,20 +86,43 @@ def _as_tuple(value: Any) -> Any:
     )
 
 
-_REPEATED = re.compile(r"\{(\d+)(?:,\d*)?\}")
-_MOST_REPEATED = 1_000_000
-"""What repetitions may multiply to: the package `regex` writes them out before it begins."""
+_LONGEST = 1_000_000
+"""Parts of a pattern: the package `regex` writes its repetitions out, in some 260 bytes each."""
+
+
+def written_out(pattern: Any) -> int:
+    """Return how many parts a pattern has where each repetition stands as often as it must.
+
+    Parameters
+    ----------
+    pattern : re._parser.SubPattern
+        As Python's own parser read it; what text stands between the parts misleads nobody there.
+    """
+    parts = 0
+    for kind, of in pattern:
+        if kind in _parser._REPEATCODES:
+            least, _, repeated = of
+            parts += max(least, 1) * written_out(repeated)
+        else:
+            within = of[1] if kind is _parser.BRANCH else of if isinstance(of, tuple) else (of,)
+            groups = [each for each in within if isinstance(each, _parser.SubPattern)]
+            parts += sum(map(written_out, groups)) if groups else 1
+    return parts
 
 
 def _pattern(text: str) -> str:
-    if math.prod(int(least[:12]) or 1 for least in _REPEATED.findall(text)) > _MOST_REPEATED:
-        raise ValueError(
-            f"a regular expression whose repetitions multiply to at most {_MOST_REPEATED:,}"
-        )
     try:
+        parsed = _parser.parse(text)
         groups = re.compile(text).groups
-    except re.error as error:
+    except (re.error, OverflowError) as error:
         raise ValueError(f"a Python regular expression ({error})") from None
+    except RecursionError:
+        raise ValueError("a regular expression with fewer groups within groups") from None
+    if written_out(parsed) > _LONGEST:
+        raise ValueError(
+            f"a regular expression that has at most {_LONGEST:,} parts where its repetitions are "
+            "written out"
+        )
     if not groups:
         raise ValueError("a regular expression with a group in parentheses that matches the answer")
     return text

@@ -198,7 +198,6 @@ def _run(asked: str) -> tuple[int, str, str]:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
-            process.wait()
             raise
     return process.returncode, replies, said
 

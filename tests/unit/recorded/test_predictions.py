@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.predictions import read_lines
 from pytest_maxrandom.recorded.sources import read
 
 if TYPE_CHECKING:
@@ -202,3 +204,15 @@ def test_what_holds_no_predictions_is_refused(path: Path, text: str, message: st
     path.write_text(text)
     with pytest.raises(RecordedError, match=message):
         read(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="has no such files")
+@pytest.mark.parametrize("name", ["m.npz", "predictions.jsonl"])
+def test_what_has_no_end_is_refused(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    (tmp_path / f"zero-{name}").symlink_to("/dev/zero")
+    for reader in (read, read_lines):
+        with pytest.raises(RecordedError, match="is not a regular file"):
+            reader(tmp_path / name)
+        with pytest.raises(RecordedError, match="to what the system says of itself"):
+            reader(tmp_path / f"zero-{name}")

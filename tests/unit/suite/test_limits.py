@@ -95,7 +95,19 @@ def test_the_runner_says_what_is_usual(suite: Path, monkeypatch: pytest.MonkeyPa
         plan_file(suite)
 
 
-@pytest.mark.parametrize("said", ["data_mb", "data_mb=x", "data_mb=0", "data_mb=-1", "mb=5", "512"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "data_mb",
+        "data_mb=x",
+        "data_mb=0",
+        "data_mb=-1",
+        "data_mb=1000001",
+        "answer_depth=501",
+        "mb=5",
+        "512",
+    ],
+)
 def test_a_variable_that_says_no_limit_is_told(
     suite: Path, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:

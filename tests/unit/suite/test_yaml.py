@@ -245,3 +245,11 @@ def test_one_instruction_and_one_format_need_no_list(suite: SuiteText) -> None:
     assert prompts.instructions == ["Say yes."]
     assert prompts.formats is not None
     assert [form.labels for form in prompts.formats] == ["letter"]
+
+
+@pytest.mark.parametrize("text", ["a: *NAME\n", "a: &NAME 1\nb: &NAME 2\nc: *x\n"])
+def test_a_sentence_is_no_longer_than_anyone_reads(suite: SuiteText, text: str) -> None:
+    (told,) = suite.mistakes(text.replace("NAME", "x" * 200_000))
+    assert "this is not valid YAML" in told
+    assert " ... " in told
+    assert len(told) < 2_100
