@@ -49,11 +49,12 @@ def _check(judged: JudgedAnswers) -> Found:
     ]  # fmt: skip
     first = {name: place for place, name in reversed([*enumerate(stated)])}
     known = [(first[name], place) for place, name in enumerate(stated)]
-    groups = united(len(names), [*known, *pairs])
+    parts = united([*known, *pairs])
     # Whole copies have a flag of their own.
     copies = tried.copies or names
-    if len(set(groups)) == len(set(united(len(names), [*known, *enumerate(copies)]))):
+    if len({*parts.values()}) == len({*united([*known, *enumerate(copies)]).values()}):
         return
+    groups = [parts[place] for place in names]
     if follows(seen.gold, groups, _PERMUTATIONS) > _FOLLOW:
         return
     best = seen.answers[[*seen.best]]
