@@ -22,7 +22,7 @@ from pytest_maxrandom.stats.metrics import Tally
 from pytest_maxrandom.stats.winner import RESAMPLES, lower_bound, out_of_bag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -147,11 +147,11 @@ def assess(
     scores, best = _scores(metric, views[0].shuffles), best_of(views, metric)
     shuffles = [shuffle for view in views for shuffle in view.shuffles]
     level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
-    few: list[Remark] = []
+    few: Remark | None = None
     if claim.permutation_p is None:
-        few = [*_too_few(shuffles, level)]
+        few = _too_few(shuffles, level)
         shuffles = [] if thrifty or few else shuffles
-    test = _permutation_test(claim, null, shuffles, best, metric, tree=tree)
+    test = _permutation_test(claim, null, shuffles, best, metric, level, tree=tree)
     result = judge(
         claim,
         null,
@@ -161,7 +161,7 @@ def assess(
         permutation_p=None if test is None else test.p,
         bound=None if test is None else test.bound,
     )
-    notes = few if test is None else test.notes
+    notes = [few] if few else test.notes if test else []
     result = _with_answers(result.noted(*notes), answers, best)
     if thrifty:
         return result
@@ -171,16 +171,16 @@ def assess(
     return _flagged(result, claim, null, guessers, views)
 
 
-def _too_few(shuffles: Sequence[Shuffle], level: float) -> Iterator[Remark]:
-    """Yield why a permutation p, of which nothing is claimed, would tell nothing.
+def _too_few(shuffles: Sequence[Shuffle], level: float) -> Remark | None:
+    """Return why a permutation p, of which nothing is claimed, would tell nothing.
 
     A red flag would take it for right answers that are as good when they are shuffled.
     """
     for each in shuffles:
         if (ways := each.exchange.few_clusters(level)) is not None:
             why = f"only {ways.clusters} of the clusters can take each other's right answers"
-            yield Remark("no_permutations", {"why": why})
-            return
+            return Remark("no_permutations", {"why": why})
+    return None
 
 
 def ranking(views: Sequence[View], metric: Metric) -> list[float]:
@@ -221,7 +221,14 @@ def _scores(metric: Metric, shuffles: Sequence[Shuffle]) -> list[float] | None:
 
 
 def _permutation_test(
-    claim: Claim, null: Null, shuffles: Sequence[Shuffle], best: int, metric: Metric, *, tree: bool
+    claim: Claim,
+    null: Null,
+    shuffles: Sequence[Shuffle],
+    best: int,
+    metric: Metric,
+    level: float,
+    *,
+    tree: bool,
 ) -> Permuted | None:
     """Return the largest p-value of all ways to shuffle right answers; None without any."""
     if not shuffles:
@@ -230,7 +237,6 @@ def _permutation_test(
         p = max(permuted_p_of_tree(each, best, null.t) for each in shuffles)
         least = claim.by_union().critical(null)
         return Permuted(p, math.inf if least is None else null.score(least - 1), [])
-    level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
     tests = [permuted(each, null.t, level=level, metric=metric) for each in shuffles]
     # Whatever is preferred must not look like knowledge.
     p, _, notes = max(tests, key=lambda test: test.p)

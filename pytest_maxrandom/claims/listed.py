@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.claims.shuffles import Shuffle, untold
+from pytest_maxrandom.claims.shuffles import Shuffle, refuse_untold
 from pytest_maxrandom.flags.things import choice_of, things_of
+from pytest_maxrandom.stats.compared import settled
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.sweeps.labels import recurring
 
@@ -41,8 +42,7 @@ def shuffles_of_lists(results: Answers) -> list[Shuffle]:
     NoPermutations
         If the answers or the right ones are not known.
     """
-    if (reason := untold(results)) is not None:
-        raise reason
+    refuse_untold(results)
     assert results.offered is not None
     lists = [*map(_told_apart, results.offered)]
     sizes = [len(choices) for choices in lists]
@@ -50,7 +50,7 @@ def shuffles_of_lists(results: Answers) -> list[Shuffle]:
     common, strata = _common(lists)
     things = things_of(results)
     # A text cannot exchange its right answers where these follow an order of things.
-    if not any(common) or (things is not None and things.settled):
+    if not any(common) or (things is not None and settled(things.gold, things.offered)):
         return [by_place]
     ordered = [
         [*sorted(own), *(text for text in choices if text not in own)]

@@ -184,15 +184,17 @@ class NoPermutations(ValueError):
     """Why a permutation test means nothing, in one clause."""
 
 
-def untold(results: Answers) -> NoPermutations | None:
-    """Say why nothing can be shuffled, where answers or right answers are not known."""
-    missing = [
-        *(["which answers were given"] if results.answers is None else []),
-        *(["which are right"] if results.gold is None else []),
-    ]
-    if not missing:
-        return None
-    return NoPermutations(f"the results do not say {' and '.join(missing)}")
+def refuse_untold(results: Answers) -> None:
+    """Refuse results that do not say which answers were given, or which are right.
+
+    Raises
+    ------
+    NoPermutations
+        Naming what is missing: nothing can be shuffled then.
+    """
+    told = {"which answers were given": results.answers, "which are right": results.gold}
+    if missing := [what for what, known in told.items() if known is None]:
+        raise NoPermutations(f"the results do not say {' and '.join(missing)}")
 
 
 def beside_orders(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.answers import RECURRING, letter_place
-from pytest_maxrandom.claims.shuffles import NoPermutations, untold
+from pytest_maxrandom.claims.shuffles import NoPermutations, refuse_untold
+from pytest_maxrandom.stats.clusters import united
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
     NoPermutations
         If it is not known what can be shuffled.
     """
-    if (reason := untold(results)) is not None:
-        raise reason
+    refuse_untold(results)
     assert results.gold is not None
     if chances is None:
         raise NoPermutations("the results do not say how many choices each example has")
@@ -166,10 +166,10 @@ def _confused(results: Answers, members: list[int], share: float) -> list[list[i
     pairs = [results.gold[place] for place in members]
     for label, given in _given(results, members, share):
         pairs += [frozenset({label, other}) for other in given if other in right]
-    united = _united(pairs)
+    parts = united(pairs)
     groups: dict[int, list[int]] = {}
     for place in members:
-        groups.setdefault(united[min(results.gold[place])], []).append(place)
+        groups.setdefault(parts[min(results.gold[place])], []).append(place)
     return list(groups.values())
 
 
@@ -188,15 +188,6 @@ def _given(results: Answers, members: list[int], share: float) -> Iterator[tuple
         often = max(share * said.size, min(2, said.size / 2))
         given, times = np.unique(said, return_counts=True)
         yield label, given[times >= often].tolist()
-
-
-def _united(sets: Iterable[frozenset[int]]) -> dict[int, int]:
-    """Unite sets that share an element, and return per element the least of its union."""
-    unions: dict[int, set[int]] = {}
-    for each in dict.fromkeys(sets):
-        merged = set(each).union(*(unions.get(label, ()) for label in each))
-        unions |= dict.fromkeys(merged, merged)
-    return {label: min(union) for label, union in unions.items()}
 
 
 def _by_answers(results: Answers, members: list[int], number: Fraction) -> list[list[int]]:

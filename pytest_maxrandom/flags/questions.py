@@ -13,9 +13,6 @@ from pytest_maxrandom.stats.compared import FEWEST, comparisons
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
 _WORDS = 12
 """Words at most, of those that are no frame, of a question that compares two things."""
 _LONG = 4
@@ -95,7 +92,7 @@ def _spans(own: Sequence[str], frame: set[str]) -> Iterator[_Span]:
             yield start, end
 
 
-def as_choices(asked: Sequence[Compared], yes: NDArray[np.bool_]) -> list[tuple[str, str]]:
+def as_choices(asked: Sequence[Compared], yes: Sequence[bool]) -> list[tuple[str, str]]:
     """Return per question the thing that is first if its right answer is yes, and the other one.
 
     Templates may ask the opposite ("is X smaller than Y?"). Which of them do is told by the right
@@ -106,12 +103,12 @@ def as_choices(asked: Sequence[Compared], yes: NDArray[np.bool_]) -> list[tuple[
     asked
         Things and template of each question.
     yes
-        Whether the right answer is the first of two labels, shape (n,).
+        Whether its right answer is the first of the two labels.
     """
     known: Counter[str] = Counter()
     opposite: dict[int, bool] = {}
     for template, _ in Counter(each.template for each in asked).most_common():
-        own = [(each, bool(said)) for each, said in zip(asked, yes, strict=True)
+        own = [(each, said) for each, said in zip(asked, yes, strict=True)
                if each.template == template]  # fmt: skip
         ahead = sum(
             (known[each.first] - known[each.second]) * (1 if said else -1) for each, said in own

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.answers import letter_place
-from pytest_maxrandom.stats.compared import compared
+from pytest_maxrandom.stats.compared import ordered
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -30,21 +30,12 @@ class Things(NamedTuple):
     """What was answered, shape (t, n), beyond all of them what is no choice; None where that is not
     known."""
 
-    @property
-    def settled(self) -> bool:
-        """Whether each set of choices that recurs always has the same right answers."""
-        rights: dict[frozenset[int], frozenset[int]] = {}
-        return all(
-            rights.setdefault(frozenset(choices), own) == own
-            for choices, own in zip(self.offered, self.gold, strict=True)
-        )
-
 
 def things_of(answers: Answers) -> Things | None:
     """Return what examples compare.
 
     Returns None where no choices are listed, no right answers are known by their texts, a list
-    repeats a text, or `pytest_maxrandom.stats.compared.compared` finds nothing that is compared.
+    repeats a text, or `pytest_maxrandom.stats.compared.ordered` finds nothing that is compared.
     """
     offered = answers.offered
     if offered is None or any(len(set(each)) < len(each) for each in offered):
@@ -54,8 +45,7 @@ def things_of(answers: Answers) -> Things | None:
         own and own <= {*each} for own, each in zip(right, offered, strict=True)
     ):
         return None
-    marked = compared(offered).tolist()
-    if not any(one and len(own) == 1 for one, own in zip(marked, right, strict=True)):
+    if not any(ordered(right, offered)):
         return None
     number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
     said = None

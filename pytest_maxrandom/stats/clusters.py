@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
+
+_Thing = TypeVar("_Thing", bound="Hashable")
 
 _BLOCK = 1 << 22
 """Numbers that are shuffled at a time."""
@@ -141,26 +143,26 @@ def alike_within(
     return (1 + reached) / (permutations + 1)
 
 
-def united(n: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
-    """Return per example the first one that it belongs to by pairs of them.
+def united(sets: Iterable[Iterable[_Thing]]) -> dict[_Thing, _Thing]:
+    """Return of each thing one that stands for all that hang together with it by the sets.
 
     Examples
     --------
-    >>> united(5, [(0, 3), (3, 4)])
-    [0, 1, 2, 0, 0]
+    >>> united(["ad", "b", "de"])
+    {'a': 'a', 'd': 'a', 'b': 'b', 'e': 'a'}
     """
-    firsts = [*range(n)]
+    above: dict[_Thing, _Thing] = {}
 
-    def first(place: int) -> int:
-        while firsts[place] != place:
-            firsts[place] = firsts[firsts[place]]
-            place = firsts[place]
-        return place
+    def top(thing: _Thing) -> _Thing:
+        while above.setdefault(thing, thing) != thing:
+            above[thing] = thing = above[above[thing]]
+        return thing
 
-    for one, other in pairs:
-        low, high = sorted((first(one), first(other)))
-        firsts[high] = low
-    return [first(place) for place in range(n)]
+    for first, *others in sets:
+        one = top(first)
+        for other in others:
+            above[top(other)] = one
+    return {thing: top(thing) for thing in [*above]}
 
 
 def numbered(clusters: Iterable[Hashable]) -> NDArray[np.intp]:

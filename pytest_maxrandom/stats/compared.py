@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from pytest_maxrandom.stats.gold import right_labels
+from pytest_maxrandom.stats.clusters import united
+from pytest_maxrandom.stats.gold import padded, places_of, right_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Sequence, Set
 
     from numpy.typing import NDArray
 
     from pytest_maxrandom.stats.gold import Gold
+
+_Thing = TypeVar("_Thing", bound="Hashable")
 
 FEWEST = 5
 """Things that recur together below which labels are exchanged instead."""
@@ -23,33 +26,13 @@ FOLLOW = 0.01
 """Probability of things that are right as unevenly, where it does not matter which one it is."""
 
 
-def compared(offered: Sequence[Sequence[Hashable]]) -> NDArray[np.bool_]:
-    """Mark the examples that compare recurring things, shape (n,).
-
-    Right answers play no part; see `comparisons`.
-
-    Parameters
-    ----------
-    offered
-        Per example its choices.
-
-    Examples
-    --------
-    >>> compared([*["ab", "bc", "cd", "de", "ea"], "ax"]).tolist()
-    [True, True, True, True, True, False]
-    >>> compared(["yn"] * 9).any()
-    np.False_
-    """
-    return np.array([bool(things) for things in comparisons(offered)], dtype=np.bool_)
-
-
-def comparisons(offered: Sequence[Sequence[Hashable]]) -> list[tuple[Hashable, ...]]:
+def comparisons(offered: Sequence[Sequence[_Thing]]) -> list[tuple[_Thing, ...]]:
     """Return per example the recurring things that it compares, in their order; often none.
 
     Each thing occurs in at least two different sets of things of such examples, and at least five
     things hang together by these sets. Neither labels that all examples share are such things, nor
     choices of one question beside labels ("none"), nor what all questions with as many choices
-    offer beside things ("about the same").
+    offer beside things ("about the same"). Right answers play no part.
 
     Parameters
     ----------
@@ -60,13 +43,11 @@ def comparisons(offered: Sequence[Sequence[Hashable]]) -> list[tuple[Hashable, .
     --------
     >>> comparisons([*["ab=", "bc=", "cd=", "=de", "ea="], "ax="])[2:]
     [('c', 'd'), ('d', 'e'), ('e', 'a'), ()]
+    >>> any(comparisons(["yn"] * 9))
+    False
     """
     left = {place: tuple(choices) for place, choices in enumerate(offered) if len(choices) > 1}
-    while True:
-        left = _recurring(left)
-        beside = _beside(left, offered)
-        if not beside:
-            break
+    while beside := _beside(left := _recurring(left), offered):
         left = {
             place: own
             for place, things in left.items()
@@ -80,11 +61,26 @@ def comparisons(offered: Sequence[Sequence[Hashable]]) -> list[tuple[Hashable, .
     ]
 
 
-_Lists = dict[int, tuple["Hashable", ...]]
-"""By the place of an example, things that it may compare."""
+def ordered(
+    rights: Sequence[Collection[object]], offered: Sequence[Sequence[_Thing]]
+) -> list[tuple[_Thing, ...]]:
+    """Return per example what it compares where an order gives its right answer: it gives one."""
+    return [
+        things if len(right) == 1 else ()
+        for right, things in zip(rights, comparisons(offered), strict=True)
+    ]
 
 
-def _recurring(lists: _Lists) -> _Lists:
+def settled(rights: Iterable[Set[_Thing]], offered: Iterable[Iterable[_Thing]]) -> bool:
+    """Tell whether each set of choices that recurs always has the same right answers."""
+    known: dict[frozenset[_Thing], Set[_Thing]] = {}
+    return all(
+        known.setdefault(frozenset(choices), right) == right
+        for right, choices in zip(rights, offered, strict=True)
+    )
+
+
+def _recurring(lists: dict[int, tuple[_Thing, ...]]) -> dict[int, tuple[_Thing, ...]]:
     """Leave lists of which each thing occurs in several sets of those that are left."""
     while True:
         sets = Counter(chain(*set(map(frozenset, lists.values()))))
@@ -98,18 +94,20 @@ def _recurring(lists: _Lists) -> _Lists:
         lists = left
 
 
-def _beside(lists: _Lists, offered: Sequence[Sequence[Hashable]]) -> _Lists:
+def _beside(
+    lists: dict[int, tuple[_Thing, ...]], offered: Sequence[Sequence[_Thing]]
+) -> dict[int, frozenset[_Thing]]:
     """Return of lists that hang together what all with as many choices have."""
     parts = united(lists.values())
     alike: dict[Hashable, list[int]] = {}
     for place, things in lists.items():
         alike.setdefault((parts[things[0]], len(offered[place])), []).append(place)
-    found: _Lists = {}
+    found: dict[int, frozenset[_Thing]] = {}
     for places in alike.values():
         sets = {frozenset(lists[place]) for place in places}
         # Few questions have something in common by accident.
         if len(sets) >= FEWEST and (shared := frozenset.intersection(*sets)):
-            found |= dict.fromkeys(places, tuple(shared))
+            found |= dict.fromkeys(places, shared)
     return found
 
 
@@ -130,7 +128,7 @@ def follows_things(
     Returns
     -------
     float or None
-        None where no things recur: see `compared`.
+        None where no things recur: see `comparisons`.
     """
     rights, things = right_labels(gold), comparisons(offered)
     firsts: dict[frozenset[Hashable], int] = {}
@@ -140,8 +138,8 @@ def follows_things(
     if not firsts:
         return None
     kept = [*firsts.values()]
-    items = numbered([things[place] for place in kept])
-    right = places_of([rights[place] for place in kept], [things[place] for place in kept])
+    sets = [things[place] for place in kept]
+    items, right = items_of(sets), places_of([rights[place] for place in kept], sets)
     sizes = (items >= 0).sum(axis=1)
     share = np.where(items >= 0, (right.sum(axis=1) / sizes)[:, None], 0.0)
     many = int(items.max()) + 1
@@ -163,41 +161,7 @@ def follows_things(
     return reached / (permutations + 1)
 
 
-def united(sets: Iterable[Sequence[Hashable]]) -> dict[Hashable, Hashable]:
-    """Return of each thing one that stands for all that hang together with it by the sets."""
-    above: dict[Hashable, Hashable] = {}
-
-    def top(thing: Hashable) -> Hashable:
-        while above.setdefault(thing, thing) != thing:
-            above[thing] = thing = above[above[thing]]
-        return thing
-
-    for first, *others in sets:
-        for other in others:
-            above[top(other)] = top(first)
-    return {thing: top(thing) for thing in [*above]}
-
-
-def numbered(offered: Sequence[Sequence[Hashable]]) -> NDArray[np.int64]:
-    """Return per example and choice the number of the thing, -1 beyond the choices it has."""
+def items_of(sets: Sequence[Sequence[Hashable]]) -> NDArray[np.int64]:
+    """Return per set of things the number of each, -1 beyond the things it has."""
     known: dict[Hashable, int] = {}
-    return padded(
-        [[known.setdefault(choice, len(known)) for choice in choices] for choices in offered], -1
-    )
-
-
-def padded(rows: Sequence[Sequence[int]], value: int) -> NDArray[np.int64]:
-    """Return rows of numbers as a table, with a value beyond the end of each."""
-    most = max(map(len, rows))
-    return np.array([[*row, *[value] * (most - len(row))] for row in rows], dtype=np.int64)
-
-
-def places_of(
-    rights: Sequence[frozenset[int]], offered: Sequence[Sequence[Hashable]]
-) -> NDArray[np.bool_]:
-    """Mark at which places the right choices are, shape (n, most choices)."""
-    marks = [
-        [choice in right for choice in choices]
-        for right, choices in zip(rights, offered, strict=True)
-    ]
-    return padded(marks, 0).astype(np.bool_)
+    return padded([[known.setdefault(each, len(known)) for each in own] for own in sets], -1)

@@ -7,9 +7,12 @@ accident where prompts are few. Then there are also examples that differ in one 
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+
+from pytest_maxrandom.stats.counts import GuesserCount
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -25,6 +28,8 @@ _NEAR = 2
 """Prompts at most that answer two examples differently which are hardly told apart."""
 _ERRORS = 3
 """Standard errors by which pairs of the same answers are more than there should be."""
+_ALONE = 0.001
+"""Probability of so many examples that are the same, where to be nearly so is as likely."""
 _FEWEST = 10
 """Examples with the same right answer from which on their commonest answer is one."""
 
@@ -73,8 +78,7 @@ def answered_alike(answers: NDArray[np.int64], classes: Sequence[Hashable]) -> A
     np.fill_diagonal(apart, t + 1)
     one = telling[:, np.newaxis] & telling
     either = telling[:, np.newaxis] | telling
-    places = np.argwhere((apart == 0) & one).tolist()
-    pairs = [(first, second) for first, second in places if first < second]
+    pairs = _pairs((apart == 0) & one)
     d0, d1, d2 = len(pairs), *(int(((apart == by) & either).sum()) // 2 for by in (1, 2))
     expected = (t - 1) / (2 * t) * d1**2 / max(d2, 1)
     variance = max(expected, 1) + expected**2 * (4 / max(d1, 1) + 1 / max(d2, 1))
@@ -82,14 +86,13 @@ def answered_alike(answers: NDArray[np.int64], classes: Sequence[Hashable]) -> A
         return Alike(pairs, "accident")
     same = telling & ((apart == 0) & one).any(axis=1)
     nearly = telling & ~same & (apart <= _NEAR).any(axis=1)
-    many, whole = int(same.sum()), int((same | nearly).sum())
-    # Were either as likely, so many would be the same with a probability of at most .001.
-    if t > 2 * _NEAR and 1_000 * _at_least(many, whole) <= 2**whole:
+    # Were either as likely, hardly ever would so many be the same.
+    either_way = GuesserCount(((Fraction(1, 2), int((same | nearly).sum())),))
+    if t > 2 * _NEAR and either_way.p_at_least(int(same.sum())) <= _ALONE:
         return Alike(pairs, "copies")
     # Of few prompts, hardly any answer some of the copies otherwise than most examples.
     hard = (unlike > 0)[:, np.newaxis]
-    places = np.argwhere((apart == 0) & hard & hard.T).tolist()
-    return Alike([(first, second) for first, second in places if first < second], "untold")
+    return Alike(_pairs((apart == 0) & hard & hard.T), "untold")
 
 
 def _usual(columns: NDArray[np.int64], classes: Sequence[Hashable]) -> NDArray[np.int64]:
@@ -106,13 +109,10 @@ def _usual(columns: NDArray[np.int64], classes: Sequence[Hashable]) -> NDArray[n
     return usual
 
 
-def _at_least(many: int, whole: int) -> int:
-    """Return in how many of the 2^whole ways at least so many of them are chosen."""
-    ways, total = 1, 0
-    for chosen in range(whole, many - 1, -1):
-        total += ways
-        ways = ways * chosen // (whole - chosen + 1)
-    return total
+def _pairs(marked: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the examples of a symmetric table that are marked, the first of each pair first."""
+    one, other = np.nonzero(np.triu(marked))
+    return [*zip(one.tolist(), other.tolist(), strict=True)]
 
 
 def _differing(columns: NDArray[np.int64]) -> NDArray[np.int64]:

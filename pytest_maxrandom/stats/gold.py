@@ -10,7 +10,7 @@ import numpy as np
 from pytest_maxrandom.stats.chances import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,9 +59,25 @@ def hits(
     examples : ndarray of int
         Of which example each answer is; its shape broadcasts with that of `answers`.
     """
-    most = max(map(len, gold))
-    padded = np.array([[*right, *[-2] * (most - len(right))] for right in gold])
-    return np.asarray((padded[examples] == answers[..., np.newaxis]).any(axis=-1))
+    rights = padded(gold, NOT_EVALUATED - 1)
+    return np.asarray((rights[examples] == answers[..., np.newaxis]).any(axis=-1))
+
+
+def padded(rows: Sequence[Collection[int]], value: int) -> NDArray[np.int64]:
+    """Return rows of numbers as a table, with a value beyond the end of each."""
+    most = max(map(len, rows))
+    return np.array([[*row, *[value] * (most - len(row))] for row in rows], dtype=np.int64)
+
+
+def places_of(
+    rights: Sequence[Collection[Hashable]], offered: Sequence[Sequence[Hashable]]
+) -> NDArray[np.bool_]:
+    """Mark at which places the right choices are, shape (n, most choices)."""
+    marks = [
+        [choice in right for choice in choices]
+        for right, choices in zip(rights, offered, strict=True)
+    ]
+    return padded(marks, 0).astype(np.bool_)
 
 
 def check_predictions(

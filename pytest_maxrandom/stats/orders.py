@@ -35,8 +35,9 @@ from pytest_maxrandom.stats.arranged import (
     scores_by_labels,
 )
 from pytest_maxrandom.stats.chances import integers, whole_number
-from pytest_maxrandom.stats.compared import comparisons, numbered, padded, places_of, united
-from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
+from pytest_maxrandom.stats.clusters import numbered, united
+from pytest_maxrandom.stats.compared import items_of, ordered
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, padded, places_of, right_labels
 from pytest_maxrandom.stats.metrics import LIFT
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def order_test(
     Returns
     -------
     OrderTest or None
-        None where no things recur: see `comparisons`.
+        None where no things recur: see `pytest_maxrandom.stats.compared.comparisons`.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def order_test(
                 f"example {number} must offer different labels, the right ones among them; found "
                 f"{[*choices]}, of which {sorted(own_right)} are right"
             )
-    compares = _ordered(rights, offered)
+    compares = ordered(rights, offered)
     marked = np.array([bool(things) for things in compares])
     if not marked.any():
         return None
@@ -136,15 +137,11 @@ def order_test(
     right[:n, :most] = places_of(rights, shown)
     right[n:, :most] = np.eye(most, dtype=np.bool_)
     sizes = np.array([len(choices) for choices in offered])
-    kinds: dict[Hashable, int] = {}
-    strata = [
-        kinds.setdefault((size, bool(things), others), len(kinds))
-        for size, things, others in zip(sizes.tolist(), compares, beside, strict=True)
-    ]
-    scores = scores_by_labels(LIFT, chosen, right, np.array(strata))
+    strata = numbered(zip(sizes.tolist(), marked.tolist(), beside, strict=True))
+    scores = scores_by_labels(LIFT, chosen, right, strata)
     own = np.flatnonzero(marked)
     sets = [compares[place] for place in own.tolist()]
-    items = numbered(sets)
+    items = items_of(sets)
     things = int(items.max()) + 1
     tied = _Tied.of([rights[place] for place in own], [shown[place] for place in own], sets)
     others = [np.flatnonzero(~marked & (sizes == size)) for size in np.unique(sizes[~marked])]
@@ -222,22 +219,12 @@ class _Tied(NamedTuple):
         return order
 
 
-def _ordered(
-    rights: Sequence[frozenset[int]], offered: Sequence[Sequence[int]]
-) -> list[tuple[int, ...]]:
-    """Return what examples compare whose right answer an order gives: it gives them one."""
-    return [
-        tuple(choice for choice in choices if choice in things) if len(own) == 1 else ()
-        for own, choices, things in zip(rights, offered, comparisons(offered), strict=True)
-    ]
-
-
 def ways_of_orders(gold: Gold, offered: Sequence[Sequence[int]]) -> int:
     """Return how many right answers orders can give, at most; 0 where no things recur.
 
     Arguments are as of `order_test`.
     """
-    compares = [things for things in _ordered(right_labels(gold), offered) if things]
+    compares = [things for things in ordered(right_labels(gold), offered) if things]
     return _arrangements(compares) if compares else 0
 
 

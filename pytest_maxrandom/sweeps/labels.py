@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_maxrandom.answers import RECURRING
-from pytest_maxrandom.stats.compared import compared
+from pytest_maxrandom.stats.compared import ordered, settled
 from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import share_choices
@@ -261,28 +261,17 @@ def label_by_cluster(examples: Sequence[Example]) -> Labels | None:
 def label_things(examples: Sequence[Example]) -> Labels | None:
     """Give things that examples compare ("which is larger, X or Y?") the same labels everywhere.
 
-    Returns None where no things recur as `pytest_maxrandom.stats.compared.compared` tells, or an
+    Returns None where no things recur as `pytest_maxrandom.stats.compared.ordered` tells, or an
     example offers a text twice.
     """
     offered = [example.choices for example in examples]
     if share_choices(examples) or any(len(set(each)) < len(each) for each in offered):
         return None
-    marked = compared(offered).tolist()
-    if not any(one and len(each.right) == 1 for one, each in zip(marked, examples, strict=True)):
+    if not any(ordered([example.right for example in examples], offered)):
         return None
     number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
     codes = tuple(tuple(number[text] for text in each) for each in offered)
     return Labels(tuple(examples), codes, shared=False, strata=(0,) * len(offered), things=True)
-
-
-def _is_settled(examples: Sequence[Example]) -> bool:
-    """Tell whether each set of choices that recurs always has the same right answers."""
-    rights: dict[frozenset[str], frozenset[str]] = {}
-    return all(
-        rights.setdefault(frozenset(each.choices), found) == found
-        for each in examples
-        for found in [frozenset(each.choices[index] for index in each.right)]
-    )
 
 
 def label_exchanged_texts(examples: Sequence[Example]) -> Labels | None:
@@ -290,8 +279,10 @@ def label_exchanged_texts(examples: Sequence[Example]) -> Labels | None:
 
     They cannot where right answers are those of an order of things.
     """
-    settled = label_things(examples) is not None and _is_settled(examples)
-    return None if settled else label_by_text(examples)
+    things = label_things(examples)
+    if things is not None and settled(things.gold, things.codes):
+        return None
+    return label_by_text(examples)
 
 
 def preferable(prompt_set: PromptSet) -> list[Labels]:

@@ -212,14 +212,14 @@ NEW = ("ordered_answers", "near_copies", "compared_things")
 
 
 class Verdict(NamedTuple):
-    """Whether the default claim passes without the two red flags, and with them."""
+    """Whether the default claim passes without the red flags of dependence, and with them."""
 
     before: bool
     after: bool
 
 
 def verdict(untold: Untold) -> Verdict:
-    """Judge the default claim about two choices each by its p-value and the two red flags.
+    """Judge the default claim about two choices each by its p-value and these red flags.
 
     It takes a small part of the time of `whole_verdict`, whose answer is the same.
     """

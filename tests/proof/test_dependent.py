@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +16,7 @@ from tests.proof.dependent import (
     verdict,
     whole_verdict,
 )
-from tests.proof.scale import LEVEL, scaled
+from tests.proof.scale import most, scaled
 
 if TYPE_CHECKING:
     from tests.proof.conftest import Measured
@@ -26,9 +25,6 @@ pytestmark = pytest.mark.proof
 
 RUNS = scaled(2000, 24)
 KNOW = scaled(400, 24)
-MOST = math.floor(RUNS * (LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)))
-SHORT = {("passages of 4, 70 % follow", 50)}
-"""What is measured and not at the level: many prompts of which a part follows short passages."""
 ALSO_WHOLE = 3
 """Runs of a cell that are also judged as a suite is."""
 CELLS = [
@@ -48,8 +44,7 @@ def test_what_nobody_declares_helps_no_guesser(name: str, t: int, measured: Meas
         assert verdict(untold) == whole_verdict(untold)
     found = np.array([verdict(draw(generator, t)) for _ in range(RUNS)])
     measured(f"undeclared dependence ({RUNS} runs)", f"{name}, t = {t}", *found.mean(axis=0))
-    if (name, t) not in SHORT:
-        assert found[:, 1].sum() <= MOST
+    assert found[:, 1].sum() <= most(RUNS)
 
 
 @pytest.mark.parametrize("name", KNOWING)

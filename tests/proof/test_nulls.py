@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zlib
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ from tests.proof.nulls import (
     nearest,
     right_on,
 )
-from tests.proof.scale import LEVEL, WHOLE, scaled
+from tests.proof.scale import LEVEL, WHOLE, most, scaled
 
 if TYPE_CHECKING:
     from tests.proof.conftest import Measured
@@ -40,11 +39,6 @@ LABELS = [(2, 0.7), (4, 0.7), (2, 0.9), (4, 0.9), (2, 0.5), (4, 0.25)]
 
 
 MAIN = ("follow their cluster", "follow it, prefer a rare label", "label frequencies")
-
-
-def allowed(runs: int) -> float:
-    """Return the share that may pass: the level and three standard errors, .065 of many runs."""
-    return LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / runs)
 
 
 def seeded(*names: object) -> np.random.Generator:
@@ -89,7 +83,7 @@ def test_clusters_of_unequal_size_help_no_guesser(
         row = f"{name} | {clusters} | m = {labels[0]}, {labels[1]} | t = {t}"
         measured(f"type I, clusters of 1 to 20 ({RUNS} runs)", row, share)
         highest = max(highest, share)
-    assert highest <= allowed(RUNS)
+    assert highest <= most(RUNS) / RUNS
 
 
 @pytest.mark.parametrize("follow", [0.0, 1.0])
@@ -104,7 +98,7 @@ def test_it_does_not_matter_how_far_right_answers_follow_the_cluster(
         row = f"{name} | {clusters} | m = {labels[0]}, {labels[1]} | {follow} follow"
         measured(f"type I, how far right answers follow, t = 10 ({RUNS} runs)", row, share)
         highest = max(highest, share)
-    assert highest <= allowed(RUNS)
+    assert highest <= most(RUNS) / RUNS
 
 
 @pytest.mark.parametrize("name", KNOWING_CLUSTERED)
@@ -150,7 +144,7 @@ def test_an_order_of_ones_own_helps_no_guesser(name: str, kind: str, measured: M
         row = f"{name} | {kind} | K = {things}, n = {n}, best of {size} | t = {t}"
         measured(f"type I, things that recur ({RUNS} runs)", row, share)
         highest = max(highest, share)
-    assert highest <= allowed(RUNS)
+    assert highest <= most(RUNS) / RUNS
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -176,7 +170,7 @@ def test_a_third_choice_that_is_no_thing_helps_no_guesser(
         row = f"{name} | right of {which} {share} | t = {t}"
         measured(f'type I, pairs or "about the same" ({RUNS} runs)', row, passed / RUNS)
         highest = max(highest, passed / RUNS)
-    assert highest <= allowed(RUNS)
+    assert highest <= most(RUNS) / RUNS
 
 
 @pytest.mark.parametrize("accuracy", ["0.7", "0.8"])
@@ -231,4 +225,4 @@ def test_the_rate_of_constants_leaves_nothing_to_label_guessers(
     share = passed / runs
     row = f"{answer}, {majority} affirm | {sets} sets of labels | t = {t}"
     measured(f"type I, p_max with the rate of constants ({runs} runs)", row, share)
-    assert share <= allowed(runs)
+    assert share <= most(runs) / runs

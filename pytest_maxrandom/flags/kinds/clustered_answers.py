@@ -11,7 +11,7 @@ from pytest_maxrandom.answers import RECURRING
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 from pytest_maxrandom.flags.texts import CLUSTERS, FOLLOW, SHARED, WORTH, shared_text
 from pytest_maxrandom.stats.clusters import design_effect, follows
-from pytest_maxrandom.stats.compared import compared
+from pytest_maxrandom.stats.compared import comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -43,8 +43,10 @@ def _by_choices(tried: Answers) -> Found:
     stated = tried.clusters or (None,) * len(tried.offered)
     groups = _unstated(sets, [stated[place] for place in kept])
     # What compares things has the same right answer in every order of them (`compared_things`).
-    for place in np.flatnonzero(compared(sets)).tolist():
-        groups[place] = place
+    groups = [
+        place if things else group
+        for place, (group, things) in enumerate(zip(groups, comparisons(sets), strict=True))
+    ]
     gold = [tried.alphabetical[place] for place in kept]
     n, sizes = len(kept), np.array([*map(len, sets)])
     # Among another number of choices, places mean something else.

@@ -41,24 +41,24 @@ def _by_questions(judged: JudgedAnswers) -> Found:
     seen, texts = Dependent.of(judged), judged.answers.inputs
     if seen is None or texts is None:
         return
-    asked = compared_in(texts)
-    places = [
-        place for place, each in enumerate(asked) if each is not None and len(seen.gold[place]) == 1
-    ]
-    labels = sorted({label for place in places for label in seen.gold[place]})
+    asked = {
+        place: each
+        for place, each in enumerate(compared_in(texts))
+        if each is not None and len(seen.gold[place]) == 1
+    }
+    labels = sorted({label for place in asked for label in seen.gold[place]})
     if len(labels) != 2:
         return
-    own = [each for place in places if (each := asked[place]) is not None]
-    yes = np.array([labels[0] in seen.gold[place] for place in places])
-    first = as_choices(own, yes)
+    yes = [labels[0] in seen.gold[place] for place in asked]
+    first = as_choices([*asked.values()], yes)
     number = {thing: at for at, thing in enumerate(dict.fromkeys(chain(*first)))}
-    # The others are exchanged as they were: each offers the two labels, beyond all things.
+    # The others are exchanged as they were: each offers all labels, beyond all things.
     most = len(number)
     others = tuple(most + label for label in range(1 + max(map(max, seen.gold))))
     offered = [others] * len(texts)
     gold = [frozenset(most + label for label in right) for right in seen.gold]
     said = np.where(seen.answers == NOT_EVALUATED, NOT_EVALUATED, most + seen.answers)
-    for place, two, is_first in zip(places, first, yes.tolist(), strict=True):
+    for place, two, is_first in zip(asked, first, yes, strict=True):
         codes = number[two[0]], number[two[1]]
         offered[place], gold[place] = codes, frozenset([codes[0 if is_first else 1]])
         for label, code in zip(labels, codes, strict=True):
@@ -77,7 +77,7 @@ def _by_questions(judged: JudgedAnswers) -> Found:
             "examples": test.compared,
             "n": len(texts),
             "things": test.things,
-            "alike": [own[0].first, own[0].second],
+            "alike": [*next(iter(asked.values()))[:2]],
             "p": test.p_value,
             "level": seen.level,
         }

@@ -19,7 +19,7 @@ from pytest_maxrandom.stats.clusters import alike_within, follows, united
 from pytest_maxrandom.stats.copies import answered_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from pytest_maxrandom.answers import Answers
 
@@ -44,16 +44,13 @@ def _check(judged: JudgedAnswers) -> Found:
     else:
         case, pairs = "texts", [*_by_words(tried)]
     names = [*range(len(tried.examples))]
-    stated = [*names] if tried.clusters is None else [
-        place if name is None else name for place, name in enumerate(tried.clusters)
-    ]  # fmt: skip
-    first = {name: place for place, name in reversed([*enumerate(stated)])}
-    known = [(first[name], place) for place, name in enumerate(stated)]
-    groups = united(len(names), [*known, *pairs])
+    known: list[tuple[Hashable, ...]] = [*enumerate(tried.groups or names)]
+    parts = united([*known, *pairs])
     # Whole copies have a flag of their own.
     copies = tried.copies or names
-    if len(set(groups)) == len(set(united(len(names), [*known, *enumerate(copies)]))):
+    if len({*parts.values()}) == len({*united([*known, *enumerate(copies)]).values()}):
         return
+    groups = [parts[place] for place in names]
     if follows(seen.gold, groups, _PERMUTATIONS) > _FOLLOW:
         return
     best = seen.answers[[*seen.best]]

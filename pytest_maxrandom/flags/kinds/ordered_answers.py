@@ -19,7 +19,7 @@ from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 from pytest_maxrandom.flags.texts import CLUSTERS
 from pytest_maxrandom.stats.order import follows_order, rotated
 
-_RIGHT = 0.05
+_RIGHT = 0.1
 """Probability of right answers that follow the order as far, where they do not depend on it."""
 _SAID = 0.01
 """The same of answers, where right answers are alike."""

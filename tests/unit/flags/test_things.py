@@ -106,7 +106,7 @@ def test_the_things_of_a_question_are_those_that_recur_in_its_frame() -> None:
         assert each is not None
         assert (each.first, each.second) == (things[own[0]], things[own[1]])
     assert len({each.template for each in found if each is not None}) > 1
-    yes = yes_or_no(drawn, drawn.gold, 1) == 1
+    yes = (yes_or_no(drawn, drawn.gold, 1) == 1).tolist()
     first = as_choices([each for each in found if each is not None], yes)
     right = [two[0] if said else two[1] for two, said in zip(first, yes, strict=True)]
     assert right == [things[each] for each in drawn.gold.tolist()]

@@ -97,6 +97,7 @@ def test_answers_that_are_alike_in_clusters_are_seen_beyond_what_is_right() -> N
     assert alike_within(guessing, clusters.tolist(), gold.tolist()) == 0.001
 
 
-def test_pairs_unite_examples() -> None:
-    assert united(6, [(4, 5), (5, 1), (2, 3)]) == [0, 1, 2, 2, 1, 1]
-    assert united(3, []) == [0, 1, 2]
+def test_sets_unite_what_hangs_together() -> None:
+    parts = united([[0], (4, 5), (5, 1), {2, 3}])
+    assert len({parts[each] for each in (1, 4, 5)}) == len({parts[each] for each in (2, 3)}) == 1
+    assert len(set(parts.values())) == 3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.stats.compared import compared, follows_things
+from pytest_maxrandom.stats.compared import comparisons, follows_things
 from pytest_maxrandom.stats.orders import order_test
 from tests.unit.stats.test_clustered import lift
 
@@ -122,7 +122,7 @@ def test_questions_with_several_right_choices_exchange_their_places() -> None:
 def test_things_recur_where_each_occurs_in_several_sets(
     offered: list[tuple[str, ...]], marks: list[bool]
 ) -> None:
-    assert compared(offered).tolist() == marks
+    assert [bool(things) for things in comparisons(offered)] == marks
 
 
 def closest(strength: np.ndarray, sets: Sequence[tuple[int, ...]], same: int) -> list[int]:
@@ -188,7 +188,7 @@ def test_no_real_task_compares_things_that_recur(data_dir: Path) -> None:
     assert tasks
     for path in tasks:
         examples = json.loads(path.read_text(encoding="utf-8"))["examples"]
-        assert not compared([tuple(each["target_scores"]) for each in examples]).any(), path.stem
+        assert not any(comparisons([tuple(each["target_scores"]) for each in examples])), path.stem
 
 
 def test_an_early_stop_keeps_the_p_value() -> None:
