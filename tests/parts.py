@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_OF_PROCESSES = {"seconds", "batch_tokens", "peak_memory", "created", "reused_seconds"}
+_OF_PROCESSES = {
+    "seconds", "batch_tokens", "peak_memory", "created", "reused_seconds", "servers",
+}  # fmt: skip
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:

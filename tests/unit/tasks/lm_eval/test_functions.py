@@ -227,6 +227,7 @@ def test_without_lm_eval_the_way_to_install_it_is_told(
 ENDLESS = "def process_docs(dataset):\n    while True:\n        pass\n"
 
 
+@needs("lm_eval")
 def test_functions_that_take_for_ever_are_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,6 +239,7 @@ def test_functions_that_take_for_ever_are_told(
     assert len(str(caught.value).splitlines()) == 1
 
 
+@needs("lm_eval")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a timer of POSIX stands for Ctrl-C")
 def test_an_interrupt_ends_functions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
