@@ -130,12 +130,16 @@ def plain(value: Any) -> Any:
     return copy.deepcopy(value)
 
 
-@functools.cache
+_adapters: dict[type, TypeAdapter[Any]] = {}
+
+
 def adapter_of(kind: type) -> TypeAdapter[Any]:
     """Return what reads records of a kind; to make it takes longer than to read a run with it."""
-    from pydantic import TypeAdapter
+    if kind not in _adapters:
+        from pydantic import TypeAdapter
 
-    return TypeAdapter(kind)
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
 
 
 @functools.cache

@@ -198,6 +198,8 @@ def _run(asked: str) -> tuple[int, str, str]:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
+            # After an interrupt, leaving the block waits for a quarter of a second only.
+            process.wait()
             raise
     return process.returncode, replies, said
 

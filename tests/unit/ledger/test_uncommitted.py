@@ -49,5 +49,5 @@ def test_a_set_of_other_examples_begins_anew_and_a_changed_one_does_not(tmp_path
             validation=ValidationSet(10, 10, 0, 0, {"1/3": 10}, digest=digest),
             tries=Tries(5, 5, 5, "claim", 1, 0.05, holds=True),
         )
-        found = Watch(tree, Commit(tree, "HEAD")).restarted(run(of), tmp_path)
+        found = Watch(Commit(tree, "HEAD")).restarted(run(of), tmp_path)
         assert [each.kind for each in found] == (["restarted"] if anew else [])

@@ -469,10 +469,11 @@ def test_a_llama_cpp_server_here_is_known_by_the_content_of_its_file(tmp_path: P
         prints, digests = [], set()
         for content in (b"GGUF one", b"GGUF two", b"GGUF one", b"no such file"):
             file.write_bytes(content)
-            prints.append(loaded(server).fingerprint(generates=False))
+            found = loaded(server).fingerprint(generates=False)
+            assert found is not None
+            prints.append(found)
             digests.add(Backends().identify(specified(server), Path()).digest)
     one, two, again, elsewhere = prints
-    assert one is not None
     assert "its file is" in one.change(two)
     assert not one.change(again)
     # Who cannot read the file takes it for the same model, if it answers as that does.
