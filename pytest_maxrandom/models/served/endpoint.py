@@ -156,6 +156,7 @@ class Endpoint:
                 url = self.url + path
                 response, raw = http.asked(self._pool, method, url, json=body, headers=headers)
             except http.Unusable as error:
+                self._last = time.monotonic()
                 raise ModelError(f"the server at {self.url} {error}") from None
             except HTTPError as error:
                 self.broken = True

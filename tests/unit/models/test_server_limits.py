@@ -41,8 +41,8 @@ def keyed(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
 
 
 def answer(body: bytes, *headers: str) -> Callable[[Any], None]:
-    """Return what writes an answer as it is."""
-    head = ["HTTP/1.1 200 OK", f"Content-Length: {len(body)}", *headers]
+    """Return what writes an answer as it is, after which its connection ends."""
+    head = ["HTTP/1.1 200 OK", f"Content-Length: {len(body)}", "Connection: close", *headers]
     return lambda out: out.write("\r\n".join([*head, "", ""]).encode() + body)
 
 
