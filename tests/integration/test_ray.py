@@ -141,7 +141,7 @@ def test_models_that_the_cluster_computes_at_once_have_a_line_each(
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)  # the pseudo-terminal says how wide it is
     # Two of four actors have nothing to do before the first model is done.
-    for name, count, seconds in (("a", 6, 4), ("b", 40, 0.2)):
+    for name, count, seconds in (("a", 6, 8), ("b", 40, 0.2)):
         mock = f"- {{backend: mock, name: {name}, knows: 0.9, seconds: {seconds}}}"
         _suite(name, mock, _instructions(count, name), "assert: report\n")
     options = "-v", "-p", "no:xdist", "-p", "no:cacheprovider", "--color=no", _on(nodes)
