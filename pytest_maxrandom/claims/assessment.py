@@ -133,7 +133,7 @@ def assess(
     searched : bool
         Whether a search has learned of prompts on these examples.
     tree : bool
-        Whether t is of all prompts that such a search could have tried.
+        Whether t is the number of prompts as the best of which such a search is judged.
 
     Raises
     ------

@@ -255,7 +255,8 @@ class Evaluation:
             The last two: how many tries there are of this claim, and of any.
         """
         t, claim, task = self.tries.counted()
-        searched = self.tries.searched(t)
+        first = max(sweep.predictions, key=lambda found: found.correct / len(found.examples))
+        searched = self.tries.searched(t, first.prompt.digest)
         learned = searched is not None and searched.learned
         by_tree = searched is not None and learned and searched.decided_by == "validation"
         guessers = int(searched.possible) if by_tree and searched and searched.possible else t

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from pytest_maxrandom.record import Remark, Searched, SearchOfExamples
 from pytest_maxrandom.stats import search
-from pytest_maxrandom.stats.search import matches_p
+from pytest_maxrandom.stats.matching import likely_answers, matches_p
 from pytest_maxrandom.sweeps.labels import shuffled
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Unpassable
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.search import Feedback
+    from pytest_maxrandom.sweeps.labels import Labels
 
 
 def searched(
@@ -31,8 +33,9 @@ def searched(
     tries: Collection[Try],
     searches: Mapping[str, Mapping[Try, Told]],
     looks: Sequence[Looked],
+    best: Try,
 ) -> Searched:
-    """Return as the best of how many prompts a claim is judged after searches.
+    """Return as the best of how many prompts a claim's best one is judged after searches.
 
     Parameters
     ----------
@@ -44,9 +47,25 @@ def searched(
         By the name of a search what it was told of each try, from the ledger.
     looks : sequence of Looked
         Those at any claim on these examples before this one.
+    best : Try
+        The best prompt.
     """
     own = len(told_of(searches).intersection(tries))
-    return judged_as(planned, t - own, searches_of(searches), looks)
+    found = found_in(searches, best)
+    return judged_as(planned, t - own, searches_of(searches), looks, found)
+
+
+def found_in(searches: Mapping[str, Mapping[Try, Told]], best: Try | None = None) -> search.Found:
+    """Return what searches were told before they tried a prompt; all of it if they never did."""
+    of_best = next((name for name, tries in searches.items() if best in tries), None)
+    before = better = 0
+    for name, tries in searches.items():
+        told = list(tries)
+        until = told.index(best) if name == of_best and best is not None else len(told)
+        learned = [tries[each] for each in told[:until] if tries[each].feedback != "none"]
+        before += len(learned)
+        better += max(0, sum(each.accepted for each in learned) - 1)
+    return search.Found(before, better)
 
 
 def told_of(searches: Mapping[str, Mapping[Try, Told]]) -> set[Try]:
@@ -78,6 +97,7 @@ def judged_as(
     t: int,
     searches: Sequence[tuple[str, search.Searched]],
     looks: Sequence[Looked],
+    best: search.Found,
 ) -> Searched:
     """Return how a claim is judged after searches, each with the name of who proposed prompts.
 
@@ -85,9 +105,11 @@ def judged_as(
     ----------
     t : int
         Prompts that count for the claim, and of which no search was told anything.
+    best : Found
+        What searches were told before the best prompt.
     """
     told = [search.Look(look.t, look.n) for look in looks]
-    prompts = search.prompts_of(t, [one for _, one in searches], looks=told)
+    prompts = search.prompts_of(t, [one for _, one in searches], looks=told, found=best)
     found = Searched(
         searches=_recorded(searches),
         possible=None if prompts is None else float(prompts),
@@ -136,6 +158,37 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
     return "permutations" if few else None
 
 
+def needed(planned: PlannedClaim, prompts: int) -> int | None:
+    """Return the fewest right answers with which the best of so many prompts is likely to pass.
+
+    The permutation p is that of answers with each label as often as it is right; other answers have
+    a smaller one, unless they prefer the commonest label.
+
+    Returns
+    -------
+    int or None
+        None where none pass, or only the permutation p is claimed and it has no formula.
+    """
+    judged = planned.with_t(prompts)
+    claim, null, n = planned.claim, judged.null, judged.condition.prompt_set.n
+    level = claim.levels(null.t).get("permutation_p")
+    views = shuffled(planned.condition.prompt_set)
+
+    def passes(correct: int) -> bool:
+        if claim.unmet(null, correct):
+            return False
+        return level is None or all(_likely_p(v, correct) * prompts <= level for v in views)
+
+    least = bisect_left(range(n + 1), True, key=passes)
+    return least if least <= n else None
+
+
+def _likely_p(view: Labels, correct: int) -> float:
+    gold = [min(right) for right in view.gold]
+    answers = likely_answers(gold, view.strata, correct)
+    return matches_p(answers, gold, view.strata) or 0.0
+
+
 def unjudged(result: Result, *, holds: bool) -> Result:
     """Return a result without the p-values that the validation set cannot have after a search."""
     return replace(
@@ -163,7 +216,7 @@ def told(found: Searched) -> dict[str, Any]:
 
 
 def permuted_p_of_tree(shuffle: Shuffle, best: int, prompts: int) -> float:
-    """Return the permutation p of the best of all prompts that a search could have tried.
+    """Return the permutation p of the best prompt of a search, which is that of so many.
 
     Each of them is taken to reach the best one's score as often as that does by itself
     (Bonferroni): those that were tried were chosen by their answers, so they cannot stand for the
@@ -174,7 +227,7 @@ def permuted_p_of_tree(shuffle: Shuffle, best: int, prompts: int) -> float:
     best : int
         Row of the best prompt.
     prompts : int
-        That could have been tried.
+        As the best of which it is judged.
 
     Returns
     -------

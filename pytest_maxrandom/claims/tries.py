@@ -68,13 +68,22 @@ class ClaimTries:
         _, counted = self._tries()
         return t - len(counted & self._told)
 
-    def searched(self, t: int) -> Searched | None:
-        """Return as the best of how many prompts a claim is judged; None where nobody searched."""
+    def searched(self, t: int, best: str) -> Searched | None:
+        """Return as the best of how many prompts a claim is judged; None where nobody searched.
+
+        Parameters
+        ----------
+        t : int
+            Prompts that count for the claim.
+        best : str
+            Digest of the best one.
+        """
         planned, ledger, subject = self._planned, self._ledger, self._subject
         if not (searches := ledger.searches):
             return None
         looks = ledger.looks_before(subject, planned.condition.prompt_set.digests)
-        return searched(planned, t, ledger.tries(subject), searches, looks)
+        tries = ledger.tries(subject)
+        return searched(planned, t, tries, searches, looks, subject.tried(best))
 
     def check_budget(self) -> None:
         """Refuse prompts beyond the budget; those that were evaluated before may be tested.

@@ -43,7 +43,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         choices=get_args(Feedback),
         default="accept",
         help="what the agent learns of each prompt: none, accept (whether it is the best so far; "
-        "the default), score (its accuracy), answers (each answer)",
+        "the default), improved (its accuracy if it is), score (its accuracy), answers (each)",
     )
     add("--budget", type=int, metavar="N", help="distinct prompts that may be tried for each claim")
     add("--by", default="mcp", help="the agent's name in the ledger (mcp)")

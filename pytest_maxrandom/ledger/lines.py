@@ -90,7 +90,7 @@ class Told(NamedTuple):
     """What a search was told of one prompt."""
 
     feedback: str
-    """What it learns of each: none, accept, score or answers."""
+    """What it learns of each: none, accept, improved, score or answers."""
     by: str
     """Who proposes its prompts."""
     budget: int

@@ -295,9 +295,10 @@ class ClaimRecord(ItemRecord):
 
     @property
     def guessers(self) -> int | None:
-        """Of how many guessers the best one is compared with: t, or what a search could have tried.
+        """Of how many guessers the best one is compared with.
 
-        None where that has no number.
+        That is t, or after a search what its best prompt is judged as the best of. None where that
+        has no number.
         """
         if self.searched is None or not self.searched.learned:
             return self.t

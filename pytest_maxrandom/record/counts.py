@@ -84,7 +84,7 @@ class SearchOfExamples:
 
     by: str
     """Who proposed its prompts: dspy, optuna, mcp, or as the search was called."""
-    feedback: Literal["none", "accept", "score", "answers"]
+    feedback: Literal["none", "accept", "improved", "score", "answers"]
     """What it was told of each prompt."""
     steps: Count
     """Distinct prompts that it was told of."""
@@ -101,8 +101,8 @@ class Searched:
 
     searches: list[SearchOfExamples]
     possible: float | None
-    """All prompts that could have been tried; None where no number is known, so that no p-value is
-    either."""
+    """As the best of how many prompts the best one is judged; None where no number is known, so
+    that no p-value is either."""
     decided_by: Literal["validation", "test", "nothing"]
     """Where no result on the validation set could pass, the test set decides; without one nothing
     does."""

@@ -18,7 +18,7 @@ _MOST_DIGITS = 10**9
 
 
 def prompts_in_words(prompts: float | None) -> str:
-    """Write how many prompts a search could have tried: `1,048,575 prompts`."""
+    """Write as the best of how many prompts one is judged: `1,048,575 prompts`."""
     if prompts is None:
         return "prompts without number"
     if prompts < _MOST_DIGITS:
@@ -76,6 +76,6 @@ def rule(values: Mapping[str, Any]) -> str:
         return "it learned nothing of the answers, so p counts t as for any claim"
     seen = f" and from {count(looks)} earlier verdict{'s' * (looks != 1)}" if looks else ""
     return (
-        f"what was learned there{seen} may have chosen the prompts, so p counts the "
-        f"{prompts_in_words(values['possible'])} that could have been tried"
+        f"what was learned there{seen} may have chosen the prompts, so the best one is judged "
+        f"as the best of {prompts_in_words(values['possible'])}"
     )

@@ -210,7 +210,7 @@ def _ways_above(claim: ClaimRecord) -> str:
 def _context(claim: ClaimRecord, reason: str = "") -> str:
     tried = f"t = {count(claim.t)}, n = {count(examples(claim))}"
     if claim.guessers is not None and claim.guessers != claim.t:
-        tried += f"; a search could have tried {prompts_in_words(claim.guessers)}"
+        tried += f"; after a search the best of {prompts_in_words(claim.guessers)}"
     return f"({reason}; {tried})" if reason else f"({tried})"
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pytest_maxrandom.claims.searched import needed
 from pytest_maxrandom.errors import ReportError, SearchError
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import ClaimRecord, RunRecord, Searched, Unpassable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Reply: TypeAlias = "bool | float | list[Answered] | None"
 """The reply to a search on a prompt: nothing (none), whether it is the best so far (accept), its
-accuracy (score), or each answer (answers)."""
+accuracy if it is (improved) or always (score), or each answer (answers)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,15 @@ class Outlook:
 
     steps: int
     """Distinct prompts that it will have been told of."""
+    better: int | None
+    """Prompts before the best one that are better than all before them, as far as is likely; None
+    where they do not count."""
     prompts: float | None
-    """That it could have tried, other searches on these examples included; None where no number is
-    known."""
+    """As the best of which the best one is judged then, other searches on these examples included;
+    None where no number is known."""
     critical_count: int | None
-    """Fewest right answers that pass; None where none do, or where the permutation p alone is
-    claimed."""
+    """Fewest right answers that pass, where the best prompt gives each label as often as it is
+    right; None where none do."""
     n: int
     """Examples."""
     decided_by: Literal["validation", "test", "nothing"]
@@ -49,15 +53,13 @@ class Outlook:
     """Why no result on the validation set can pass."""
 
     @classmethod
-    def of(cls, planned: PlannedClaim, found: Searched, steps: int) -> Outlook:
+    def of(cls, planned: PlannedClaim, found: Searched, steps: int, better: int | None) -> Outlook:
         """Return the outlook of a search that will have been told of so many steps."""
         critical = None
         if found.why is None and found.possible:
-            judged = planned.with_t(int(found.possible))
-            least = judged.claim.by_union().critical(judged.null)
-            critical = None if least is None else int(least)
+            critical = needed(planned, int(found.possible))
         n = planned.condition.prompt_set.n
-        return cls(steps, found.possible, critical, n, found.decided_by, found.why)
+        return cls(steps, better, found.possible, critical, n, found.decided_by, found.why)
 
     def __str__(self) -> str:
         if self.why is not None:
@@ -67,11 +69,17 @@ class Outlook:
                 "validation": "",
             }
             return f"{why_nothing_passes(self.why, self.n)}; {ways[self.decided_by]}"
-        counted = f"p counts {prompts_in_words(self.prompts)} after {count(self.steps)} tries"
+        counted = (
+            f"after {count(self.steps)} tries it is judged as the best of "
+            f"{prompts_in_words(self.prompts)}"
+        )
         if self.critical_count is None:
             return counted
         share = self.critical_count / self.n
-        return f"{self.critical_count}/{self.n} = {share:.3f} is needed; {counted}"
+        likely = (
+            "" if self.better is None else f" if at most {self.better} tries before it improved"
+        )
+        return f"{self.critical_count}/{self.n} = {share:.3f} is needed{likely}; {counted}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,8 @@ def reply(found: PromptPredictions, told: Told) -> Reply:
     match told.feedback:
         case "accept":
             return bool(told.accepted)
+        case "improved":
+            return told.correct / told.n if told.accepted else None
         case "score":
             return told.correct / told.n
         case "answers":

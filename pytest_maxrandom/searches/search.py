@@ -63,8 +63,8 @@ def search(
         Which of the suite's; needed where it has several.
     feedback
         What the search learns of each prompt, and is given: none, accept (one bit: better than the
-        best so far), score (accuracy) or answers (per example). A proposer that sees validation
-        examples in any other way needs answers.
+        best so far), improved (accuracy where it is), score (accuracy) or answers (per example). A
+        proposer that sees validation examples in any other way needs answers.
     budget
         Distinct prompts that may be tried, declared now. Without one, what is tried is judged at
         the end of the doubling of its number.

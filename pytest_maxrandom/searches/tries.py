@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pytest_maxrandom.claims.counting import ClaimsOfRun
 from pytest_maxrandom.claims.evaluation import Evaluation
-from pytest_maxrandom.claims.searched import judged_as, searches_of, told_of
+from pytest_maxrandom.claims.searched import found_in, judged_as, searches_of, told_of
 from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.searches.replies import Outlook, Reply, as_number, save
-from pytest_maxrandom.stats.search import Feedback, Searched
+from pytest_maxrandom.stats.search import CLIMBS, Feedback, Found, Searched, likely_better
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -207,7 +207,7 @@ class Tries:
         result, _ = evaluation.run(_silent)
         if lost:
             result = result.noted(Remark("prompts_not_judged", {"prompts": lost, "of": self.t}))
-        if self.feedback in ("none", "accept"):
+        if self.feedback in ("none", *CLIMBS):
             result = _of_best_alone(result)
         record = result.record(planned.record(f"{self._path}::{planned.name}", str(self._path)))
         assert record.prompts is not None
@@ -229,8 +229,13 @@ class Tries:
         if self.feedback == "none":
             t += steps - self.t
         looks = ledger.looks_before(tried.subject, [])
-        found = judged_as(tried.planned, t, [*searches_of(others), own], looks)
-        return Outlook.of(tried.planned, found, steps)
+        told = found_in(ledger.searches)
+        more = steps - self.t - 1 if self.feedback != "none" else 0
+        further = likely_better(steps, self.t)
+        likely = Found(told.before + max(0, more), told.better + further)
+        found = judged_as(tried.planned, t, [*searches_of(others), own], looks, likely)
+        counts = any(one.feedback in CLIMBS for _, one in [*searches_of(others), own])
+        return Outlook.of(tried.planned, found, steps, likely.better if counts else None)
 
 
 def file_of(what: str, path: str | PathLike[str]) -> Path:

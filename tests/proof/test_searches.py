@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from pytest_maxrandom.claims.opening import held_out
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Shuffle
 from pytest_maxrandom.claims.verdict import Claim
-from pytest_maxrandom.stats.search import Feedback, Look, Searched, prompts_of
+from pytest_maxrandom.stats.search import Feedback, Found, Look, Searched, prompts_of
 from pytest_maxrandom.sweeps.predictions import PromptPredictions
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -40,7 +40,7 @@ FEW_RUNS = scaled(300, 30)
 """Where a share is not one of guessers that are judged by the rule."""
 PROMPT = Prompt((), Format(Layout(append_choices=False)))
 NONE_CAN = "none can pass"
-FEEDBACK: tuple[Feedback, ...] = ("none", "accept", "score", "answers")
+FEEDBACK: tuple[Feedback, ...] = ("none", "accept", "improved", "score", "answers")
 
 
 def climb(
@@ -97,7 +97,7 @@ def vote(
     tried = (generator.random((steps - 1, N)) >= 0.5).astype(np.int64)
     correct = (tried == gold).sum(axis=1)
     weights = correct - N / 2
-    if feedback == "accept":
+    if feedback in ("accept", "improved"):
         weights = np.sign(np.diff(np.maximum.accumulate(correct), prepend=0)).astype(float)
     if feedback == "none":
         weights = np.ones(len(tried))
@@ -111,19 +111,64 @@ def guessers(prompts: int) -> Guessers:
     return Guessers.alike(N, Fraction(1, 2), prompts)
 
 
-def can_pass(prompts: int | None) -> bool:
-    """Tell whether any result can pass as the best of so many prompts.
+class Rule(NamedTuple):
+    """By what a claim is judged after searches; they tried their prompts one after the other.
 
-    The permutation p is then that of one prompt times their number, as in a union p.
+    Attributes
+    ----------
+    searches
+        In their order.
+    others
+        Prompts that no search was told of, which come last.
+    looks
+        Those before.
     """
-    return prompts is not None and CLAIM.by_union().critical(guessers(prompts)) is not None
+
+    searches: tuple[Searched, ...]
+    others: int = 0
+    looks: tuple[Look, ...] = ()
+
+    @classmethod
+    def of(
+        cls, feedback: Feedback, steps: int, others: int = 0, looks: tuple[Look, ...] = ()
+    ) -> Rule:
+        """Return that of one search with a budget."""
+        told_to_none = steps if feedback == "none" else 0
+        return cls((Searched(feedback, steps, N, steps),), others + told_to_none, looks)
+
+    @property
+    def can_pass(self) -> bool:
+        """Whether any result can, where no prompt was better than the first.
+
+        The permutation p is then that of one prompt times their number, as in a union p.
+        """
+        prompts = self.prompts(Found(0, 0))
+        return prompts is not None and CLAIM.by_union().critical(guessers(prompts)) is not None
+
+    def prompts(self, found: Found) -> int | None:
+        """Return as the best of how many prompts one is judged."""
+        return prompts_of(self.others, self.searches, looks=self.looks, found=found)
+
+    def found(self, correct: NDArray[np.int64]) -> Found:
+        """Return where the best prompt stands among what searches were told."""
+        best, start, before, better = int(correct.argmax()), 0, 0, 0
+        for one in self.searches:
+            told = correct[start : start + one.steps]
+            if start <= best < start + one.steps:
+                told = told[: best - start]
+            start += one.steps
+            if one.feedback != "none" and len(told):
+                before += len(told)
+                better += len(np.unique(np.maximum.accumulate(told))) - 1
+        return Found(before, better)
 
 
-def passes(tried: NDArray[np.int64], gold: NDArray[np.int64], prompts: int | None) -> bool:
-    """Judge the best of some prompts as the best of those that could be, as a claim is."""
+def passes(tried: NDArray[np.int64], gold: NDArray[np.int64], by: Rule | int) -> bool:
+    """Judge the best of some prompts by a rule, or as the best of so many, as a claim is."""
+    correct = (tried == gold).sum(axis=1)
+    prompts = by if isinstance(by, int) else by.prompts(by.found(correct))
     if prompts is None:
         return False
-    correct = (tried == gold).sum(axis=1)
     best = int(correct.argmax())
     if CLAIM.unmet(guessers(prompts), int(correct[best])):
         return False
@@ -131,27 +176,22 @@ def passes(tried: NDArray[np.int64], gold: NDArray[np.int64], prompts: int | Non
     return permuted_p_of_tree(shuffle, best, prompts) <= LEVEL
 
 
-def judged_as(feedback: Feedback, steps: int) -> int | None:
-    """Return as the best of how many prompts one search with a budget is judged."""
-    return prompts_of(steps if feedback == "none" else 0, [Searched(feedback, steps, N, steps)])
-
-
 @pytest.mark.parametrize("steps", [20, 50, 200])
 @pytest.mark.parametrize("feedback", FEEDBACK)
 def test_guessers_that_climb_do_not_pass(
     feedback: Feedback, steps: int, measured: Measured
 ) -> None:
-    prompts = judged_as(feedback, steps)
+    rule = Rule.of(feedback, steps)
     shares: list[float | str] = []
     for said in (0.5, 0.7):
         generator = np.random.default_rng([steps, round(10 * said)])
         found = 0
-        for _ in range(RUNS if can_pass(prompts) else 0):
+        for _ in range(RUNS if rule.can_pass else 0):
             gold = labels(generator, said)
             tried = climb(generator, gold, feedback, steps, said)
-            found += passes(tried, gold, prompts)
+            found += passes(tried, gold, rule)
         assert found <= most(RUNS)
-        shares.append(found / RUNS if can_pass(prompts) else NONE_CAN)
+        shares.append(found / RUNS if rule.can_pass else NONE_CAN)
     measured("Climbs of guessers that pass", f"{feedback} | {steps}", *shares)
 
 
@@ -183,28 +223,48 @@ def test_a_later_suite_of_three_prompts_is_judged_by_the_climb(
     feedback: Feedback, steps: int, measured: Measured
 ) -> None:
     """The suite has the best prompt of a climb that another model may have made."""
-    prompts = prompts_of(3, [Searched(feedback, steps, N, steps)])
+    rule = Rule.of(feedback, steps, others=3)
     generator, found = np.random.default_rng(steps), 0
-    for _ in range(RUNS if can_pass(prompts) else 0):
+    for _ in range(RUNS if rule.can_pass else 0):
         gold = labels(generator)
         tried = climb(generator, gold, feedback, steps)
-        found += passes(best_of(tried, gold)[None], gold, prompts)
+        best = Found(steps, rule.found((tried == gold).sum(axis=1)).better + 1)
+        prompts = rule.prompts(best)
+        found += prompts is not None and passes(best_of(tried, gold)[None], gold, prompts)
     assert found <= most(RUNS)
-    share = found / RUNS if can_pass(prompts) else NONE_CAN
+    share = found / RUNS if rule.can_pass else NONE_CAN
     measured("A suite after a climb", f"{feedback} | {steps}", share)
 
 
+@pytest.mark.parametrize("budget", [None, 50])
+def test_a_climb_that_stops_where_it_would_pass_does_not(
+    budget: int | None, measured: Measured
+) -> None:
+    """A proposer that knows the rule, and asks for its verdict where that is best for it."""
+    generator, found = np.random.default_rng(5), 0
+    for _ in range(RUNS):
+        gold = labels(generator)
+        tried = climb(generator, gold, "accept", 50)
+        correct = (tried == gold).sum(axis=1)
+        news = np.flatnonzero(np.diff(np.maximum.accumulate(correct), prepend=-1))
+        for step in (news + 1).tolist():  # its best prompt is the last one then
+            rule = Rule((Searched("accept", step, N, budget),))
+            if passes(tried[:step], gold, rule):
+                found += 1
+                break
+    measured("Climbs that stop where they would pass", f"{budget}", found / RUNS)
+    assert found <= most(RUNS)
+
+
 @pytest.mark.parametrize("rounds", [2, 3, 6])
-@pytest.mark.parametrize("feedback", FEEDBACK[:2])
+@pytest.mark.parametrize("feedback", FEEDBACK[:3])
 def test_verdicts_in_between_are_counted(
     feedback: Feedback, rounds: int, measured: Measured
 ) -> None:
     """A search that is begun again after each verdict, and goes on from its best prompt."""
     steps = 10 * rounds
-    looks = [Look(10 * done, N) for done in range(1, rounds)]
-    others = steps if feedback == "none" else 0
-    prompts = prompts_of(others, [Searched(feedback, steps, N, steps)], looks=looks)
-    assert can_pass(prompts)
+    rule = Rule.of(feedback, steps, looks=tuple(Look(10 * k, N) for k in range(1, rounds)))
+    assert rule.can_pass
     generator, found, by_t = np.random.default_rng(rounds), 0, 0
     for run in range(RUNS):
         gold = labels(generator)
@@ -213,10 +273,10 @@ def test_verdicts_in_between_are_counted(
             best = best_of(tried, gold)  # which the verdict tells
             # Each of the next ten is a change of it, or of the one before.
             more = [climb(generator, gold, "accept", 1, best=best) for _ in range(10)]
-            if feedback == "accept":
-                more = [climb(generator, gold, "accept", 10, best=best)]
+            if feedback != "none":
+                more = [climb(generator, gold, feedback, 10, best=best)]
             tried = np.vstack([tried, *more])
-        found += passes(tried, gold, prompts)
+        found += passes(tried, gold, rule)
         by_t += run < FEW_RUNS and passes(tried, gold, steps)
     shares = found / RUNS, by_t / FEW_RUNS
     measured("Searches begun again after verdicts, and by t", f"{feedback} | {rounds}", *shares)
@@ -239,34 +299,33 @@ def test_several_searches_go_on_from_each_other(
     searches: list[tuple[Feedback, int]], measured: Measured
 ) -> None:
     """By whatever names and feedback: each begins with the best prompt of all before."""
-    given = [Searched(feedback, steps, N, steps) for feedback, steps in searches]
-    tries = sum(steps for feedback, steps in searches if feedback == "none")
-    prompts = prompts_of(tries, given)
+    given = tuple(Searched(feedback, steps, N, steps) for feedback, steps in searches)
+    rule = Rule(given, sum(steps for feedback, steps in searches if feedback == "none"))
     generator, found, by_t = np.random.default_rng(len(searches)), 0, 0
     for run in range(RUNS):
         gold, tried = labels(generator), np.empty((0, N), dtype=np.int64)
         for feedback, steps in searches:
             best = best_of(tried, gold) if len(tried) else None
             tried = np.vstack([tried, climb(generator, gold, feedback, steps, best=best)])
-        found += passes(tried, gold, prompts)
+        found += passes(tried, gold, rule)
         by_t += run < FEW_RUNS and passes(tried, gold, len(tried))
-    shares = found / RUNS if can_pass(prompts) else NONE_CAN, by_t / FEW_RUNS
+    shares = found / RUNS if rule.can_pass else NONE_CAN, by_t / FEW_RUNS
     named = ", ".join(f"{feedback} {steps}" for feedback, steps in searches)
     measured("Several searches, and by t", named, *shares)
     assert found <= most(RUNS)
 
 
 @pytest.mark.parametrize("steps", [20, 50, 200])
-@pytest.mark.parametrize("feedback", FEEDBACK[:3])
+@pytest.mark.parametrize("feedback", FEEDBACK[:4])
 def test_guessers_that_vote_do_not_pass(feedback: Feedback, steps: int, measured: Measured) -> None:
-    prompts = judged_as(feedback, steps)
+    rule = Rule.of(feedback, steps)
     generator, found, by_t = np.random.default_rng(steps), 0, 0
     for run in range(RUNS):
         gold = labels(generator)
         tried = vote(generator, gold, feedback, steps)
-        found += passes(tried, gold, prompts)
+        found += passes(tried, gold, rule)
         by_t += run < FEW_RUNS and passes(tried, gold, steps)
-    share = found / RUNS if can_pass(prompts) else NONE_CAN
+    share = found / RUNS if rule.can_pass else NONE_CAN
     measured(
         "Votes of guessers that pass, and by t", f"{feedback} | {steps}", share, by_t / FEW_RUNS
     )
@@ -281,20 +340,22 @@ def test_guessers_that_vote_do_not_pass(feedback: Feedback, steps: int, measured
         ("none", 200, 0, 0.75, 0.99),
         ("accept", 20, 0, 0.75, 0.95),
         ("accept", 20, 1, 0.75, 0.9),
-        ("accept", 20, 0, 0.7, 0.5),
+        ("accept", 20, 0, 0.7, 0.9),
+        ("accept", 50, 0, 0.7, 0.98),
+        ("accept", 200, 0, 0.7, 0.84),
+        ("improved", 20, 0, 0.75, 0.5),
+        ("improved", 50, 0, 0.8, 0.5),
     ],
 )
 def test_who_knows_passes(
     feedback: Feedback, steps: int, looks: int, knows: float, power: float, measured: Measured
 ) -> None:
-    others = steps if feedback == "none" else 0
-    seen = [Look(steps, N)] * looks
-    prompts = prompts_of(others, [Searched(feedback, steps, N, steps)], looks=seen)
+    rule = Rule.of(feedback, steps, looks=(Look(steps, N),) * looks)
     generator, found = np.random.default_rng(steps), 0
     for _ in range(FEW_RUNS):
         gold = labels(generator)
         tried = np.where(generator.random((steps, N)) < knows, gold, 1 - gold)
-        found += passes(tried, gold, prompts)
+        found += passes(tried, gold, rule)
     measured("Power of searches", f"{feedback} | {steps} | {looks} | {knows}", found / FEW_RUNS)
     assert found >= least(FEW_RUNS, power)
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import hypergeom
 
-from pytest_maxrandom.stats import search
+from pytest_maxrandom.stats import matching
+from pytest_maxrandom.stats.matching import hits_masses, likely_answers, matches_p
 from pytest_maxrandom.stats.permutation import max_t_test
-from pytest_maxrandom.stats.search import hits_masses, matches_p
 
 LABELS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=7)
 
@@ -63,13 +63,28 @@ def test_of_several_right_answers_nothing_is_known() -> None:
 def test_beyond_what_is_quick_a_bound_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(2)
     answers = random.integers(0, 3, 300)
-    monkeypatch.setattr(search, "_MOST_EXAMPLES", 299)
+    monkeypatch.setattr(matching, "_MOST_EXAMPLES", 299)
     for knows in (0.0, 0.1, 0.3):
         gold = np.where(random.random(300) < knows, answers, random.integers(0, 3, 300))
         bound = matches_p(answers, gold)
-        monkeypatch.setattr(search, "_MOST_EXAMPLES", 300)
+        monkeypatch.setattr(matching, "_MOST_EXAMPLES", 300)
         exact = matches_p(answers, gold)
-        monkeypatch.setattr(search, "_MOST_EXAMPLES", 299)
+        monkeypatch.setattr(matching, "_MOST_EXAMPLES", 299)
         assert bound is not None
         assert exact is not None
         assert exact <= bound
+
+
+@pytest.mark.parametrize("correct", [0, 1, 7, 30, 39, 40])
+@pytest.mark.parametrize("labels", [(0, 1), (0, 1, 2, 3), (0, 0, 0, 1)])
+def test_likely_answers_give_each_label_about_as_often_as_it_is_right(
+    labels: tuple[int, ...], correct: int
+) -> None:
+    gold = [*labels] * (40 // len(labels))
+    answers = likely_answers(gold, [2] * 40, correct)
+    assert sum(said == right for said, right in zip(answers, gold, strict=True)) == correct
+    for label in set(labels):
+        assert abs(answers.count(label) - gold.count(label)) <= (40 if labels[:2] == (0, 0) else 1)
+    # Strata of one label have no other to be wrong with; these answers are right nowhere.
+    alone = likely_answers([0, 0, 1, 1], [0, 0, 1, 1], 1)
+    assert sum(said == right for said, right in zip(alone, [0, 0, 1, 1], strict=True)) == 1

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from scipy.stats import binom
 
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS, MOST_OF_A_TREE
 from pytest_maxrandom.stats.maximum import BestOfPrompts, MaxRandomBaseline
-from pytest_maxrandom.stats.search import Feedback, Look, Searched, prompts_of
+from pytest_maxrandom.stats.search import (
+    Feedback,
+    Found,
+    Look,
+    Searched,
+    likely_better,
+    prompts_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def of_tree(branches: int, steps: int) -> int:
@@ -24,6 +37,115 @@ def test_a_search_tries_one_path_of_a_tree(steps: int) -> None:
     assert prompts_of(0, [Searched("accept", steps, 4, steps)]) == of_tree(2, steps)
     assert prompts_of(0, [Searched("score", steps, 4, steps)]) == of_tree(5, steps)
     assert prompts_of(0, [Searched("answers", steps, 4, steps)]) is None
+
+
+def histories(steps: int) -> Iterator[tuple[int, ...]]:
+    """Yield all that a search may be told, a bit for each prompt; the first is always the best."""
+    for bits in product((0, 1), repeat=steps):
+        if not steps or bits[0]:
+            yield bits
+
+
+def better(*told: tuple[int, ...]) -> int:
+    return sum(sum(bits[1:]) for bits in told)
+
+
+def weight(t: int, searches: list[Searched], found: Found) -> Fraction:
+    """Return what the better prompts of a tree leave to one node; the rest is that of all alike."""
+    number = prompts_of(t, searches, found=found)
+    alike = prompts_of(t, searches)
+    assert number is not None
+    assert alike is not None
+    return 2 * Fraction(1, number) - Fraction(1, alike)
+
+
+@pytest.mark.parametrize("steps", [2, 3, 6, 12])
+@pytest.mark.parametrize("t", [0, 1, 5])
+def test_the_nodes_of_a_budget_share_the_level(steps: int, t: int) -> None:
+    search = [Searched("accept", steps, 10, steps)]
+    nodes = [
+        weight(t, search, Found(j, better(bits))) for j in range(steps) for bits in histories(j)
+    ]
+    besides = [t * weight(t, search, Found(steps, better(bits))) for bits in histories(steps)]
+    assert (0.4 if steps > 3 else 0.2) < sum(nodes) + sum(besides) <= 1
+
+
+@pytest.mark.parametrize("steps", [(1, 1), (2, 3), (4, 4), (1, 2, 3)])
+@pytest.mark.parametrize("t", [0, 3])
+def test_so_do_those_of_several_searches_in_any_order(steps: tuple[int, ...], t: int) -> None:
+    searches = [Searched("accept", each, 10, each) for each in steps]
+    total = Fraction()
+    for own in range(len(steps)):
+        others = [each for place, each in enumerate(steps) if place != own]
+        for j in range(steps[own]):
+            for told in product(histories(j), *map(histories, others)):
+                total += weight(t, searches, Found(j + sum(others), better(*told)))
+    for told in product(*map(histories, steps)):
+        total += t * weight(t, searches, Found(sum(steps), better(*told)))
+    assert total <= 1
+
+
+@pytest.mark.parametrize("t", [0, 2])
+def test_so_do_those_of_a_search_that_stops_where_it_likes(t: int) -> None:
+    total = sum(
+        weight(t, [Searched("accept", j + 1, 10)], Found(j, better(bits)))
+        for j in range(14)
+        for bits in histories(j)
+    )
+    assert 0.1 < total <= 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_so_do_those_that_are_told_how_good_the_best_is(n: int) -> None:
+    """One node for each rising course of counts, which the bits alone leave open."""
+    steps = 5
+    search, total = [Searched("improved", steps, n, steps)], Fraction()
+    for j in range(steps):
+        for bits in histories(j):
+            for counts in product(range(n + 1), repeat=sum(bits)):
+                if list(counts) == sorted(set(counts)):
+                    total += weight(0, search, Found(j, better(bits)))
+    assert 0.1 < total <= 1
+
+
+def test_few_better_prompts_are_fewer_prompts() -> None:
+    climb = [Searched("accept", 200, 200, 200)]
+    # Of a tree of 2^200 prompts, by hand: 2 * 2^(i + 1) * C(t, i + 1).
+    assert prompts_of(0, climb, found=Found(150, 4)) == 2 * 2**5 * math.comb(200, 5)
+    told = [Searched("improved", 200, 200, 200)]
+    of_counts = math.comb(201, 5)
+    assert prompts_of(0, told, found=Found(150, 4)) == 2 * 2**5 * math.comb(200, 5) * of_counts
+    # Where most prompts were better, nodes that are all alike leave more.
+    short = [Searched("accept", 20, 200, 20)]
+    most = prompts_of(0, short, found=Found(19, 12))
+    assert most is not None
+    assert most < 2 * (2**20 - 1) < 2 * 2**13 * math.comb(20, 13)
+
+
+def test_a_search_without_a_budget_pays_for_every_stop() -> None:
+    free = [Searched("accept", 11, 200)]
+    by_hand = 2**3 * math.comb(10, 2) * 11 * 12
+    found = prompts_of(0, free, found=Found(10, 2))
+    alike = prompts_of(0, free)
+    assert found is not None
+    assert alike is not None
+    assert found == math.ceil(Fraction(2 * by_hand * alike, by_hand + alike))
+
+
+def test_scores_of_all_prompts_leave_nodes_alike() -> None:
+    score = [Searched("score", 3, 10, 3), Searched("accept", 3, 10, 3)]
+    assert prompts_of(1, score, found=Found(5, 1)) == prompts_of(1, score)
+
+
+@pytest.mark.parametrize("steps", [2, 20, 200])
+def test_the_likely_number_of_better_prompts_is_that_of_any_order(steps: int) -> None:
+    """Records of a random order, simulated: hardly ever more than is likely."""
+    draws = np.random.default_rng(1).random((4000, steps))
+    records = (draws[:, 1:] > np.maximum.accumulate(draws, axis=1)[:, :-1]).sum(axis=1)
+    more = np.maximum(records - 1, 0) > likely_better(steps)
+    assert more.mean() < 0.05
+    if steps > 2:
+        assert (np.maximum(records - 1, 0) > likely_better(steps) - 3).mean() > 0.05
 
 
 def test_what_is_tried_besides_may_come_from_what_was_learned() -> None:

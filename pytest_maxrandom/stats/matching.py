@@ -1,0 +1,153 @@
+"""Exact p-values of one prompt, however many prompts it is the best of.
+
+With as many prompts as a search can try only p-values count that are far below what right answers
+can be shuffled for. `matches_p` has them exactly. A prompt that gives label l to a_l examples, of
+which g_l examples have l as their right answer, has as many hits as a random permutation has points
+on the board of the rectangles a_l x g_l. The rook numbers of that board are the products of those
+of its rectangles, C(a, k) C(g, k) k!, and its factorial moments are r_k (n - k)! / n! (Riordan, "An
+Introduction to Combinatorial Analysis", 1958, chapters 7 and 8). All is computed in integers. Of
+more examples than that is quick for, a bound is given that always holds: with mu expected hits,
+P(hits >= mu + d) <= exp(-d^2 / (4 mu + 2 d)) (Chatterjee, "Stein's method for concentration
+inequalities", Probability Theory and Related Fields 138, 2007, proposition 1.1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.stats.chances import integers
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from pytest_maxrandom.stats.gold import Gold
+    from pytest_maxrandom.stats.maximum import Floats
+
+_MOST_EXAMPLES = 1200
+"""That are shuffled together exactly; seconds."""
+
+
+def matches_p(answers: ArrayLike, gold: Gold, strata: ArrayLike | None = None) -> float | None:
+    """Return P(at least as many hits where right answers are shuffled) of one prompt.
+
+    Examples that the prompt was not scored on keep their right answers, which it may have shown.
+
+    Parameters
+    ----------
+    answers
+        Labels that one prompt gave, shape (n,); -1 where it was not scored.
+    gold
+        The right label of each example, or a set of labels.
+    strata
+        Which examples right answers are shuffled among, a number for each; None: all.
+
+    Returns
+    -------
+    float or None
+        None where an example has several right answers, of which no formula is known.
+
+    Examples
+    --------
+    >>> round(matches_p([0, 0, 1, 1], [0, 0, 1, 1]), 6)  # 1 of 6 arrangements
+    0.166667
+    >>> matches_p([0, 0, 0, 0], [0, 0, 1, 1])  # a constant answer
+    1.0
+    """
+    chosen, rights = integers("answers", answers, 1), right_labels(gold)
+    if len(rights) != len(chosen):
+        raise ValueError(f"gold names {len(rights)} examples, the answers {len(chosen)}")
+    if any(len(right) > 1 for right in rights):
+        return None
+    right = np.array([min(each) for each in rights])
+    parts = np.zeros(len(chosen), dtype=np.int64)
+    if strata is not None:
+        parts = integers("strata", strata, 1)
+        if len(parts) != len(chosen):
+            raise ValueError(f"strata names {len(parts)} examples, the answers {len(chosen)}")
+    scored = chosen != NOT_EVALUATED
+    observed = int(np.sum(chosen[scored] == right[scored]))
+    shuffled = [scored & (parts == part) for part in np.unique(parts[scored])]
+    if max((int(here.sum()) for here in shuffled), default=0) > _MOST_EXAMPLES:
+        return _bound(observed, [(chosen[here], right[here]) for here in shuffled])
+    masses = np.ones(1)
+    for here in shuffled:
+        masses = np.convolve(masses, hits_masses(chosen[here].tolist(), right[here].tolist()))
+    return min(1.0, math.fsum(masses[observed:].tolist()))
+
+
+def likely_answers(gold: Sequence[int], strata: Sequence[int], correct: int) -> list[int]:
+    """Return answers of which so many are right, each label as often as it is right.
+
+    What is wrong stands at equal distances, and is the next label of the same stratum.
+
+    Parameters
+    ----------
+    gold
+        The right label of each example.
+    strata
+        Which examples right answers are shuffled among, a number for each.
+    correct
+        How many are right.
+    """
+    n, found = len(gold), list(gold)
+    order = sorted(range(n), key=lambda place: (strata[place], gold[place]))
+    labels = {
+        part: sorted({g for g, s in zip(gold, strata, strict=True) if s == part})
+        for part in set(strata)
+    }
+    for wrong in range(n - correct):
+        place = order[(2 * wrong + 1) * n // (2 * (n - correct))]
+        there = labels[strata[place]]
+        after = there.index(gold[place]) + 1
+        found[place] = there[after % len(there)] if len(there) > 1 else there[0] + 1
+    return found
+
+
+def _bound(observed: int, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> float:
+    """Bound P(at least as many hits) by their expected number."""
+    expected = 0.0
+    for answers, right in parts:
+        given, there = Counter(answers.tolist()), Counter(right.tolist())
+        expected += sum(given[label] * there[label] for label in there) / len(right)
+    above = observed - expected
+    return 1.0 if above <= 0 else math.exp(-(above**2) / (4 * expected + 2 * above))
+
+
+def hits_masses(answers: Sequence[int], gold: Sequence[int]) -> Floats:
+    """Return P(k hits) for k = 0, 1, ..., where the right answers are shuffled among examples.
+
+    Parameters
+    ----------
+    answers, gold
+        Labels, one of each for every example.
+    """
+    n, given = len(answers), Counter(answers)
+    rooks = [1]
+    for label, there in Counter(gold).items():
+        rectangle = [
+            math.comb(given[label], k) * math.perm(there, k)
+            for k in range(min(given[label], there) + 1)
+        ]
+        rooks = _product(rooks, rectangle)
+    # sum_k r_k (n - k)! (x - 1)^k = sum_k N_k x^k, where N_k arrangements have exactly k hits.
+    counts = [rook * math.factorial(n - k) for k, rook in enumerate(rooks)]
+    for i in range(len(counts) - 1):
+        for k in range(len(counts) - 2, i - 1, -1):
+            counts[k] -= counts[k + 1]
+    arrangements = math.factorial(n)
+    return np.array([each / arrangements for each in counts])  # correctly rounded quotients
+
+
+def _product(one: list[int], other: list[int]) -> list[int]:
+    found = [0] * (len(one) + len(other) - 1)
+    for i, left in enumerate(one):
+        for j, right in enumerate(other):
+            found[i + j] += left * right
+    return found
