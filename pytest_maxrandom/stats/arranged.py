@@ -105,7 +105,7 @@ class ArrangementTest:
     best_prompt: int
     """Row of the first prompt that reaches it."""
     maxima: Floats = field(compare=False, repr=False)
-    """The statistic of each arrangement drawn, ascending, shape (permutations,)."""
+    """The statistic of each arrangement drawn, shape (permutations,)."""
 
     def bound(self, level: float) -> float:
         """Return what the best score must exceed for a p-value of at most ``level``.
@@ -116,7 +116,8 @@ class ArrangementTest:
         exceedances = math.floor(level * (self.permutations + 1) * (1 + NEAR)) - 1
         if exceedances < 0:
             return math.inf
-        return float(self.maxima[max(0, self.permutations - 1 - exceedances)])
+        place = max(0, self.permutations - 1 - exceedances)
+        return float(np.partition(self.maxima, place)[place])
 
 
 def batch_of(cells: int) -> int:
@@ -164,12 +165,13 @@ def compared_with(
     maxima: list[Floats] = []
     for order in orders:
         found = best_under(order)
-        reached = np.cumsum(found >= least)
-        stop = int(np.searchsorted(reached, enough - exceeded))
-        maxima.append(found[: stop + 1])
-        drawn += min(stop + 1, len(order))
-        exceeded += int(reached[min(stop, len(order) - 1)])
-        if exceeded >= enough:
+        reached = np.flatnonzero(found >= least)
+        if exceeded + len(reached) >= enough:
+            found = found[: 1 + int(reached[enough - exceeded - 1])]
+        maxima.append(found)
+        drawn += len(found)
+        exceeded = min(enough, exceeded + len(reached))
+        if exceeded == enough:
             break
     return {
         "p_value": exceeded / drawn if exceeded >= enough else (1 + exceeded) / (drawn + 1),
@@ -177,7 +179,7 @@ def compared_with(
         "exceedances": exceeded,
         "best": float(observed[best_prompt]),
         "best_prompt": best_prompt,
-        "maxima": np.sort(np.concatenate(maxima)),
+        "maxima": np.concatenate(maxima),
     }
 
 
@@ -231,9 +233,10 @@ def scores_of_accuracy(chosen: NDArray[np.int64], marks: Marks) -> Scores:
     answers = np.ascontiguousarray(answered.reshape(len(chosen), marks.rows.size).T)
     sizes = (chosen != NOT_EVALUATED).sum(axis=1)
 
-    def counts(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    def counts(rows: NDArray[np.float32]) -> Floats:
         # Maxima of short rows take longer than to turn them.
-        return np.add(np.ascontiguousarray((rows @ answers).T), beside[:, None], dtype=np.float64)
+        turned = np.ascontiguousarray((rows @ answers).T)
+        return np.asarray(np.add(turned, beside[:, None], dtype=np.float64))
 
     def best(rows: NDArray[np.float32]) -> Floats:
         # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.

@@ -19,7 +19,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -53,6 +53,7 @@ STOP_AFTER = 1_000
 
 _KEPT = 2**22  # entries of permutations that are kept for the next test: 8 MiB
 _KEPT_MARKS = 2**20  # right answers in them that are kept: 4 MiB
+_WIDTH = np.dtype(np.int64).itemsize
 _FEWEST = 9_999
 MOST = 1_999_999
 """Permutations of one prompt at most."""
@@ -141,9 +142,10 @@ def max_t_test(
     chosen, _, right, apart = checked(predictions, gold, choices, strata, groups=groups)
     n = chosen.shape[1]
     limit = whole_number("permutations", permutations, 1)
-    blocks = _blocks(apart, groups)
     exact = statistic is ACCURACY
-    drawn = _Draws.of(blocks, n, batch_of(max(n, len(chosen)) * right.shape[1]), limit, seed)
+    batch = batch_of(max(n, len(chosen)) * right.shape[1])
+    kinds = _kinds(apart.tobytes(), None if groups is None else tuple(groups))
+    drawn = _Draws(kinds, n, batch, limit, seed)
     orders: Iterator[NDArray[Any]]
     if exact:
         marks = marks_of(right)
@@ -152,7 +154,7 @@ def max_t_test(
         orders, scores = drawn.orders(), scores_by_labels(statistic, chosen, right, apart)
     return PermutationTest(
         **compared_with(orders, scores, limit, stop_after, 0.0 if exact else NEAR),
-        fixed=sum(members.size for members in blocks if len(members) == 1),
+        fixed=sum(size for size, rows in kinds if len(rows) == size * _WIDTH),
     )
 
 
@@ -234,18 +236,28 @@ def _bound_of_all(
     test: ArrangementTest, alone: ArrangementTest, others: int, level: float
 ) -> float:
     """Return what the best score must exceed where the others count as often as one alone."""
-    scores = np.unique(np.concatenate([test.maxima, alone.maxima]))
+    maxima = np.sort(test.maxima), np.sort(alone.maxima)
+    scores = np.unique(np.concatenate(maxima))
 
     def p_above(score: float) -> float:
         hand, one = (
-            (1 + len(each.maxima) - int(np.searchsorted(each.maxima, score, side="right")))
-            / (each.permutations + 1)
-            for each in (test, alone)
+            (1 + len(each) - int(np.searchsorted(each, score, side="right"))) / (len(each) + 1)
+            for each in maxima
         )
         return hand + others * one
 
     place = bisect_left(scores, True, key=lambda score: p_above(score) <= level * (1 + NEAR))
     return float(scores[place]) if place < len(scores) else math.inf
+
+
+_Kind: TypeAlias = tuple[int, bytes]
+"""Of rows of examples that are exchanged with each other: how many a row has, and the rows."""
+
+
+@lru_cache(maxsize=16)  # a task's claims exchange the same
+def _kinds(strata: bytes, groups: tuple[Hashable, ...] | None) -> tuple[_Kind, ...]:
+    blocks = _blocks(np.frombuffer(strata, dtype=np.int64), groups)
+    return tuple((each.shape[1], each.tobytes()) for each in blocks)
 
 
 class _Draws(NamedTuple):
@@ -255,20 +267,12 @@ class _Draws(NamedTuple):
     them: to draw them takes longer than to look who reaches what.
     """
 
-    kinds: tuple[tuple[int, bytes], ...]
-    """Of the examples that are exchanged with each other: how many a row has, and the rows."""
+    kinds: tuple[_Kind, ...]
     n: int
     batch: int
     """How many are drawn at a time."""
     limit: int
     seed: int
-
-    @classmethod
-    def of(
-        cls, blocks: Sequence[NDArray[np.int64]], n: int, batch: int, limit: int, seed: int
-    ) -> _Draws:
-        kinds = tuple((each.shape[1], each.tobytes()) for each in blocks)
-        return cls(kinds, n, batch, limit, seed)
 
     def orders(self) -> Iterator[Order]:
         """Yield them in batches, shape (batch, n) each."""
