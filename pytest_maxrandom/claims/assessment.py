@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -162,13 +162,11 @@ def assess(
         bound=None if test is None else test.bound,
     )
     notes = [few] if few else test.notes if test else []
-    result = _with_answers(result.noted(*notes), answers, best)
-    if thrifty:
-        return result
-    if answers.prompts:
-        found = new_questions(answers, best, null.t, metric, searched=searched)
-        result = replace(result, new_questions=found)
-    return _flagged(result, claim, null, guessers, views)
+    found = _said_of(answers, best)
+    if answers.prompts and not thrifty:
+        found["new_questions"] = new_questions(answers, best, null.t, metric, searched=searched)
+    result = replace(result, notes=(*result.notes, *notes), **found)
+    return result if thrifty else _flagged(result, claim, null, guessers, views)
 
 
 def _too_few(shuffles: Sequence[Shuffle], level: float) -> Remark | None:
@@ -195,21 +193,20 @@ def best_of(views: Sequence[View], metric: Metric) -> int:
     return ranked.index(max(ranked))
 
 
-def _with_answers(result: Result, answers: Answers, best: int) -> Result:
-    """Add what a record says of answers, besides how they compare with guessers."""
+def _said_of(answers: Answers, best: int) -> dict[str, Any]:
+    """Return what a result says of answers, besides how they compare with guessers."""
     if not answers.prompts:
-        return result
+        return {}
     clusters: tuple[int | None, float | None] = None, None
     if answers.clusters is not None:
         clusters = summary(compress(answers.clusters, answers.evaluated[best]))
-    return replace(
-        result,
-        correct_counts=answers.correct_counts.tolist(),
-        clusters=clusters[0],
-        effective_n=clusters[1],
-        ties=None if answers.ties is None else sum(answers.ties),
-        best_ties=None if answers.ties is None else answers.ties[best],
-    )
+    return {
+        "correct_counts": answers.correct_counts.tolist(),
+        "clusters": clusters[0],
+        "effective_n": clusters[1],
+        "ties": None if answers.ties is None else sum(answers.ties),
+        "best_ties": None if answers.ties is None else answers.ties[best],
+    }
 
 
 def _scores(metric: Metric, shuffles: Sequence[Shuffle]) -> list[float] | None:
@@ -289,18 +286,19 @@ def _flagged(
         look = find if view is views[0] else preferences
         flags |= dict.fromkeys(look(seen, failed))
     compared = views[0].seen.compared
-    result = replace(
+    return with_red_flags(
         result,
+        claim,
+        flags,
         majority_rate=rate,
         majority_p=p,
         shortcuts=None if compared is None else compared.record(),
         warnings=tuple(dict.fromkeys(failed)),
     )
-    return with_red_flags(result, claim, flags)
 
 
-def with_red_flags(result: Result, claim: Claim, flags: Iterable[Flag]) -> Result:
-    """Return the result of a claim with red flags.
+def with_red_flags(result: Result, claim: Claim, flags: Iterable[Flag], **further: Any) -> Result:
+    """Return the result of a claim with red flags, and with further values.
 
     Some of them fail it, and others say that it can neither pass nor fail.
     """
@@ -315,5 +313,5 @@ def with_red_flags(result: Result, claim: Claim, flags: Iterable[Flag]) -> Resul
     fails = any(flag.severity == "fail" for flag in shown)
     passed = result.passed and not fails  # None stays: what cannot be told is not refuted
     if passed and untold is not None:
-        return replace(result, red_flags=shown, passed=None, cannot_tell=untold)
-    return replace(result, red_flags=shown, passed=passed)
+        passed, further = None, {**further, "cannot_tell": untold}
+    return replace(result, red_flags=shown, passed=passed, **further)

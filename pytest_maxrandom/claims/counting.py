@@ -15,7 +15,7 @@ from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.looks import spent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path, PurePosixPath
 
     from pytest_maxrandom.claims.nulls import Condition
@@ -171,11 +171,17 @@ class ClaimsOfRun:
         self._by_key: dict[tuple[str, int], list[PlannedClaim]] = {}
         self._near: dict[Condition, int] = {}
         self._earlier: dict[Path, EarlierTasks] = {}
+        self._by_arm: dict[str, list[PlannedClaim]] = {}
         for claim in self.claims:
             self._by_key.setdefault(_claim_key(claim), []).append(claim)
+            self._by_arm.setdefault(claim.arm.name, []).append(claim)
 
     def __iter__(self) -> Iterator[PlannedClaim]:
         return iter(self.claims)
+
+    def of_arm(self, name: str) -> Sequence[PlannedClaim]:
+        """Return the claims about an arm, or else a model, of this name."""
+        return self._by_arm.get(name, ())
 
     def earlier(self, planned: PlannedClaim) -> EarlierTasks:
         """Return what the tasks of a claim's folder asked before, read once for all claims."""

@@ -139,10 +139,7 @@ class Evaluation:
         else:
             result, claim, task = self.judge(found, progress, thrifty=False)
             best_correct = result.best_correct
-        if why:
-            result = replace(
-                result, notes=(Remark("not_decided_early", {"why": why}), *result.notes)
-            )
+        early = (Remark("not_decided_early", {"why": why}),) if why else ()
         assert best_correct is not None
         prompt_set = planned.condition.prompt_set
         look = ledger.look(
@@ -154,10 +151,13 @@ class Evaluation:
             tries=look_of(planned, result, look, claim, task, own),
             model_digest=subject.model_digest,
             counted_as=None if subject.model == planned.model.name else subject.model,
-        ).noted(
-            *ledger.notes(subject),
-            *([Remark("searched", told(result.searched))] if result.searched else ()),
-            *explained(planned, self._run, ledger, subject, own),
+            notes=(
+                *early,
+                *result.notes,
+                *ledger.notes(subject),
+                *([Remark("searched", told(result.searched))] if result.searched else ()),
+                *explained(planned, self._run, ledger, subject, own),
+            ),
         )
         if isinstance(found, DecidedSweep):
             return result, found.sweep

@@ -11,7 +11,7 @@ from pytest_maxrandom.claims.shuffles import Shuffle, refuse_untold
 from pytest_maxrandom.flags.things import choice_of, things_of
 from pytest_maxrandom.stats.compared import settled
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
-from pytest_maxrandom.sweeps.labels import recurring
+from pytest_maxrandom.sweeps.recurring import recurring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from pytest_maxrandom.errors import ExtensionError
@@ -18,7 +18,7 @@ from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, ScoreBaseline
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import jobs_of
-from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.labels import label, shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.training import ClassifySpec
     from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example, Task
 
@@ -256,6 +257,16 @@ class Condition:
         return self._jobs[scoring]
 
     @cached_property
+    def labels(self) -> Labels:
+        """The labels of the reports."""
+        return label(self.prompt_set.validation)
+
+    @cached_property
+    def shuffled(self) -> tuple[Labels, ...]:
+        """All labels whose right answers are shuffled, first those of the reports."""
+        return tuple(shuffled(self.prompt_set))
+
+    @cached_property
     def example_digests(self) -> tuple[str, ...]:
         """What the ledger knows the validation set by; each claim of a run is asked for it."""
         return tuple(map(example_digest, self.prompt_set.validation))
@@ -277,9 +288,11 @@ class Condition:
 
     def with_t(self, t: int, metric: Metric) -> Condition:
         """Return the condition with t guessers instead."""
-        if t == self.null.t:
-            return self
-        null = guessers(self.prompt_set, t)
-        return dataclasses.replace(
-            self, null=null, score_null=score_guessers(metric, self.prompt_set, t)
-        )
+        return self if t == self.null.t else _with_t(self, t, metric)
+
+
+@lru_cache(maxsize=16)  # claims that differ in their model alone ask for the same
+def _with_t(condition: Condition, t: int, metric: Metric) -> Condition:
+    prompt_set = condition.prompt_set
+    null, score_null = guessers(prompt_set, t), score_guessers(metric, prompt_set, t)
+    return dataclasses.replace(condition, null=null, score_null=score_null)

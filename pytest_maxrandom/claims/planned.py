@@ -19,7 +19,6 @@ from pytest_maxrandom.record import (
     note,
 )
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
@@ -157,12 +156,15 @@ class PlannedClaim(ClaimOfSuite):
     @property
     def exchanges(self) -> tuple[int, Iterable[Exchange]]:
         """As the best of how many it is tested, and all ways to exchange right answers."""
-        orders = shuffled(self.condition.prompt_set)
-        return self.claim.tried(self.null.t), (labels.exchange for labels in orders)
+        exchanges = (labels.exchange for labels in self.condition.shuffled)
+        return self.claim.tried(self.null.t), exchanges
 
     def with_t(self, t: int) -> PlannedClaim:
         """Return the claim with t prompts in all, of which the sweep's are a part."""
-        return dataclasses.replace(self, condition=self.condition.with_t(t, self.suite.metric))
+        condition = self.condition.with_t(t, self.suite.metric)
+        return (
+            self if condition is self.condition else dataclasses.replace(self, condition=condition)
+        )
 
     @property
     def simulated(self) -> bool:

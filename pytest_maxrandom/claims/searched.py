@@ -12,7 +12,6 @@ import numpy as np
 from pytest_maxrandom.record import Remark, Searched, SearchOfExamples
 from pytest_maxrandom.stats import search
 from pytest_maxrandom.stats.matching import likely_answers, matches_p
-from pytest_maxrandom.sweeps.labels import shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -149,7 +148,7 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
     level = claim.levels(null.t).get("permutation_p")
     if level is None:
         return None
-    views = shuffled(planned.condition.prompt_set)
+    views = planned.condition.shuffled
     if any(
         view.groups or view.things or any(len(right) > 1 for right in view.gold) for view in views
     ):
@@ -172,7 +171,7 @@ def needed(planned: PlannedClaim, prompts: int) -> int | None:
     judged = planned.with_t(prompts)
     claim, null, n = planned.claim, judged.null, judged.condition.prompt_set.n
     level = claim.levels(null.t).get("permutation_p")
-    views = shuffled(planned.condition.prompt_set)
+    views = planned.condition.shuffled
 
     def passes(correct: int) -> bool:
         if claim.unmet(null, correct):

@@ -15,7 +15,6 @@ from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.flags.kinds.identical_models import compact, may_be_one
 from pytest_maxrandom.ledger.opened import LedgerFiles
-from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import labelled
 from pytest_maxrandom.sweeps.rows import ModelAnswers
 from pytest_maxrandom.sweeps.store import Store
@@ -169,7 +168,7 @@ class SessionState:
 
     def keep_answers(self, planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> None:
         """Let claims on the same questions, in whatever process, compare their models with this."""
-        cache, questions = self.cache(planned), planned.condition.questions
+        cache, questions = self.cache(planned, asks=False), planned.condition.questions
         codes = self._codes(planned, predictions).tobytes()
         row = ModelAnswers(
             questions, planned.model.name, cache.model_digest, cache.arithmetic.digest, codes
@@ -186,19 +185,15 @@ class SessionState:
         number of processes in the end: of two models, the one that is asked last finds the other.
         """
         own, name = self._codes(planned, predictions), planned.model.name
-        rows = [
-            row
-            for row in self.store(planned).answered(planned.condition.questions)
-            if row.name != name and len(row.codes) == own.size
-        ]
-        alike: list[bool] = []
+        known = self.store(planned).answered(planned.condition.questions)
+        rows = [row for row in known if len(row.codes) == own.size]
+        # A copy of the model has what this one answered, before it is asked.
+        digests = {self.cache(planned, asks=False).model_digest}
         if rows:
             codes = np.frombuffer(b"".join(row.codes for row in rows), dtype=np.int8)
-            alike = may_be_one(own, codes.reshape(len(rows), *own.shape)).tolist()
-        pairs = zip(rows, alike, strict=True)
-        digests = {row.model for row, may_be in pairs if may_be and row.is_sound}
-        # A copy of the model has what this one answered, before it is asked.
-        digests.add(self.cache(planned).model_digest)
+            alike = may_be_one(own, codes.reshape(len(rows), *own.shape))
+            may_be = (rows[place] for place in np.flatnonzero(alike))
+            digests |= {row.model for row in may_be if row.name != name and row.is_sound}
         found: dict[tuple[str, str], Answers] = {}
         for other in self._by_digest(planned, digests):
             cache = self.cache(other, asks=False)
@@ -236,6 +231,5 @@ class SessionState:
         """Return a claim's answers in a byte each, shape (t, n), prompts ordered by digest."""
         if self._coded is None or self._coded[0] is not predictions:
             ordered = sorted(predictions, key=lambda each: each.prompt.digest)
-            labels = label(planned.condition.prompt_set.validation)
-            self._coded = predictions, compact(labelled(ordered, labels))
+            self._coded = predictions, compact(labelled(ordered, planned.condition.labels))
         return self._coded[1]

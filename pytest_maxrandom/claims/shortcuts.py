@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
+from math import lcm
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_maxrandom.flags.kind import Compared
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from pytest_maxrandom.record import HeuristicName
+    from pytest_maxrandom.record.claim import Measure
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 
@@ -107,12 +109,12 @@ def beside_shortcuts(
         Whether the claim's metric is about classes.
     """
     examples, listed = best.examples, best.prompt.format.layout.append_choices
-    found = compare(
+    found = _compared(
         _right(best),
-        _heuristics(examples, shared=shared, listed=listed),
+        _rules_of(examples, shared=shared, listed=listed, by_class=by_class),
         None if blank is None else _right(blank),
-        classes=[example.choices[example.right[0]] for example in examples] if by_class else None,
-        clusters=[(each.cluster, each.cluster or each.id) for each in examples],
+        [(each.cluster, each.cluster or each.id) for each in examples],
+        "balanced_accuracy" if by_class else "accuracy",
     )
     return found if blank is None else replace(found, one_label=_one_label(blank, shared, listed))
 
@@ -156,53 +158,87 @@ def compare(
     clusters : sequence, optional
         What examples that belong together have in common. Signs are flipped of whole clusters.
     """
-    # Reports read the words of heuristics without NumPy.
-    from pytest_maxrandom.stats.differences import sign_flip
-
-    own = [_share(each, 1) for each in right]
-    classes_of = classes or [0] * len(own)
-    weights = _weights(classes_of)
-    units = range(len(own)) if clusters is None else clusters
-
-    def score(values: Values) -> Fraction:
-        # Few are different, and fractions are slow, also to tell apart.
-        pairs = Counter(zip(classes_of, map(Fraction.as_integer_ratio, values), strict=True))
-        parts = (weights[of] * Fraction(*value) * many for (of, value), many in pairs.items())
-        return sum(parts, Fraction())
-
-    def p_above(values: Values) -> float:
-        sums: dict[Hashable, Fraction] = defaultdict(Fraction)
-        for unit, of, mine, other in zip(units, classes_of, own, values, strict=True):
-            if mine != other:
-                sums[unit] += weights[of] * (mine - other)
-        # No sign changes what is equal.
-        differences = [float(value) for value in sums.values() if value]
-        return sign_flip(differences).p_greater() if differences else 1.0
-
-    scores = {name: score(values) for name, values in rules.items()}
-    hardest = max(scores, key=scores.__getitem__)
-    without = None if blank is None else [_share(each, 1) for each in blank]
-    return Compared(
-        measure="accuracy" if classes is None else "balanced_accuracy",
-        best=score(own),
-        heuristics=scores,
-        heuristic_p=p_above(rules[hardest]),
-        choices_only=None if without is None else score(without),
-        choices_only_p=None if without is None else p_above(without),
+    return _compared(
+        right,
+        _Rules.of(rules, classes or [0] * len(right)),
+        blank,
+        range(len(right)) if clusters is None else clusters,
+        "accuracy" if classes is None else "balanced_accuracy",
     )
 
 
-def _weights(classes: Sequence[Hashable]) -> dict[Hashable, Fraction]:
-    """Return what an example of a class adds to the mean over classes of their right share."""
-    sizes = Counter(classes)
-    return {each: Fraction(1, len(sizes) * size) for each, size in sizes.items()}
+class _Rules(NamedTuple):
+    """What heuristics reach, in whole parts of a score of 1: exact, and faster than fractions."""
+
+    whole: int
+    """Parts of a score of 1."""
+    weights: Sequence[int]
+    """Those of each example."""
+    values: Mapping[HeuristicName, Sequence[int]]
+    """Per rule what it gets of these."""
+    scores: Mapping[HeuristicName, Fraction]
+    hardest: HeuristicName
+    """The one that reaches most; the first of several."""
+
+    @classmethod
+    def of(cls, rules: Mapping[HeuristicName, Values], classes: Sequence[Hashable]) -> _Rules:
+        """Return what rules reach in the mean over classes of their right share."""
+        sizes = Counter(classes)
+        parts = lcm(*sizes.values(), *(own.denominator for each in rules.values() for own in each))
+        whole = len(sizes) * parts**2
+        weights = [whole // (len(sizes) * sizes[each]) for each in classes]
+        values = {
+            name: [
+                weight * own.numerator // own.denominator
+                for weight, own in zip(weights, each, strict=True)
+            ]
+            for name, each in rules.items()
+        }
+        scores = {name: Fraction(sum(each), whole) for name, each in values.items()}
+        return cls(whole, weights, values, scores, max(scores, key=scores.__getitem__))
+
+    def reached(self, right: Sequence[bool]) -> list[int]:
+        """Return what one who is right on some examples gets of each."""
+        return [weight * own for weight, own in zip(self.weights, right, strict=True)]
 
 
 @lru_cache(maxsize=16)  # a task's claims have the same examples
-def _heuristics(
-    examples: tuple[Example, ...], *, shared: bool, listed: bool
-) -> Mapping[HeuristicName, Values]:
-    return heuristics(examples, shared=shared, listed=listed)
+def _rules_of(
+    examples: tuple[Example, ...], *, shared: bool, listed: bool, by_class: bool
+) -> _Rules:
+    classes = [each.choices[each.right[0]] if by_class else "" for each in examples]
+    return _Rules.of(heuristics(examples, shared=shared, listed=listed), classes)
+
+
+def _compared(
+    right: Sequence[bool],
+    rules: _Rules,
+    blank: Sequence[bool] | None,
+    clusters: Sequence[Hashable],
+    measure: Measure,
+) -> Compared:
+    # Reports read the words of heuristics without NumPy.
+    from pytest_maxrandom.stats.differences import sign_flip
+
+    own = rules.reached(right)
+    without = None if blank is None else rules.reached(blank)
+
+    def p_above(values: Sequence[int]) -> float:
+        sums: dict[Hashable, int] = defaultdict(int)
+        for unit, mine, other in zip(clusters, own, values, strict=True):
+            sums[unit] += mine - other
+        # No sign changes what is equal.
+        differences = [value / rules.whole for value in sums.values() if value]
+        return sign_flip(differences).p_greater() if differences else 1.0
+
+    return Compared(
+        measure=measure,
+        best=Fraction(sum(own), rules.whole),
+        heuristics=rules.scores,
+        heuristic_p=p_above(rules.values[rules.hardest]),
+        choices_only=None if without is None else Fraction(sum(without), rules.whole),
+        choices_only_p=None if without is None else p_above(without),
+    )
 
 
 def heuristics(

@@ -59,7 +59,7 @@ class Shuffle(NamedTuple):
             return cls(said, labels.gold, None, labels.strata, None, labels.codes)
         choices = labels.choices
         if any(each.unread for each in predictions):
-            choices = [1 + max(choices)] * len(choices)  # what is no choice is a label as well
+            choices = (1 + max(choices),) * len(choices)  # what is no choice is a label as well
         return cls(said, labels.gold, choices, labels.strata, labels.groups)
 
     def in_order(self, ids: Sequence[str]) -> Shuffle:

@@ -32,7 +32,6 @@ from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.parts import sound_parts, sound_results, sound_texts
 from pytest_maxrandom.suite.tasks import TaskSpec
-from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.tasks.load import absent_data, absent_file, load_task, members, set_aside
 
 if TYPE_CHECKING:
@@ -271,7 +270,7 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
         if claim.claim.spend:
             null = claim.with_t(claim.claim.tried(null.t)).null
         if claim.claim.permutation_p is not None and claim.claim.cannot_tell is None:
-            ways = min(each.arrangements for each in shuffled(claim.condition.prompt_set))
+            ways = min(each.arrangements for each in claim.condition.shuffled)
         if unmet := claim.claim.impossible(null, ways):
             yield Problem(
                 suite.path,

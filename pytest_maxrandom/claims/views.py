@@ -22,7 +22,7 @@ from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.sweeps.executor import jobs_of
-from pytest_maxrandom.sweeps.labels import label, shuffled
+from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import of_predictions, read_as
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import share_choices
@@ -48,7 +48,7 @@ def answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) 
     """Return the answers of a claim's sweep, by the labels of the reports."""
     return of_predictions(
         predictions,
-        label(planned.condition.prompt_set.validation),
+        planned.condition.labels,
         model=planned.model.name,
         shots=planned.condition.shots,
         whole=SCORERS[planned.suite.scoring].whole_answer,
@@ -65,7 +65,7 @@ def views_of_sweep(
     others : sequence of Answers
         Those of other models to the same prompts and examples.
     """
-    found = shuffled(planned.condition.prompt_set)
+    found = planned.condition.shuffled
     first, *further = [labels for labels in found if not labels.things]
     answers = answers_of(planned, sweep.predictions)
     view = view_of(planned, sweep, first, answers, others)
@@ -130,7 +130,8 @@ def result_of_sweep(
     )
     generated, notes = _generated(planned.suite, predictions, result.best)
     return replace(
-        result.noted(*notes, *_of_sweep_by_class(planned, views[0], result)),
+        result,
+        notes=(*result.notes, *notes, *_of_sweep_by_class(planned, views[0], result)),
         best_prompt=_described(sweep, ranking(views, metric), result.best),
         generated=generated,
         engine=sweep.engine,
@@ -174,7 +175,7 @@ def _by_class(
 
 def _of_sweep_by_class(planned: PlannedClaim, view: View, result: Result) -> Iterator[Remark]:
     if planned.suite.metric == "accuracy":
-        classes = label(planned.condition.prompt_set.validation).classes()
+        classes = planned.condition.labels.classes()
         yield from _by_class(result, view, classes, planned.null.t, "by_class")
 
 

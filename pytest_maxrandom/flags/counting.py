@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -123,7 +124,12 @@ def majority(judged: JudgedAnswers) -> ConstantAnswer[int] | None:
 def best_constant(judged: JudgedAnswers, gold: Sequence[frozenset[int]]) -> ConstantAnswer[int]:
     """Return the label that is right most often, wherever the best prompt was scored."""
     result, evaluated = judged.result, judged.answers.evaluated
-    return majority_answer(compress(gold, evaluated[result.best] if result else [True] * len(gold)))
+    return _constant(tuple(gold if result is None else compress(gold, evaluated[result.best])))
+
+
+@lru_cache(maxsize=16)  # asked for by several kinds, and of most claims of a task the same
+def _constant(gold: tuple[frozenset[int], ...]) -> ConstantAnswer[int]:
+    return majority_answer(gold)
 
 
 def name_of(judged: JudgedAnswers, label: int) -> str | None:

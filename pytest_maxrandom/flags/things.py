@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,14 +39,11 @@ def things_of(answers: Answers) -> Things | None:
     repeats a text, or `pytest_maxrandom.stats.compared.ordered` finds nothing that is compared.
     """
     offered = answers.offered
-    if offered is None or any(len(set(each)) < len(each) for each in offered):
+    if offered is None:
         return None
-    right = _right(answers, offered)
-    if right is None or not all(
-        own and own <= {*each} for own, each in zip(right, offered, strict=True)
-    ):
-        return None
-    if not any(ordered(right, offered)):
+    gold = answers.gold if answers.alphabetical is None else None
+    right = _compared(offered, answers.alphabetical, gold, answers.labels)
+    if right is None:
         return None
     number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
     said = None
@@ -67,19 +65,35 @@ def things_of(answers: Answers) -> Things | None:
     )
 
 
-def _right(answers: Answers, offered: Sequence[tuple[str, ...]]) -> list[set[str]] | None:
-    """Return the texts of right answers; None where they are not known."""
-    if answers.alphabetical is not None:
-        return [
-            {sorted(choices)[place] for place in places}
-            for choices, places in zip(offered, answers.alphabetical, strict=True)
-        ]
-    if answers.gold is None:
+@lru_cache(maxsize=16)  # a task's claims have the same examples
+def _compared(
+    offered: tuple[tuple[str, ...], ...],
+    alphabetical: tuple[frozenset[int], ...] | None,
+    gold: tuple[frozenset[int], ...] | None,
+    labels: tuple[str, ...],
+) -> list[set[str]] | None:
+    """Return the texts of right answers where examples compare things, else None; see `things_of`.
+
+    Parameters are as of `Answers`; where right answers are known by their alphabetical places,
+    these count.
+    """
+    if any(len(set(each)) < len(each) for each in offered):
         return None
-    return [
-        {choice_of(answers.labels, label, choices) or "" for label in own}
-        for choices, own in zip(offered, answers.gold, strict=True)
-    ]
+    if alphabetical is not None:
+        right = [
+            {sorted(choices)[place] for place in places}
+            for choices, places in zip(offered, alphabetical, strict=True)
+        ]
+    elif gold is not None:
+        right = [
+            {choice_of(labels, label, choices) or "" for label in own}
+            for choices, own in zip(offered, gold, strict=True)
+        ]
+    else:
+        return None
+    if not all(own and own <= {*each} for own, each in zip(right, offered, strict=True)):
+        return None
+    return right if any(ordered(right, offered)) else None
 
 
 def choice_of(labels: Sequence[str], label: int, choices: Sequence[str]) -> str | None:

@@ -22,6 +22,7 @@ from pytest_maxrandom.notation import duration
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable, Iterable, Mapping
 
+    from pytest_maxrandom.claims.counting import ClaimsOfRun
     from pytest_maxrandom.claims.planned import PlannedClaim
 
 _SAVE, _RESTORE, _DOWN, _ERASE = "\0337", "\0338", "\033D", "\033[K"
@@ -149,12 +150,12 @@ class Board:
         if self.is_seen:
             config.pluginmanager.register(self, "maxrandom_progress")
 
-    def tally(self, claim: PlannedClaim, run: Iterable[PlannedClaim]) -> Tally:
+    def tally(self, claim: PlannedClaim, run: ClaimsOfRun) -> Tally:
         """Return what counts the prompts of a claim's model."""
         model = claim.arm.name
         if model not in self._tallies:
             prompts: dict[Hashable, int] = {
-                one: len(one.condition.prompt_set.prompts) for one in run if one.arm.name == model
+                one: len(one.condition.prompt_set.prompts) for one in run.of_arm(model)
             }
             self._tallies[model] = Tally(model, prompts)
         return self._tallies[model]
@@ -302,15 +303,13 @@ class Progress:
     ----------
     claim : PlannedClaim
         Whose own prompts the first sweep runs.
-    run : iterable of PlannedClaim
+    run : ClaimsOfRun
         All that the session runs.
     """
 
     _further = count(-1, -1)
 
-    def __init__(
-        self, config: pytest.Config, claim: PlannedClaim, run: Iterable[PlannedClaim]
-    ) -> None:
+    def __init__(self, config: pytest.Config, claim: PlannedClaim, run: ClaimsOfRun) -> None:
         self.claim = claim
         self._board = board(config)
         self._tally = self._board.tally(claim, run)

@@ -123,7 +123,7 @@ class LedgerFiles:
         LedgerError
             If one cannot be read, or does not say which examples it is about.
         """
-        index, own = self._folder(folder), tuple(examples)
+        index, own = self._folder(folder), frozenset(examples)
         found: dict[str, LedgerFile] = {}
         names: frozenset[str] | None = None
         while names != (names := index.names()):  # again where some were united meanwhile
@@ -203,6 +203,8 @@ class _Folder:
         self._listed: frozenset[str] = frozenset()
         self._version: tuple[int, ...] | None = None
         self._whole: frozenset[str] | None = None
+        self._taken: dict[str, tuple[LedgerFile, int, int]] = {}
+        self._last: tuple[frozenset[str], frozenset[str]] | None = None
 
     @property
     def examples(self) -> Collection[str]:
@@ -240,12 +242,16 @@ class _Folder:
         if names is not self._whole and not self.sets.keys() <= names:
             self._whole = None
             kept = {name: examples for name, examples in self.sets.items() if name in names}
-            self.sets, self._names = {}, {}
+            self.sets, self._names, self._taken, self._last = {}, {}, {}, None
             for name, examples in kept.items():
                 self._add(name, examples)
 
     def take(self, name: str, file: LedgerFile) -> None:
         """Take what a file is about, as it was just read."""
+        seen = file, len(file.sets), len(file.questions)  # neither of which ever loses any
+        if self._taken.get(name) == seen and not file.joins:
+            return
+        self._taken[name] = seen
         examples = tuple(each for one in file.sets.values() for each in one)
         examples += named(examples, file.questions) if file.questions else ()
         examples += tuple(each for pairs in file.joins.values() for each in pairs.values())
@@ -253,8 +259,16 @@ class _Folder:
             self.keep(frozenset(self.sets.keys() - {name}))
             self._add(name, examples)
 
-    def near(self, examples: Iterable[str]) -> set[str]:
-        """Return the files that share an example with these, or with a file that is near."""
+    def near(self, examples: frozenset[str]) -> frozenset[str]:
+        """Return the files that share an example with these, or with a file that is near.
+
+        A claim asks several times, so the last answer is kept.
+        """
+        if self._last is None or self._last[0] != examples:
+            self._last = examples, frozenset(self._found(examples))
+        return self._last[1]
+
+    def _found(self, examples: Iterable[str]) -> set[str]:
         found: set[str] = set()
         waiting = [examples]
         while waiting:
@@ -266,7 +280,7 @@ class _Folder:
         return found
 
     def _add(self, name: str, examples: tuple[str, ...]) -> None:
-        self.sets[name] = examples
+        self.sets[name], self._last = examples, None
         for example in examples:
             names = self._names.get(example, ())
             if name not in names:

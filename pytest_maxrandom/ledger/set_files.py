@@ -6,7 +6,7 @@ import functools
 import os
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.ledger.folder import (
     common_name,
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Fingerprint
 
     Siblings = Callable[[str], Collection[str]]
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 _SHOWN = 12
 
@@ -123,18 +126,20 @@ class SetFiles:
         names = {*self._questions, *self._questions.values(), *self._reworded.values()}
         return self._opened.near(self._folder, names)
 
-    @property
-    def _sharing(self) -> list[LedgerFile]:
-        """The files of all sets that share an example with this one, be it a single one."""
+    def _sharing(self, told: Callable[[LedgerFile], Mapping[K, T]]) -> Iterator[tuple[K, T]]:
+        """Yield what the files tell of sets that share an example with this one, be it a single."""
         near = self._near
-        known = self._known(near)
-        own = named(self._examples, known)
-        others = (
-            file
-            for file in near
-            if any(overlap(own, named(theirs, known)) for theirs in file.sets.values())
-        )
-        return [*self._files, *others]
+        others = [file for file in near if told(file)]
+        if others:
+            known = self._known(near)
+            own = named(self._examples, known)
+            others = [
+                file
+                for file in others
+                if any(overlap(own, named(theirs, known)) for theirs in file.sets.values())
+            ]
+        for file in (*self._files, *others):
+            yield from told(file).items()
 
     @property
     def _all(self) -> list[LedgerFile]:
@@ -363,6 +368,8 @@ class SetFiles:
         for file in near:
             for digest in file.sets:
                 files.setdefault(digest, []).append(file)
+        if files.keys() <= {self._digest}:  # as of most sets, which never changed
+            return
         sets = {digest: found[0].sets[digest] for digest, found in files.items()}
         known = self._known(near)
         while bare := [

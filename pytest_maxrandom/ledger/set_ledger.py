@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
@@ -84,14 +86,8 @@ class SetLedger(SetFiles):
         self._run = run
         self._waiting: list[Row] = []
         self._served: list[Row] = []
-        questions = _questions(examples)
-        self._set: Row = {
-            "kind": "set",
-            "task": task,
-            "set": examples_digest(examples),
-            **_columns(questions),
-            "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
-        }
+        questions, columns = _described(tuple(examples))
+        self._set: Row = {"kind": "set", "task": task, **columns}
         super().__init__(folder, task, questions, siblings, files or LedgerFiles())
         self._numbers: dict[tuple[object, ...], Row] = {}
         self._joins: list[Row] = []
@@ -255,9 +251,8 @@ class SetLedger(SetFiles):
         those after the first look at the same prompts.
         """
         found: dict[str, Looked] = {}
-        for name, look in (
-            each for file in self._sharing for of in file.looks.values() for each in of.items()
-        ):
+        looks = (of.items() for _, of in self._sharing(lambda file: file.looks))
+        for name, look in chain.from_iterable(looks):
             found[name] = min(found.get(name, look), look, key=lambda one: one.when)
         own = found.pop(look_digest(subject, self._digest, prompts), None)
         run = self._run if own is None else own.run
@@ -310,9 +305,8 @@ class SetLedger(SetFiles):
     def searches(self) -> dict[str, dict[Try, Told]]:
         """What searches were told of any of these examples, whoever searched for which model."""
         found: dict[str, dict[Try, Told]] = {}
-        for file in self._sharing:
-            for name, tries in file.searches.items():
-                found.setdefault(name, {}).update(tries)
+        for name, tries in self._sharing(lambda file: file.searches):
+            found.setdefault(name, {}).update(tries)
         return found
 
     def opened(self, subject: Subject, prompt: str, examples: Sequence[Example]) -> int | None:
@@ -403,6 +397,17 @@ class SetLedger(SetFiles):
 def _questions(examples: Iterable[Example]) -> list[tuple[str, str]]:
     """Return the digests of examples, sorted, each with that of its question."""
     return sorted((example_digest(each), question_digest(each)) for each in examples)
+
+
+@lru_cache(maxsize=16)  # a task's claims have the same examples
+def _described(examples: tuple[Example, ...]) -> tuple[Sequence[tuple[str, str]], Row]:
+    """Return `_questions` of a set, and what its line says of it."""
+    questions = _questions(examples)
+    return questions, {
+        "set": set_digest(example for example, _ in questions),
+        **_columns(questions),
+        "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
+    }
 
 
 def _columns(questions: Sequence[tuple[str, str]]) -> Row:

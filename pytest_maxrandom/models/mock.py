@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from bisect import bisect
+from functools import lru_cache
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
@@ -47,13 +48,18 @@ class Mock(Backend):
 
     def identity(self, located: Located) -> Identity:
         """Digest the rule, and how rules are followed."""
-        rule = digest("mock", located.spec.model_dump_json(exclude={"label", "seconds"}))
-        return Identity(digest(_FOLLOWED, rule), _ARITHMETIC, rule)
+        return _identity(located.spec.model_dump_json(exclude={"label", "seconds"}))
 
     def load(self, located: Located, resources: Resources) -> MockModel:
         """Return the model."""
         assert isinstance(located.spec, MockSpec)
         return MockModel(located.spec)
+
+
+@lru_cache(maxsize=16)  # a claim asks several times
+def _identity(spec: str) -> Identity:
+    rule = digest("mock", spec)
+    return Identity(digest(_FOLLOWED, rule), _ARITHMETIC, rule)
 
 
 class MockModel(Model):

@@ -180,8 +180,10 @@ class ModelPool:
             If the model is nowhere, its files cannot be read, or it cannot be trained so.
         """
         identity = self.backends.identify(spec, base, training)
-        key = self.backends.locate(spec, base, training).key
-        return replace(identity, arithmetic=self._found.get(key, identity.arithmetic))
+        if not self._found:
+            return identity
+        found = self._found.get(self.backends.locate(spec, base, training).key)
+        return identity if found is None else replace(identity, arithmetic=found)
 
     def loaded_elsewhere(
         self,

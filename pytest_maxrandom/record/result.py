@@ -100,7 +100,7 @@ class Result:
 
     def noted(self, *notes: Remark) -> Result:
         """Return the result with further notes."""
-        return replace(self, notes=(*self.notes, *notes))
+        return replace(self, notes=(*self.notes, *notes)) if notes else self
 
     def record(self, heading: ClaimRecord) -> ClaimRecord:
         """Return the record of the claim; nothing else writes what was found into one.

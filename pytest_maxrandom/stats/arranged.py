@@ -32,15 +32,13 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.metrics import Statistic
 
     Order = NDArray[np.integer[Any]]
-    Scores = tuple[Floats, Callable[[Order], Floats]]
-    """The score of each prompt, shape (t,), and what takes arrangements, for each and each example
-    the row of its right labels, shape (arrangements, n), and returns the best score of each."""
+    Scores = tuple[Floats, Callable[[NDArray[Any]], Floats]]
+    """The score of each prompt, shape (t,), and what takes arrangements and returns the best score
+    of each: for each and each example the row of its right labels, shape (arrangements, n), or, of
+    accuracies, what `Marks.under` makes of that."""
 
 _CELLS = 2**21  # entries of one batch of arranged right answers: 8 MiB
 _MOST_AT_ONCE = 1024  # arrangements of one batch
-_FEW = 256  # arrangements whose right labels are looked up at once
-_CELLS_OF_FEW = 256  # examples x labels up to which that is faster
-_SHORT = 32  # prompts
 NEAR = 1e-12
 """Two scores closer than this are the same score, computed differently."""
 
@@ -107,7 +105,7 @@ class ArrangementTest:
     best_prompt: int
     """Row of the first prompt that reaches it."""
     maxima: Floats = field(compare=False, repr=False)
-    """The statistic of each arrangement drawn, ascending, shape (permutations,)."""
+    """The statistic of each arrangement drawn, shape (permutations,)."""
 
     def bound(self, level: float) -> float:
         """Return what the best score must exceed for a p-value of at most ``level``.
@@ -118,7 +116,8 @@ class ArrangementTest:
         exceedances = math.floor(level * (self.permutations + 1) * (1 + NEAR)) - 1
         if exceedances < 0:
             return math.inf
-        return float(self.maxima[max(0, self.permutations - 1 - exceedances)])
+        place = max(0, self.permutations - 1 - exceedances)
+        return float(np.partition(self.maxima, place)[place])
 
 
 def batch_of(cells: int) -> int:
@@ -133,14 +132,18 @@ def batches(draw: Callable[[int], Order], limit: int, cells: int) -> Iterator[Or
 
 
 def compared_with(
-    orders: Iterable[Order], scores: Scores, limit: int, stop_after: int | None, near: float = NEAR
+    orders: Iterable[NDArray[Any]],
+    scores: Scores,
+    limit: int,
+    stop_after: int | None,
+    near: float = NEAR,
 ) -> dict[str, Any]:
     """Compare the best score with that under arrangements, until enough have been seen.
 
     Parameters
     ----------
     orders
-        The arrangements, in batches.
+        The arrangements, in batches, as the scores take them.
     limit
         How many they are at most.
     stop_after
@@ -162,12 +165,13 @@ def compared_with(
     maxima: list[Floats] = []
     for order in orders:
         found = best_under(order)
-        reached = np.cumsum(found >= least)
-        stop = int(np.searchsorted(reached, enough - exceeded))
-        maxima.append(found[: stop + 1])
-        drawn += min(stop + 1, len(order))
-        exceeded += int(reached[min(stop, len(order) - 1)])
-        if exceeded >= enough:
+        reached = np.flatnonzero(found >= least)
+        if exceeded + len(reached) >= enough:
+            found = found[: 1 + int(reached[enough - exceeded - 1])]
+        maxima.append(found)
+        drawn += len(found)
+        exceeded = min(enough, exceeded + len(reached))
+        if exceeded == enough:
             break
     return {
         "p_value": exceeded / drawn if exceeded >= enough else (1 + exceeded) / (drawn + 1),
@@ -175,41 +179,74 @@ def compared_with(
         "exceedances": exceeded,
         "best": float(observed[best_prompt]),
         "best_prompt": best_prompt,
-        "maxima": np.sort(np.concatenate(maxima)),
+        "maxima": np.concatenate(maxima),
     }
 
 
-def scores_of_accuracy(chosen: NDArray[np.int64], right: NDArray[np.bool_]) -> Scores:
-    """Return the accuracies, and what tells the best one of each arrangement; all exact.
+class Marks(NamedTuple):
+    """What tells the right labels of examples."""
 
-    Arguments are as of `scores_by_labels`.
+    rows: NDArray[np.float32]
+    """1 where a label is right, else 0; shape (n, labels that tell it)."""
+    labels: NDArray[np.intp]
+    """Those labels."""
+    rest: int | None
+    """The label that is right where none of these is; None where there is no such one."""
+
+    def under(self, order: Order) -> NDArray[np.float32]:
+        """Return the marks of arrangements, shape (arrangements, all marks of one)."""
+        # As rows[order], at a tenth of its time.
+        return self.rows.take(order, axis=0).reshape(len(order), self.rows.size)
+
+
+def marks_of(right: NDArray[np.bool_]) -> Marks:
+    """Return the marks that tell which labels are right, a row for each example.
+
+    A label that is right nowhere needs none; and where each example has one right label, the last
+    of them is right where no other is.
+
+    Parameters
+    ----------
+    right
+        Which labels are right, shape (n, labels).
     """
-    answered = (chosen[:, :, None] == np.arange(right.shape[1])).reshape(len(chosen), -1)
-    answers, gold = answered.astype(np.float32), right.astype(np.float32)
-    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
-    alike = bool((sizes == sizes[0]).all())
+    labels = np.flatnonzero(right.any(axis=0))
+    single = bool((right.sum(axis=1) == 1).all())
+    told = labels[:-1] if single else labels
+    return Marks(right[:, told].astype(np.float32), told, int(labels[-1]) if single else None)
 
-    def best_of_few(order: Order) -> Floats:
-        # As gold[order], at a tenth of its time.
-        counted = gold.take(order, axis=0).reshape(len(order), -1) @ answers.T
-        if len(answers) < _SHORT:  # maxima of short rows take longer than to turn them
-            counted = np.ascontiguousarray(counted.T).T
+
+def scores_of_accuracy(chosen: NDArray[np.int64], marks: Marks) -> Scores:
+    """Return the accuracies, and what tells the best one of arrangements by their marks; all exact.
+
+    Parameters
+    ----------
+    chosen
+        As of `max_t_test`.
+    """
+    beside = np.zeros(len(chosen))
+    answered = (chosen[:, :, None] == marks.labels).astype(np.float32)
+    if marks.rest is not None:  # who answers so is right but where another label is
+        rest = chosen == marks.rest
+        beside = rest.sum(axis=1).astype(np.float64)
+        answered -= rest[:, :, None]
+    answers = np.ascontiguousarray(answered.reshape(len(chosen), marks.rows.size).T)
+    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
+
+    def counts(rows: NDArray[np.float32]) -> Floats:
+        # Maxima of short rows take longer than to turn them.
+        turned = np.ascontiguousarray((rows @ answers).T)
+        return np.asarray(np.add(turned, beside[:, None], dtype=np.float64))
+
+    def best(rows: NDArray[np.float32]) -> Floats:
         # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
-        if alike:
-            most: Floats = counted.max(axis=1).astype(np.float64) / sizes[0]
+        if (sizes == sizes[0]).all():
+            most: Floats = counts(rows).max(axis=0) / sizes[0]
             return most
-        accuracies: Floats = (counted.astype(np.float64) / sizes).max(axis=1)
+        accuracies: Floats = (counts(rows) / sizes[:, None]).max(axis=0)
         return accuracies
 
-    def best(order: Order) -> Floats:
-        if gold.size > _CELLS_OF_FEW:
-            return best_of_few(order)
-        # So few at a time that no fresh memory is asked for.
-        parts = np.split(order, range(_FEW, len(order), _FEW))
-        return np.concatenate([best_of_few(part) for part in parts])
-
-    correct = np.rint(answers @ gold.ravel()).astype(np.int64)
-    return correct / sizes, best
+    return counts(marks.rows.reshape(1, -1))[:, 0] / sizes, best
 
 
 def scores_by_labels(

@@ -30,12 +30,19 @@ def right_labels(gold: Gold) -> list[frozenset[int]]:
     """
     rights = []
     for place, given in enumerate(gold):
+        if type(given) is frozenset and given and all(_is_label(each) for each in given):
+            rights.append(given)  # as most are
+            continue
         right = given if isinstance(given, Iterable) else [given]
         name = f"gold of example {place}"
         rights.append(frozenset(whole_number(name, label, 0) for label in right))
         if not rights[-1]:
             raise ValueError(f"{name} names no right choice")
     return rights
+
+
+def _is_label(label: object) -> bool:
+    return type(label) is int and label >= 0
 
 
 def membership(rights: Sequence[frozenset[int]], labels: int) -> NDArray[np.bool_]:

@@ -19,16 +19,18 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from pytest_maxrandom.stats.arranged import (
     NEAR,
     ArrangementTest,
+    Marks,
     batch_of,
     checked,
     compared_with,
+    marks_of,
     scores_by_labels,
     scores_of_accuracy,
 )
@@ -50,6 +52,8 @@ STOP_AFTER = 1_000
 """Exceedances after which a permutation test is decided: p is then known to 3 %."""
 
 _KEPT = 2**22  # entries of permutations that are kept for the next test: 8 MiB
+_KEPT_MARKS = 2**20  # right answers in them that are kept: 4 MiB
+_WIDTH = np.dtype(np.int64).itemsize
 _FEWEST = 9_999
 MOST = 1_999_999
 """Permutations of one prompt at most."""
@@ -138,18 +142,19 @@ def max_t_test(
     chosen, _, right, apart = checked(predictions, gold, choices, strata, groups=groups)
     n = chosen.shape[1]
     limit = whole_number("permutations", permutations, 1)
-    blocks = _blocks(apart, groups)
     exact = statistic is ACCURACY
-    scores = (
-        scores_of_accuracy(chosen, right)
-        if exact
-        else scores_by_labels(statistic, chosen, right, apart)
-    )
-    cells = max(n, len(chosen)) * right.shape[1]
-    orders = _orders(blocks, n, batch_of(cells), limit, seed)
+    batch = batch_of(max(n, len(chosen)) * right.shape[1])
+    kinds = _kinds(apart.tobytes(), None if groups is None else tuple(groups))
+    drawn = _Draws(kinds, n, batch, limit, seed)
+    orders: Iterator[NDArray[Any]]
+    if exact:
+        marks = marks_of(right)
+        orders, scores = drawn.marked(marks), scores_of_accuracy(chosen, marks)
+    else:
+        orders, scores = drawn.orders(), scores_by_labels(statistic, chosen, right, apart)
     return PermutationTest(
         **compared_with(orders, scores, limit, stop_after, 0.0 if exact else NEAR),
-        fixed=sum(members.size for members in blocks if len(members) == 1),
+        fixed=sum(size for size, rows in kinds if len(rows) == size * _WIDTH),
     )
 
 
@@ -204,6 +209,7 @@ def max_t_of_all(
 
 
 Test = TypeVar("Test", bound=ArrangementTest)
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def of_all(
@@ -230,13 +236,13 @@ def _bound_of_all(
     test: ArrangementTest, alone: ArrangementTest, others: int, level: float
 ) -> float:
     """Return what the best score must exceed where the others count as often as one alone."""
-    scores = np.unique(np.concatenate([test.maxima, alone.maxima]))
+    maxima = np.sort(test.maxima), np.sort(alone.maxima)
+    scores = np.unique(np.concatenate(maxima))
 
     def p_above(score: float) -> float:
         hand, one = (
-            (1 + len(each.maxima) - int(np.searchsorted(each.maxima, score, side="right")))
-            / (each.permutations + 1)
-            for each in (test, alone)
+            (1 + len(each) - int(np.searchsorted(each, score, side="right"))) / (len(each) + 1)
+            for each in maxima
         )
         return hand + others * one
 
@@ -244,55 +250,85 @@ def _bound_of_all(
     return float(scores[place]) if place < len(scores) else math.inf
 
 
-def _orders(
-    blocks: Sequence[NDArray[np.int64]], n: int, batch: int, limit: int, seed: int
-) -> Iterator[Order]:
-    """Yield permutations of the examples in batches, shape (batch, n) each.
+_Kind: TypeAlias = tuple[int, bytes]
+"""Of rows of examples that are exchanged with each other: how many a row has, and the rows."""
+
+
+@lru_cache(maxsize=16)  # a task's claims exchange the same
+def _kinds(strata: bytes, groups: tuple[Hashable, ...] | None) -> tuple[_Kind, ...]:
+    blocks = _blocks(np.frombuffer(strata, dtype=np.int64), groups)
+    return tuple((each.shape[1], each.tobytes()) for each in blocks)
+
+
+class _Draws(NamedTuple):
+    """Permutations of n examples.
 
     They depend on nothing that was answered, so the claims of a task, and tasks of one shape, share
     them: to draw them takes longer than to look who reaches what.
     """
-    kinds = tuple((each.shape[1], each.tobytes()) for each in blocks)
-    draw = _kept if n * limit <= _KEPT else _drawn
-    return iter(draw(kinds, n, batch, limit, seed))
+
+    kinds: tuple[_Kind, ...]
+    n: int
+    batch: int
+    """How many are drawn at a time."""
+    limit: int
+    seed: int
+
+    def orders(self) -> Iterator[Order]:
+        """Yield them in batches, shape (batch, n) each."""
+        return iter(_kept(self) if self.n * self.limit <= _KEPT else self.draw())
+
+    def marked(self, marks: Marks) -> Iterator[NDArray[np.float32]]:
+        """Yield what `Marks.under` makes of each batch: the claims of a task share that as well."""
+        if marks.rows.size * self.limit <= _KEPT_MARKS:
+            return iter(_kept_marks(self, marks.rows.shape[1], marks.rows.tobytes()))
+        return map(marks.under, self.orders())
+
+    def draw(self) -> Iterator[Order]:
+        """Draw them."""
+        generator = np.random.default_rng(self.seed)
+        blocks = [
+            np.frombuffer(each, dtype=np.int64).reshape(-1, size) for size, each in self.kinds
+        ]
+        for start in range(0, self.limit, self.batch):
+            many = min(self.batch, self.limit - start)
+            order = np.empty((many, self.n), dtype=np.int64)
+            for members in blocks:  # whose rows are exchanged
+                rows = np.tile(np.arange(len(members)), (many, 1))
+                moved = members[generator.permuted(rows, axis=1)]
+                order[:, members.ravel()] = moved.reshape(many, -1)
+            yield order
 
 
-def _drawn(
-    kinds: tuple[tuple[int, bytes], ...], n: int, batch: int, limit: int, seed: int
-) -> Iterator[Order]:
-    generator = np.random.default_rng(seed)
-    blocks = [np.frombuffer(each, dtype=np.int64).reshape(-1, size) for size, each in kinds]
-    for start in range(0, limit, batch):
-        many = min(batch, limit - start)
-        order = np.empty((many, n), dtype=np.int64)
-        for members in blocks:  # whose rows are exchanged
-            rows = np.tile(np.arange(len(members)), (many, 1))
-            order[:, members.ravel()] = members[generator.permuted(rows, axis=1)].reshape(many, -1)
-        yield order
+class _Kept(Generic[Scalar]):
+    """Batches that are made as far as a test needs them, and kept for the next one."""
 
-
-class _Kept:
-    """Permutations that are drawn as far as a test needs them, and kept for the next one."""
-
-    def __init__(self, draws: Iterator[Order], n: int) -> None:
-        self._draws, self._type = draws, np.min_scalar_type(n)
-        self._known: list[Order] = []
+    def __init__(self, batches: Iterator[NDArray[Scalar]]) -> None:
+        self._batches = batches
+        self._known: list[NDArray[Scalar]] = []
         self._lock = threading.Lock()
 
-    def __iter__(self) -> Iterator[Order]:
+    def __iter__(self) -> Iterator[NDArray[Scalar]]:
         for place in count():
             with self._lock:
                 if place == len(self._known):
-                    order = next(self._draws, None)
-                    if order is None:
+                    batch = next(self._batches, None)
+                    if batch is None:
                         return
-                    self._known.append(order.astype(self._type))
+                    self._known.append(batch)
             yield self._known[place]
 
 
 @lru_cache(maxsize=2)
-def _kept(kinds: tuple[tuple[int, bytes], ...], n: int, batch: int, limit: int, seed: int) -> _Kept:
-    return _Kept(_drawn(kinds, n, batch, limit, seed), n)
+def _kept(draws: _Draws) -> _Kept[np.integer[Any]]:
+    smallest = np.min_scalar_type(draws.n)
+    return _Kept(order.astype(smallest) for order in draws.draw())
+
+
+@lru_cache(maxsize=4)
+def _kept_marks(draws: _Draws, columns: int, rows: bytes) -> _Kept[np.float32]:
+    marks = np.frombuffer(rows, np.float32).reshape(draws.n, columns)
+    return _Kept(map(Marks(marks, np.arange(columns), None).under, draws.orders()))
 
 
 def _blocks(

@@ -94,7 +94,8 @@ def out_of_bag(
     values = [
         _of_winners(choose(weights), _rates((weights == 0).astype(np.float32), right, scored))
         for start in range(0, len(drawn), batch)
-        for weights in [drawn[start : start + batch][:, groups]]
+        for part in [drawn[start : start + batch]]
+        for weights in [part if clusters is None else part[:, groups]]
     ]
     estimates = np.concatenate(values)
     known = estimates[~np.isnan(estimates)]

@@ -294,7 +294,6 @@ def _marked(data: _Data) -> Iterator[Finding]:
         shots=0,
         prompts=("",),
         identities=("",),
-        examples=tuple(example.id for example in data.examples),
         correct=np.zeros((1, n), dtype=np.bool_),
         evaluated=np.ones((1, n), dtype=np.bool_),
         **data.texts,

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pytest_maxrandom.answers import RECURRING
+import numpy as np
+
 from pytest_maxrandom.stats.compared import ordered, settled
 from pytest_maxrandom.stats.exchanges import Exchange
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
+from pytest_maxrandom.sweeps.recurring import recurring
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
@@ -25,6 +30,17 @@ T = TypeVar("T")
 
 _MANY = 20
 """Examples from which on the label that is most often right is hardly so by accident."""
+
+
+class Named(NamedTuple):
+    """What labels are called."""
+
+    names: tuple[str, ...]
+    numbers: NDArray[np.int64]
+    """By example and label the place of its name, shape (n, most choices + 2). The last two columns
+    are of answers in which no choice could be read, and of what was not evaluated."""
+    gold: tuple[frozenset[int], ...]
+    """Per example the right ones."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +64,69 @@ class Labels:
     things: bool = False
     """Whether labels are numbers of things that examples compare, the same wherever one recurs."""
 
-    @property
-    def choices(self) -> list[int]:
+    @cached_property
+    def choices(self) -> tuple[int, ...]:
         """Number of choices of each example, shape (n,)."""
-        return [len(codes) for codes in self.codes]
+        return tuple(map(len, self.codes))
 
-    @property
-    def gold(self) -> list[set[int]]:
+    @cached_property
+    def gold(self) -> tuple[frozenset[int], ...]:
         """Labels of the right choices of each example, shape (n,)."""
-        return [
-            {codes[index] for index in example.right}
+        return tuple(
+            frozenset(codes[index] for index in example.right)
             for example, codes in zip(self.examples, self.codes, strict=True)
-        ]
+        )
+
+    @cached_property
+    def table(self) -> NDArray[np.int64]:
+        """The same as `codes`, shape (n, most choices + 1).
+
+        The last column is one beyond all labels: of answers in which no choice could be read.
+        """
+        most, beyond = max(self.choices), 1 + max(map(max, self.codes))
+        rows = [[*codes, *[beyond] * (most + 1 - len(codes))] for codes in self.codes]
+        return np.array(rows, dtype=np.int64)
+
+    @cached_property
+    def named(self) -> Named | None:
+        """What labels are called where that is not the same as what they are; None where it is."""
+        if self.shared:
+            return self._by_name()
+        return self._by_usual() if any(stratum < 0 for stratum in self.strata) else None
+
+    def _by_name(self) -> Named:
+        """Give shared texts the same numbers, also where some examples have fewer of them."""
+        names = tuple(sorted({text for example in self.examples for text in example.choices}))
+        places = {name: place for place, name in enumerate(names)}
+        number = self._numbers(len(names))
+        gold = []
+        for row, (example, codes) in enumerate(zip(self.examples, self.codes, strict=True)):
+            for code, text in zip(codes, example.choices, strict=True):
+                number[row, code] = places[text]
+            gold.append(frozenset(places[example.choices[index]] for index in example.right))
+        return Named(names, number, tuple(gold))
+
+    def _by_usual(self) -> Named:
+        """Give the text that is most often right among the same choices number 0 everywhere."""
+        others = (f"choice {place}" for place in range(1, max(self.choices) + 1))
+        names = ("the usual right answer among texts that recur", *others)
+        table = self._numbers(len(names))
+        table[:, : len(names) - 1] = range(1, len(names))
+        for row, usual in zip(table, self.usual, strict=True):
+            if usual is not None:
+                row[usual] = 0
+        rows = zip(table, self.gold, strict=True)
+        return Named(names, table, tuple(frozenset(row[[*own]].tolist()) for row, own in rows))
+
+    def _numbers(self, beyond: int) -> NDArray[np.int64]:
+        """Return room for what each label is called instead, by example and label.
+
+        An answer in which nothing was chosen is called `beyond`, and the last column, at
+        NOT_EVALUATED from behind, stays what it is.
+        """
+        table = np.full((len(self.examples), max(self.choices) + 2), NOT_EVALUATED)
+        table[:, -2] = beyond
+        return table
 
     def meaningful(self, prompts: Sequence[Prompt]) -> bool:
         """Tell whether a model could give the same answer everywhere.
@@ -73,15 +140,15 @@ class Labels:
             or any(prompt.format.layout.append_choices for prompt in prompts)
         )
 
-    @property
-    def groups(self) -> list[str] | None:
+    @cached_property
+    def groups(self) -> tuple[str, ...] | None:
         """The cluster of each example, or its id where it has none; None where none has one."""
         if all(example.cluster is None for example in self.examples):
             return None
-        return [
+        return tuple(
             f"id {each.id}" if each.cluster is None else f"cluster {each.cluster}"
             for each in self.examples
-        ]
+        )
 
     @property
     def exchange(self) -> Exchange:
@@ -94,7 +161,7 @@ class Labels:
         """In how many ways right answers can be shuffled."""
         return self.exchange.arrangements
 
-    @property
+    @cached_property
     def usual(self) -> tuple[int | None, ...]:
         """Per example the label that is most often right where the same texts recur.
 
@@ -181,55 +248,6 @@ def label_by_text(examples: Sequence[Example]) -> Labels | None:
     pairs = zip(examples, found.texts, strict=True)
     codes = tuple(_by_text(example, texts) for example, texts in pairs)
     return Labels(tuple(examples), codes, shared=False, strata=found.strata)
-
-
-class Recurring(NamedTuple):
-    """Which texts of lists of choices recur.
-
-    Attributes
-    ----------
-    texts : tuple of tuple of str
-        Per list those that do, the commonest first.
-    strata : tuple of int
-        Per list a number below 0, the same where these are the same; else how many choices it has.
-    """
-
-    texts: tuple[tuple[str, ...], ...]
-    strata: tuple[int, ...]
-
-
-def recurring(lists: Sequence[Sequence[str]]) -> Recurring | None:
-    """Find the texts that enough lists of choices share; None where there are none.
-
-    Where too few lists share all of theirs, the rarest of them counts as a choice of its own.
-    """
-    times = Counter(text for choices in lists for text in set(choices))
-    found = [
-        sorted(
-            (text for text in set(choices) if times[text] >= RECURRING),
-            key=lambda text: (-times[text], text),
-        )
-        for choices in lists
-    ]
-    kinds = _kinds(lists, found)
-    while few := {kind for kind, many in Counter(kinds).items() if kind[0] and many < RECURRING}:
-        for texts, kind in zip(found, kinds, strict=True):
-            if kind in few:
-                texts.pop()
-        kinds = _kinds(lists, found)
-    number = {kind: -1 - place for place, kind in enumerate(dict.fromkeys(kinds)) if kind[0]}
-    if not number:
-        return None
-    strata = tuple(number.get(kind, kind[1]) for kind in kinds)
-    return Recurring(tuple(map(tuple, found)), strata)
-
-
-def _kinds(
-    lists: Sequence[Sequence[str]], found: Sequence[Sequence[str]]
-) -> list[tuple[tuple[str, ...], int]]:
-    return [
-        (tuple(sorted(texts)), len(choices)) for choices, texts in zip(lists, found, strict=True)
-    ]
 
 
 def label_by_cluster(examples: Sequence[Example]) -> Labels | None:

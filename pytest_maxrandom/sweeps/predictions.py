@@ -17,6 +17,7 @@ from pytest_maxrandom.sweeps.scorers import SCORERS, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -96,7 +97,8 @@ def predict(
     read = [
         scorer.answer(prompt, example, own) for example, own in zip(examples, answers, strict=True)
     ]
-    scored = list(map(joined, answers))
+    scored = [*map(joined, answers)]
+    generated = [one for own in answers for one in own if one.text is not None]
     return PromptPredictions(
         prompt=prompt,
         examples=tuple(examples),
@@ -105,10 +107,8 @@ def predict(
         chosen=tuple(one.chosen for one in read),
         ties=sum(one.tied for one in read),
         margins=tuple(one.margin for one in read),
-        texts=tuple(one.text for own in answers for one in own if one.text is not None),
-        finishes=tuple(
-            one.finish or "stop" for own in answers for one in own if one.text is not None
-        ),
+        texts=tuple(one.text or "" for one in generated),
+        finishes=tuple(one.finish or "stop" for one in generated),
     )
 
 
@@ -118,21 +118,20 @@ def labelled(predictions: Iterable[PromptPredictions], labels: Labels) -> NDArra
     One beyond all labels where no choice could be read, and NOT_EVALUATED where a prompt was not
     scored on an example: its own demonstrations.
     """
-    beyond = 1 + max(map(max, labels.codes))
     rows = []
     for prompt, places in _placed(predictions, labels):
-        row = [NOT_EVALUATED] * len(labels.examples)
-        for place, choice in zip(places, prompt.chosen, strict=True):
-            row[place] = beyond if choice is None else labels.codes[place][choice]
+        row = np.full(len(labels.examples), NOT_EVALUATED)
+        chosen = [-1 if choice is None else choice for choice in prompt.chosen]
+        row[places] = labels.table[places, chosen]
         rows.append(row)
     return np.array(rows, dtype=np.int64)
 
 
 def _placed(
     predictions: Iterable[PromptPredictions], labels: Labels
-) -> Iterator[tuple[PromptPredictions, Sequence[int]]]:
+) -> Iterator[tuple[PromptPredictions, list[int]]]:
     """Yield each prompt with the places, among all examples, of those that it was scored on."""
-    everywhere = range(len(labels.examples))
+    everywhere = [*range(len(labels.examples))]
     places: dict[tuple[str, tuple[int, ...] | None], int] = {}
     for prompt in predictions:
         if prompt.examples == labels.examples:  # as most are, whose examples are the same objects
@@ -167,13 +166,11 @@ def of_predictions(
         shots=shots,
         prompts=tuple(prompt.digest[:8] for prompt in prompts),
         identities=tuple(prompt.digest for prompt in prompts),
-        examples=tuple(example.id for example in examples),
         demonstration_ids=tuple(
             tuple(example.id for example in prompt.demonstrations) for prompt in prompts
         ),
         correct=hits(read["answers"], read["gold"], np.arange(len(examples))),
         evaluated=read["answers"] != NOT_EVALUATED,
-        chances=tuple(example.chance for example in examples),
         choices=tuple(labels.choices),
         log_likelihoods=None if predictions[0].texts else _log_likelihoods(labels, predictions),
         labelled=_labelled(labels, predictions, read["labels"]) if whole else None,
@@ -200,21 +197,21 @@ class _Reading(TypedDict):
 
 
 def _read(predictions: Sequence[PromptPredictions], labels: Labels) -> _Reading:
-    coded = labelled(predictions, labels)
-    names = common_words((each.prompt.format for each in predictions), labels) or ()
-    gold = labels.gold
-    if labels.shared:
-        names, coded, gold = _by_name(labels, coded)
-    elif any(stratum < 0 for stratum in labels.strata):
-        names, coded, gold = _by_usual(labels, coded)
+    coded, gold, named = labelled(predictions, labels), labels.gold, labels.named
+    if named is None:
+        names = common_words((each.prompt.format for each in predictions), labels) or ()
+    else:
+        names, coded, gold = named.names, named.numbers[np.arange(len(gold)), coded], named.gold
     if names and any(each.unread for each in predictions):
         names = (*names, NO_CHOICE)
-    return _Reading(answers=coded, gold=tuple(map(frozenset, gold)), labels=names)
+    return _Reading(answers=coded, gold=gold, labels=names)
 
 
 class Texts(TypedDict):
-    """What `Answers` hold of the texts of examples."""
+    """What `Answers` hold of examples whatever was answered."""
 
+    examples: tuple[str, ...]
+    chances: tuple[Fraction, ...]
     inputs: tuple[str, ...]
     copies: tuple[int, ...]
     alphabetical: tuple[frozenset[int], ...]
@@ -231,6 +228,8 @@ def texts_of(examples: Sequence[Example]) -> Texts:
 def _texts_of(examples: tuple[Example, ...]) -> Texts:
     clusters = tuple(example.cluster for example in examples)
     return Texts(
+        examples=tuple(example.id for example in examples),
+        chances=tuple(example.chance for example in examples),
         inputs=tuple(example.text for example in examples),
         copies=_copies(examples),
         alphabetical=tuple(map(_alphabetical, examples)),
@@ -247,58 +246,21 @@ def _unread(predictions: Sequence[PromptPredictions], labels: Labels) -> NDArray
         return None
     found = np.zeros((len(predictions), len(labels.examples)), dtype=np.int64)
     for row, (prompt, places) in zip(found, _placed(predictions, labels), strict=True):
-        row[[*places]] = prompt.unread_why
+        row[places] = prompt.unread_why
     return found
-
-
-def _by_name(
-    labels: Labels, answers: NDArray[np.int64]
-) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
-    """Give shared texts the same numbers, also where some examples have fewer of them."""
-    names = tuple(sorted({text for example in labels.examples for text in example.choices}))
-    places = {name: place for place, name in enumerate(names)}
-    number = _table(labels, len(names))
-    gold = []
-    for row, (example, codes) in enumerate(zip(labels.examples, labels.codes, strict=True)):
-        for code, text in zip(codes, example.choices, strict=True):
-            number[row, code] = places[text]
-        gold.append({places[example.choices[index]] for index in example.right})
-    return names, number[np.arange(len(number)), answers], gold
-
-
-def _table(labels: Labels, beyond: int) -> NDArray[np.int64]:
-    """Return room for what each label is called instead, by example and label.
-
-    An answer in which nothing was chosen is called `beyond`, and the last column, at NOT_EVALUATED
-    from behind, stays what it is.
-    """
-    table = np.full((len(labels.examples), max(labels.choices) + 2), NOT_EVALUATED)
-    table[:, -2] = beyond
-    return table
-
-
-def _by_usual(
-    labels: Labels, answers: NDArray[np.int64]
-) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
-    """Give the text that is most often right among the same choices number 0 everywhere."""
-    others = (f"choice {place}" for place in range(1, max(labels.choices) + 1))
-    names = ("the usual right answer among texts that recur", *others)
-    table = _table(labels, len(names))
-    table[:, : len(names) - 1] = range(1, len(names))
-    for row, usual in zip(table, labels.usual, strict=True):
-        if usual is not None:
-            row[usual] = 0
-    gold = [set(row[[*right]].tolist()) for row, right in zip(table, labels.gold, strict=True)]
-    return names, table[np.arange(len(table)), answers], gold
 
 
 def _log_likelihoods(
     labels: Labels, predictions: Sequence[PromptPredictions]
 ) -> NDArray[np.float64]:
     """Return the scores by choice; those of repeated texts are left out, as they must tie."""
-    most = max(labels.choices)
-    rows = []
+    most, everywhere = max(labels.choices), [*range(len(labels.examples))]
+    alike = min(labels.choices) == most
+    rows: list[Sequence[tuple[float, ...]]] = []
     for prompt, places in _placed(predictions, labels):
+        if alike and places == everywhere:
+            rows.append(prompt.log_likelihoods)
+            continue
         row = [(math.nan,) * most] * len(labels.examples)
         for place, scores in zip(places, prompt.log_likelihoods, strict=True):
             row[place] = (*scores, *(math.nan,) * (most - len(scores)))

@@ -212,11 +212,14 @@ def _rows(
     connection: sqlite3.Connection, table: str, column: str, value: str, since: int = 0
 ) -> list[tuple[Any, ...]]:
     """Return the rows with a value in a column, their numbers first and their checksums last."""
-    known = "SELECT name FROM sqlite_master WHERE name = ?"
-    if connection.execute(known, (table,)).fetchone() is None:  # nobody has written there
-        return []
     query = f"SELECT rowid, * FROM {table} WHERE {column} = ? AND rowid > ?"
-    return connection.execute(query, (value, since)).fetchall()
+    try:
+        return connection.execute(query, (value, since)).fetchall()
+    except sqlite3.OperationalError:
+        known = "SELECT name FROM sqlite_master WHERE name = ?"
+        if connection.execute(known, (table,)).fetchone() is not None:
+            raise
+        return []  # nobody has written there
 
 
 def _insert(connection: sqlite3.Connection, made: str, table: str, row: tuple[Any, ...]) -> None:

@@ -126,16 +126,15 @@ class Cloze:
     def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
         """Return the choice with the highest score."""
         (values, tokens), texts = joined(answers), prompt.format.answers(example)
-        if any(map(math.isnan, values)):
-            text = next(
-                text for value, text in zip(values, texts, strict=True) if math.isnan(value)
-            )
-            raise ScoreError(f"the log-likelihood of the answer {text!r} is not a number (NaN)")
         scores = [self.score(*each) for each in zip(values, tokens, texts, strict=True)]
-        top = max(scores)
-        if scores.count(top) == 1:
-            second = sorted(scores)[-2]
-            return Reading(scores.index(top), margin=top - second)
+        *_, second, top = sorted(scores)
+        if math.isnan(sum(scores)):  # of an infinite score as well
+            for value, text in zip(values, texts, strict=True):
+                if math.isnan(value):
+                    told = f"the log-likelihood of the answer {text!r} is not a number (NaN)"
+                    raise ScoreError(told)
+        if second < top:
+            return Reading(scores.index(top), False, top - second)
         equal = [index for index, score in enumerate(scores) if score == top]
         return Reading(_lot(equal, prompt, example), tied=True)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.answers import RECURRING
-from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
+from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
 from pytest_maxrandom.flags.texts import CLUSTERS, FOLLOW, SHARED, WORTH, shared_text
 from pytest_maxrandom.stats.clusters import design_effect, follows
 from pytest_maxrandom.stats.compared import comparisons
@@ -16,19 +17,27 @@ from pytest_maxrandom.stats.compared import comparisons
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pytest_maxrandom.answers import Answers
-
 
 def _check(judged: JudgedAnswers) -> Found:
     """Find them by their texts, else by their choices, so that they are told once."""
-    found = shared_text(judged.answers)
+    tried = judged.answers
+    found = shared_text(tried)
     if found is not None and found.followed:
         yield Flag("clustered_answers", {"case": "text", **found.parameters})
-    else:
-        yield from _by_choices(judged.answers)
+    elif tried.offered is not None and tried.alphabetical is not None:
+        known = tried.examples, tried.offered, tried.alphabetical, tried.copies, tried.clusters
+        if by_choices := _by_choices(*known):
+            yield Flag("clustered_answers", {"case": "choices", **by_choices})
 
 
-def _by_choices(tried: Answers) -> Found:
+@lru_cache(maxsize=16)  # a task's claims have the same examples
+def _by_choices(
+    examples: tuple[str, ...],
+    offered: tuple[tuple[str, ...], ...],
+    alphabetical: tuple[frozenset[int], ...],
+    copies: tuple[int, ...] | None,
+    clusters: tuple[str | None, ...] | None,
+) -> Parameters | None:
     """Find sets of choices that recur with the same right answer, and no stated cluster.
 
     Who prefers some choices to others, whatever is asked, answers each set alike, so guessers vary
@@ -36,25 +45,23 @@ def _by_choices(tried: Answers) -> Found:
     right answers are compared by their alphabetical places: where the set does not matter, they
     follow it no more than if they were shuffled.
     """
-    if tried.offered is None or tried.alphabetical is None:
-        return
-    kept = [*dict.fromkeys(tried.copies or range(len(tried.offered)))]
-    sets = [tuple(sorted(tried.offered[place])) for place in kept]
-    stated = tried.clusters or (None,) * len(tried.offered)
+    kept = [*dict.fromkeys(copies or range(len(offered)))]
+    sets = [tuple(sorted(offered[place])) for place in kept]
+    stated = clusters or (None,) * len(offered)
     groups = _unstated(sets, [stated[place] for place in kept])
     # What compares things has the same right answer in every order of them (`compared_things`).
     groups = [
         place if things else group
         for place, (group, things) in enumerate(zip(groups, comparisons(sets), strict=True))
     ]
-    gold = [tried.alphabetical[place] for place in kept]
+    gold = [alphabetical[place] for place in kept]
     n, sizes = len(kept), np.array([*map(len, sets)])
     # Among another number of choices, places mean something else.
     members = [np.flatnonzero(sizes == size).tolist() for size in np.unique(sizes)]
     parts = [([gold[at] for at in each], [groups[at] for at in each]) for each in members]
     effect = sum(len(part[0]) * design_effect(*part) for part in parts) / n
     if n >= WORTH * n * effect or not _follow(parts):
-        return
+        return None
     first, second = next(
         (one, other)
         for other, choices in enumerate(groups)
@@ -62,14 +69,12 @@ def _by_choices(tried: Answers) -> Found:
         if groups[one] == choices and gold[one] == gold[other]
     )
     many = sum(times for times in Counter(groups).values() if times > 1)
-    parameters = {
-        "case": "choices",
+    return {
         "examples": many,
         "n": n,
-        "alike": [tried.examples[kept[place]] for place in (first, second)],
+        "alike": [examples[kept[place]] for place in (first, second)],
         "worth": n / effect,
     }
-    yield Flag("clustered_answers", parameters)
 
 
 def _follow(parts: Sequence[tuple[list[frozenset[int]], Sequence[Hashable]]]) -> bool:

@@ -94,7 +94,13 @@ def _repeating(tried: Answers) -> Iterator[_Repeating]:
     n = len(tried.examples)
     own = np.arange(n)
     different = own == (own if tried.copies is None else np.array(tried.copies))
-    for row, scores in enumerate(tried.log_likelihoods):
+    # Rows that are the same begin alike, which numbers hardly do by accident.
+    first = tried.log_likelihoods[:, :, 0]
+    ordered = np.sort(first, axis=1)
+    may_repeat = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    may_repeat |= (np.isnan(first) & tried.evaluated).any(axis=1)
+    for row in np.flatnonzero(may_repeat).tolist():
+        scores = tried.log_likelihoods[row]
         there = ~np.isnan(scores).all(axis=1)
         scored = np.flatnonzero(tried.evaluated[row] & different & there)
         if len(scored) >= _FEWEST:
@@ -173,11 +179,16 @@ def _are_hard(rows: NDArray[np.float64]) -> bool:
 
     With as many choices they are then the same numbers in different orders.
     """
-    choices = np.unique((~np.isnan(rows)).sum(axis=1))
-    ordered, as_they_stand = (
-        int(row_codes(each).max(initial=-1)) + 1 for each in (np.sort(rows, axis=1), rows)
-    )
-    return ordered == len(choices) < as_they_stand
+    choices = len(np.unique((~np.isnan(rows)).sum(axis=1)))
+    ordered = np.sort(rows, axis=1)
+    # Rows whose least numbers differ are different: that tells most scores at once.
+    if len(np.unique(ordered[:, 0])) > choices:
+        return False
+    return _different(ordered) == choices < _different(rows)
+
+
+def _different(rows: NDArray[np.float64]) -> int:
+    return int(row_codes(rows).max(initial=-1)) + 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
+from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from pytest_maxrandom.answers import Answers
 
 
 _EQUALLY_LONG = 100
@@ -24,22 +23,23 @@ _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s|[\u3002\uff01\uff1f]")
 
 
 def _check(judged: JudgedAnswers) -> Found:
-    yield from _inputs(judged.answers)
+    inputs = judged.answers.inputs
+    if inputs is not None and (found := _inputs(inputs)):
+        yield Flag("cut_text", {"case": "input", **found})
     # Somebody cut those that fill the context so that they fit.
     full, pairs = judged.full_texts, int(judged.answers.evaluated.sum())
     if full >= max(_FEWEST, _SHARE * pairs):
         yield Flag("cut_text", {"case": "context", "texts": full, "pairs": pairs})
 
 
-def _inputs(tried: Answers) -> Found:
+@lru_cache(maxsize=16)  # a task's claims have the same texts
+def _inputs(inputs: tuple[str, ...]) -> Parameters | None:
     """Find inputs that end in the middle, all at the greatest length.
 
     Texts made from a pattern have equal lengths as well, but end as the shorter ones do, or where
     there are none all in the same way.
     """
-    if tried.inputs is None:
-        return
-    texts = [*dict.fromkeys(tried.inputs)]
+    texts = [*dict.fromkeys(inputs)]
     # Where no text ends with a space, one at the place of the cut was stripped.
     measures: tuple[tuple[str, Callable[[str], int], int], ...] = (
         ("characters", len, not any(text[-1:].isspace() for text in texts)),
@@ -60,14 +60,12 @@ def _inputs(tried: Answers) -> Found:
             )
         ):
             lengths = [length(text) for text in longest]
-            parameters = {
-                "case": "input",
+            return {
                 "examples": len(longest),
                 "lengths": [min(lengths), max(lengths)],
                 "unit": unit,
             }
-            yield Flag("cut_text", parameters)
-            return
+    return None
 
 
 def _ended(texts: Sequence[str]) -> float:

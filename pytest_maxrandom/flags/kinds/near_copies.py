@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +20,7 @@ from pytest_maxrandom.stats.clusters import alike_within, follows, united
 from pytest_maxrandom.stats.copies import answered_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
-
-    from pytest_maxrandom.answers import Answers
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 _ALIKE = 0.75
 """Share of words that two texts have in common, of those that are no frame (Dice)."""
@@ -37,21 +36,13 @@ def _check(judged: JudgedAnswers) -> Found:
     seen, tried = Dependent.of(judged), judged.answers
     if seen is None:
         return
-    case: str
-    pairs: Sequence[tuple[int, int]]
+    case, names = "texts", range(len(tried.examples))
     if tried.inputs is None:
         pairs, case = answered_alike(seen.answers, seen.classes)
+        groups = _beyond_copies(pairs, tried.groups or names, tried.copies or names)
     else:
-        case, pairs = "texts", [*_by_words(tried)]
-    names = [*range(len(tried.examples))]
-    known: list[tuple[Hashable, ...]] = [*enumerate(tried.groups or names)]
-    parts = united([*known, *pairs])
-    # Whole copies have a flag of their own.
-    copies = tried.copies or names
-    if len({*parts.values()}) == len({*united([*known, *enumerate(copies)]).values()}):
-        return
-    groups = [parts[place] for place in names]
-    if follows(seen.gold, groups, _PERMUTATIONS) > _FOLLOW:
+        groups = _by_words(tried.inputs, tried.groups or names, tried.copies or names)
+    if groups is None or follows(seen.gold, groups, _PERMUTATIONS) > _FOLLOW:
         return
     best = seen.answers[[*seen.best]]
     if case == "texts" and alike_within(best, groups, seen.classes, _PERMUTATIONS) > _FOLLOW:
@@ -78,10 +69,31 @@ def _check(judged: JudgedAnswers) -> Found:
     )
 
 
-def _by_words(tried: Answers) -> Iterator[tuple[int, int]]:
+def _beyond_copies(
+    pairs: Iterable[tuple[int, int]], clusters: Sequence[Hashable], copies: Sequence[int]
+) -> list[Hashable] | None:
+    """Return per example the group that hangs together by pairs and clusters.
+
+    Returns None where these are whole copies alone, which have a flag of their own.
+    """
+    known: list[tuple[Hashable, ...]] = [*enumerate(clusters)]
+    parts = united([*known, *pairs])
+    if len({*parts.values()}) == len({*united([*known, *enumerate(copies)]).values()}):
+        return None
+    return [parts[place] for place in range(len(clusters))]
+
+
+@lru_cache(maxsize=16)  # a task's claims have the same texts
+def _by_words(
+    inputs: tuple[str, ...], clusters: Sequence[Hashable], copies: Sequence[int]
+) -> list[Hashable] | None:
+    """Return `_beyond_copies` of examples whose inputs have most words in common."""
+    return _beyond_copies(_nearly_alike(inputs), clusters, copies)
+
+
+def _nearly_alike(inputs: tuple[str, ...]) -> Iterator[tuple[int, int]]:
     """Yield examples whose inputs have most words in common, beyond those of most inputs."""
-    assert tried.inputs is not None
-    words = [set(re.findall(r"\w+", text.casefold())) for text in tried.inputs]
+    words = [set(re.findall(r"\w+", text.casefold())) for text in inputs]
     n = len(words)
     times = Counter(word for own in words for word in own)
     # A word that stands once makes two texts unlike, and needs no column.

@@ -29,7 +29,6 @@ from pytest_maxrandom.hooks.run import RECORDS
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.record import Arithmetic, Record
-from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.sweeps.cluster.connection import address_of
 from pytest_maxrandom.sweeps.cluster.executor import Ahead, Cluster
 
@@ -262,6 +261,8 @@ class SuiteItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fill the record, tell its numbers, and fail where what is asserted does not hold."""
+        from pytest_maxrandom.reports.wording import word  # collecting needs no sentence
+
         try:
             with self._limits():
                 self.judge()

@@ -14,10 +14,6 @@ from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import board
 from pytest_maxrandom.hooks.run import CELLS
 from pytest_maxrandom.record import ClaimRecord, Remark, Replicate, ReplicatesRecord, note
-from pytest_maxrandom.reports.page.cells import Cells, may_show
-from pytest_maxrandom.reports.predictions import append
-from pytest_maxrandom.reports.red_flags import explained
-from pytest_maxrandom.reports.remarks import UNDECIDED
 from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, replicate
 
 if TYPE_CHECKING:
@@ -26,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.untestable import MissingClaim
     from pytest_maxrandom.record.result import Result
+    from pytest_maxrandom.reports.page.cells import Cells
 
 _KNOWN = ("task", "model", "quantization", "shots", "n", "standard_baseline")
 
@@ -64,6 +61,8 @@ class ClaimItem(SuiteItem):
     def fail(self) -> None:
         """Raise what the record says, red flags first."""
         if self.record.failing_flags and self.record.cannot_tell is None:
+            from pytest_maxrandom.reports.red_flags import explained
+
             raise RedFlagged(explained(self.record))
         super().fail()
 
@@ -81,6 +80,8 @@ class SweepItem(ClaimItem):
         t, why = f"t{'>' * found.least}={found.t}", f" ({found.why})" if found.why else ""
         until = read_settings(self.config).until or self.planned.suite.until
         if until == "decided" and (reason := undecidable(self.planned)):
+            from pytest_maxrandom.reports.remarks import UNDECIDED
+
             why += f" (not decided early: {UNDECIDED[reason]})"
         elif until == "decided" and not may_pass_early(self.planned):
             why += " (a failure is decided early; a pass takes all answers)"
@@ -102,10 +103,12 @@ class SweepItem(ClaimItem):
         self.complete(result.record(self.record))
         settings = read_settings(self.config)
         if settings.predictions:
+            from pytest_maxrandom.reports.predictions import append
+
             process = session_state(self.config).process
             append(settings.predictions, process, self.record, sweep.predictions)
         if settings.html:
-            from pytest_maxrandom.reports.page.cells import of_sweep
+            from pytest_maxrandom.reports.page.cells import may_show, of_sweep
 
             texts = may_show(self.record, settings.texts)
             self.show(of_sweep(self.record, sweep.predictions, texts=texts))
@@ -124,7 +127,7 @@ class RecordedItem(ClaimItem):
         if settings.predictions:
             note(self.record, Remark("predictions_are_recorded"))
         if settings.html and self.planned.evidence:
-            from pytest_maxrandom.reports.page.cells import of_answers
+            from pytest_maxrandom.reports.page.cells import may_show, of_answers
 
             texts = may_show(self.record, settings.texts)
             self.show(of_answers(self.planned.evidence.results, texts=texts))

@@ -50,6 +50,28 @@ def exact_p(
     return sum(value >= observed - 1e-9 for value in best) / len(best)
 
 
+def test_what_is_kept_of_other_right_answers_changes_nothing() -> None:
+    """Tests of one shape share their permutations, those of one task what is right under each."""
+    answers = np.random.default_rng(1).integers(0, 3, (2, 7))
+    golds: list[list[Any]] = [
+        [{0}, {0}, {0}, {0}, {1}, {1}, {2}],
+        [{2}, {0}, {1}, {0}, {1}, {1}, {2}],
+        [{0, 1}, {0}, {0, 2}, {0}, {1}, {1, 2}, {2}],
+        [{1}] * 7,
+        [{0}, {0}, {1}, {0}, {1}, {1}, {0}],
+    ]
+    orders = [*itertools.permutations(range(7))]
+
+    def score(row: Sequence[int], gold: Sequence[Any]) -> float:
+        return float(np.mean([one in right for one, right in zip(row, gold, strict=True)]))
+
+    exact = [exact_p(score, answers, gold, orders) for gold in golds]
+    for truth, gold in [*zip(exact, golds, strict=True)] * 2:
+        assert max_t_test(answers, gold, permutations=20_000).p_value == pytest.approx(
+            truth, abs=0.015
+        )
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("seed", range(4))
 def test_all_metrics_are_permuted_as_they_are_defined(metric: str, seed: int) -> None:

@@ -15,9 +15,10 @@ from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.base import SCORINGS, Scoring
-from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.labels import label, label_things
 from pytest_maxrandom.sweeps.predictions import (
     PromptPredictions,
+    labelled,
     of_predictions,
     predict,
 )
@@ -158,6 +159,18 @@ def test_an_answer_that_nobody_could_read_is_wrong_and_a_label_of_its_own() -> N
     assert found.answers[1].tolist() == [2, 1, 2, 1]
     p, *_ = permuted(Shuffle.of([read, unread], labels), 2)
     assert p == pytest.approx(1.0)
+
+
+def test_an_answer_that_nobody_could_read_is_none_of_the_things_that_are_compared() -> None:
+    pairs = [*zip("abcdefg", "bcdefga", strict=True)]
+    examples = [Example(two[0], f"{two}?", two, (place % 2,)) for place, two in enumerate(pairs)]
+    things = label_things(examples)
+    assert things is not None
+    said = [[Answer((-1.0, -2.0), (1, 1))]] * len(examples)
+    read = predict(PROMPT, examples, said, "sum_logprob")
+    number = {name: place for place, name in enumerate("abcdefg")}
+    assert labelled([read], things).tolist() == [[number[first] for first, _ in pairs]]
+    assert set(labelled([replace(read, chosen=(None,) * 7)], things).ravel()) == {len(number)}
 
 
 def test_a_tie_is_drawn_anew_where_the_choices_stand_in_another_order() -> None:
