@@ -105,7 +105,7 @@ def test_a_constant_answer_is_named_by_its_text(tmp_path: Path) -> None:
     assert judged(claim).permutation_p == 1.0
 
 
-REFUSED = {
+REFUSED: dict[str, dict[str, Any]] = {
     "the results do not say which answers were given; record": {"prediction": None, "correct": 1},
     "several right choices": {"gold": lambda at: ["bird", "cat"] if at else "bird"},
     "do not share their choices": {"choices": lambda at: (*WORDS, "eel") if at else WORDS},
