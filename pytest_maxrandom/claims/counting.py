@@ -12,6 +12,7 @@ from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.ledger.history import ClaimedSet
 from pytest_maxrandom.record import Remark, Tries
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.stats.clusters import numbered, united
 from pytest_maxrandom.stats.looks import spent
 
 if TYPE_CHECKING:
@@ -218,18 +219,13 @@ class ClaimsOfRun:
         """
         if not self._near:
             first: dict[str, Condition] = {}
-            united = {claim.condition: claim.condition for claim in self.claims}
-
-            def end(one: Condition) -> Condition:
-                while united[one] is not one:
-                    united[one] = one = united[united[one]]
-                return one
-
-            for condition in united:
-                for question in condition.question_digests:
-                    united[end(condition)] = end(first.setdefault(question, condition))
-            numbers = {condition: number for number, condition in enumerate(united)}
-            self._near = {condition: numbers[end(condition)] for condition in united}
+            conditions = [*dict.fromkeys(claim.condition for claim in self.claims)]
+            parts = united(
+                (each, *(first.setdefault(question, each) for question in each.question_digests))
+                for each in conditions
+            )
+            numbers = numbered(parts[each] for each in conditions)
+            self._near = dict(zip(conditions, numbers.tolist(), strict=True))
         return self._near
 
 

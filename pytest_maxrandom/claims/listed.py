@@ -61,6 +61,19 @@ def shuffles_of_lists(results: Answers) -> list[Shuffle]:
     return [by_text] if same or by_place.arrangements == 1 else [by_text, by_place]
 
 
+def answers_by_text(
+    results: Answers, texts: Sequence[str]
+) -> tuple[NDArray[np.int64], tuple[frozenset[int], ...]]:
+    """Return answers, shape (t, n), and right ones by the places of texts that all lists share.
+
+    What is no choice has the place behind the last one.
+    """
+    assert results.offered is not None
+    n = len(results.offered)
+    found = _shuffle(results, results.offered, [texts] * n, [0] * n)
+    return np.asarray(found.answers), tuple(map(frozenset, found.gold))
+
+
 def _told_apart(choices: _Order) -> _Order:
     """Give a text that a list repeats another name at each place but its first."""
     times: Counter[str] = Counter()

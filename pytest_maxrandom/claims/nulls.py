@@ -198,8 +198,7 @@ def score_guessers(
         In one sentence, where the examples do not share their labels, or prompts their examples,
         or the metric is that of a package, which fails.
     """
-    definition = METRICS[metric]
-    if definition.guessers is None:
+    if METRICS[metric].guessers is None:
         return None
     labels = label(prompt_set.validation)
     classes = labels.classes()
@@ -214,13 +213,33 @@ def score_guessers(
             "prompt leaves out its own demonstrations; use a smaller validation.max_examples, so "
             "that demonstrations come from the other examples, or `metric: accuracy`"
         )
-    t, n = max(t or 0, len(prompt_set.prompts)), prompt_set.n
+    return guessers_in(metric, classes, labels.choices, max(t or 0, len(prompt_set.prompts)))
+
+
+def guessers_in(
+    metric: Metric, classes: Sequence[int], choices: Sequence[int], t: int
+) -> ScoreGuessers:
+    """Return t guessers in a metric that is not accuracy.
+
+    Parameters
+    ----------
+    classes, choices : sequence of int
+        Per example the right choice, from 0, and how many choices there are.
+
+    Raises
+    ------
+    NoMetric
+        If the metric is that of a package, which fails.
+    """
+    definition = METRICS[metric]
+    assert definition.guessers is not None
     try:
-        best = definition.guessers(classes, labels.choices, t)
+        best = definition.guessers(classes, choices, t)
     except ExtensionError as error:
         raise NoMetric(str(error)) from error
+    only_permuted = not definition.guessers_judge
     return ScoreGuessers(
-        t, best.values, best.masses, best.draws, n, only_permuted=not definition.guessers_judge
+        t, best.values, best.masses, best.draws, len(classes), only_permuted=only_permuted
     )
 
 

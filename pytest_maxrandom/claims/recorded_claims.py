@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.classes import in_metric
+from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import settled
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.shuffles import NoPermutations
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.claims.stated import Evidence
+    from pytest_maxrandom.claims.evidence import Evidence
+    from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.stats.exchanges import Exchange
+    from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
 
@@ -33,6 +37,8 @@ class RecordedClaim(ClaimOfSuite):
     model: RecordedModelSpec
     evidence: Evidence | None
     """None where the results are missing."""
+    metric: Metric = "accuracy"
+    """What its best prompt is best in."""
 
     @property
     def exchanges(self) -> tuple[int, Iterable[Exchange]]:
@@ -40,6 +46,12 @@ class RecordedClaim(ClaimOfSuite):
         if self.evidence is None or isinstance(self.evidence.shuffles, NoPermutations):
             return 0, ()
         return self.evidence.null.t, (each.exchange for each in self.evidence.shuffles)
+
+    @property
+    def null(self) -> Null:
+        """The guessers, in the metric of the suite."""
+        assert self.evidence is not None
+        return self.evidence.score_null or self.evidence.null
 
     @property
     def name_of_model(self) -> str:
@@ -82,9 +94,9 @@ class RecordedClaim(ClaimOfSuite):
         model, evidence = self.model, self.evidence
         recorded = Recorded(model.results.path, model.results.format)
         if evidence is None:
-            record = self.begun(node_id, suite, scoring="", recorded=recorded)
+            record = self.begun(node_id, suite, scoring="", recorded=recorded, metric=self.metric)
             return note(record, *self.claim.notes)
-        null, (clusters, effective_n) = evidence.null, evidence.clusters
+        null, (clusters, effective_n) = self.null, evidence.clusters
         recorded.stated, recorded.chances = list(evidence.stated), evidence.mix
         record = self.begun(
             node_id,
@@ -94,6 +106,7 @@ class RecordedClaim(ClaimOfSuite):
             levels=self.claim.levels(null.t),
             n=evidence.n,
             t=null.t,
+            metric=self.metric,
             clusters=clusters,
             effective_n=effective_n,
             standard_baseline=null.standard_baseline,
@@ -101,7 +114,7 @@ class RecordedClaim(ClaimOfSuite):
             published=evidence.published,
             validation_ids=list(evidence.results.examples),
         )
-        return note(record, *self.claim.notes, *evidence.notes)
+        return note(record, *self.claim.notes, *evidence.notes, *evidence.of_best)
 
 
 _Found = dict[int, "Answers"]
@@ -124,6 +137,10 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
     for claim in claims:
         if idle := claim.claim.idle():
             planner.problems.append(Problem(suite.path, claim.line, f"{claim.task}: {idle}"))
+        if claim.evidence is not None and (
+            unmeasured := claim.claim.unmeasured(claim.null, claim.metric)
+        ):
+            planner.problems.append(Problem(suite.path, suite.line("metric"), unmeasured))
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
     return settled(claims)
@@ -201,6 +218,16 @@ class _Planner:
         task, spec = self._suite.spec.tasks[place], self._suite.spec
         try:
             judged = evidence(results, task, by_publication=spec.judge == "published")
+            if task.published is not None and spec.metric != "accuracy":
+                raise Contradiction(
+                    ("published",),
+                    f"what is published is an accuracy, but the suite has `metric: {spec.metric}`; "
+                    "remove one of the two",
+                )
+            judged = in_metric(judged, spec.metric)
+        except NoMetric as error:
+            self._problem(("metric",), f"tasks[{place}]: {error}")
+            return None
         except Contradiction as mistake:
             keys = ".".join(("", *mistake.keys))
             self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
@@ -243,6 +270,7 @@ class _Planner:
             line=self._suite.line("tasks", place),
             model=model,
             claim=claim,
+            metric=spec.metric,
             evidence=judged,
             missing=model.if_missing if judged is None else None,
         )

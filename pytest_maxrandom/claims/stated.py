@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.constants import constants
-from pytest_maxrandom.claims.listed import shuffles_of_lists
-from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.evidence import Evidence, of_best
 from pytest_maxrandom.claims.publication import (
     PublishedGuessers,
     agrees,
@@ -19,18 +15,15 @@ from pytest_maxrandom.claims.publication import (
     of_examples,
     published,
 )
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, beside_orders
-from pytest_maxrandom.claims.strata import by_places, strata
-from pytest_maxrandom.claims.verdict import APPROXIMATE, COUNTED, EXACT
 from pytest_maxrandom.notation import chances, span
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.suite.recorded import at_shots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.nulls import Guessers
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec
 
@@ -47,137 +40,6 @@ class Contradiction(Exception):
     def __init__(self, keys: tuple[str, ...], message: str) -> None:
         self.keys = keys
         super().__init__(message)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Evidence:
-    """What a claim is judged by."""
-
-    read: Answers
-    results: Answers
-    """As they were read, where prompts may repeat; and of distinct prompts."""
-    null: Guessers
-    """The guessers that they are compared with."""
-    n: int
-    """Number of examples that the claim is about."""
-    stated: tuple[str, ...]
-    """Which of n, t and chance were not counted in the results."""
-    chances: tuple[Fraction, ...] | None
-    """Per example the chance of one guess, where it is known of each."""
-    declared_n: int | None
-    """Number of examples that a publication states; what the suite itself states would have been
-    refused if it were not what was found."""
-    declared_chance: Chance | None
-    """Chance that is stated."""
-    notes: tuple[Remark, ...]
-    """What a reader must know."""
-    published: Published | None = None
-    """The verdict of a publication."""
-    chance: Fraction | None = None
-    """Mean chance of one guess, all choices alike, where that of `null` is another."""
-
-    @cached_property
-    def shuffles(self) -> list[Shuffle] | NoPermutations:
-        """How right answers can be shuffled, or why that is not known.
-
-        Where there are several ways, the largest p-value counts.
-        """
-        return beside_orders(self._shuffles, self.results)
-
-    @property
-    def _shuffles(self) -> list[Shuffle] | NoPermutations:
-        try:
-            if self.results.offered is not None:
-                return shuffles_of_lists(self.results)
-            views = strata(self.results, self.chances)
-        except NoPermutations as reason:
-            return reason
-        answers, gold = self.results.answers, self.results.gold
-        assert answers is not None
-        assert gold is not None
-        return [Shuffle(answers, gold, None, view, self.results.groups) for view in views]
-
-    @property
-    def untestable(self) -> str | None:
-        """Why there is no permutation p; None where there is one."""
-        return str(self.shuffles) if isinstance(self.shuffles, NoPermutations) else None
-
-    @property
-    def usual(self) -> tuple[Mapping[str, Any], Remark | None]:
-        """What is claimed by default, and why that can neither pass nor fail."""
-        results = self.results
-        if self.constants is not None:
-            return COUNTED, None
-        if results.answers is None or results.gold is None:
-            return EXACT, Remark("only_right_and_wrong")
-        if (why := self.untestable or self.unchanged) is not None:
-            return EXACT, Remark("not_permutable", {"why": why})
-        if self.by_places:
-            return EXACT, Remark("only_places")
-        return (EXACT if results.evaluated.all() else APPROXIMATE), None
-
-    @property
-    def by_places(self) -> bool:
-        """Whether right answers are shuffled by letters or numbers whose texts nobody tells."""
-        return self.untestable is None and by_places(self.results, self.chances)
-
-    @cached_property
-    def arrangements(self) -> int | None:
-        """In how many ways right answers can be shuffled at least; None where that is not known."""
-        if isinstance(self.shuffles, NoPermutations):
-            return None
-        return min(each.arrangements for each in self.shuffles)
-
-    @property
-    def unchanged(self) -> str | None:
-        """Why right answers stay the same however they are shuffled; None where they do not."""
-        if self.arrangements != 1 or self.results.clusters is not None:
-            return None
-        return "all right answers that could be shuffled are the same"
-
-    @cached_property
-    def constants(self) -> tuple[Fraction, ...] | None:
-        """Per example the chance of a guess that is as good as the best constant answer.
-
-        None where a permutation p can be computed, or where it is not known what constant answers
-        there are: without right answers, lists of choices, or where clusters are declared.
-        """
-        results = self.results
-        known = self.untestable is not None or self.unchanged is not None
-        if not known or results.clusters is not None or type(self.null) is not Guessers:
-            return None
-        return constants(results, self.chances)
-
-    def by_constants(self) -> Evidence:
-        """Return the evidence by guessers who are as good as constant answers."""
-        assert self.constants is not None
-        rates = self.constants
-        values = {
-            "why": self.untestable or self.unchanged,
-            "rates": [float(min(rates)), float(max(rates))],
-        }
-        return replace(
-            self,
-            null=of_examples(replace(self.results, chances=rates), self.null.t),
-            chance=self.null.chance,
-            notes=(*self.notes, Remark("constants", values)),
-        )
-
-    @property
-    def clusters(self) -> tuple[int | None, float | None]:
-        """Number of clusters of the best prompt's examples, and what these are worth at least."""
-        if self.results.clusters is None:
-            return None, None
-        return summary(compress(self.results.clusters, self.results.evaluated[self.results.best]))
-
-    @property
-    def mix(self) -> dict[str, int]:
-        """Number of the best prompt's examples by chance; empty where it is not known."""
-        own = self.chances or ()
-        if self.results.prompts:
-            own = tuple(compress(own, self.results.evaluated[self.results.best]))
-        mix = Counter(own)
-        return {str(chance): mix[chance] for chance in sorted(mix, reverse=True)}
 
 
 def evidence(read: Answers, task: RecordedTaskSpec, *, by_publication: bool) -> Evidence:
@@ -257,6 +119,7 @@ class _Given:
             declared_n=None if publication is None else at_shots(publication.n, self.read.shots),
             declared_chance=chance,
             notes=(*notes, *self.read.notes, *_notes(self.results)),
+            of_best=of_best(self.results, self.results.accuracies.tolist()),
             published=published,
         )
 
@@ -340,16 +203,8 @@ class _Given:
 
 def _notes(results: Answers) -> Iterator[Remark]:
     """Yield what a reader must know of prompts."""
-    if not results.prompts:
-        return
-    if len(sizes := _sizes(results)) > 1:
+    if results.prompts and len(sizes := _sizes(results)) > 1:
         yield Remark("sizes_differ", {"sizes": sizes})
-    best = {"prompt": results.prompts[results.best]}
-    tied = int((results.accuracies == results.accuracies.max()).sum())
-    if tied > 1:
-        yield Remark("first_best_prompt", {**best, "tied": tied})
-    else:
-        yield Remark("best_prompt", best)
 
 
 def _sizes(results: Answers) -> list[int]:

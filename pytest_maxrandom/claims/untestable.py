@@ -207,15 +207,8 @@ def contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Prob
                 "prompts.budget: `looks: spend` is also given, and either of them makes any number "
                 "of looks valid; remove one of them",
             )
-        parts = [f"`{key}`" for key in claim.claim.bounds() if key != "permutation_p"]
-        if parts and claim.null.only_permuted:
-            yield Problem(
-                suite.path,
-                suite.line("metric"),
-                f"{' and '.join(parts)} with `metric: {claim.suite.metric}`: a constant answer "
-                "scores higher than random guesses, so guessers are no measure; claim "
-                "`permutation_p`, or use `metric: balanced_accuracy`",
-            )
+        if unmeasured := claim.claim.unmeasured(claim.null, claim.suite.metric):
+            yield Problem(suite.path, suite.line("metric"), unmeasured)
 
 
 def no_texts(suite: Suite, error: NoTexts) -> list[Problem]:

@@ -150,6 +150,17 @@ class Claim:
             f"{'it' if len(keys) == 1 else 'them'}"
         )
 
+    def unmeasured(self, null: Null, metric: str) -> str:
+        """Say which parts guessers cannot judge in a metric; empty where they can."""
+        parts = [f"`{key}`" for key in self.bounds() if key != "permutation_p"]
+        if not parts or not null.only_permuted:
+            return ""
+        return (
+            f"{' and '.join(parts)} with `metric: {metric}`: a constant answer scores higher than "
+            "random guesses, so guessers are no measure; claim `permutation_p`, or use `metric: "
+            "balanced_accuracy`"
+        )
+
     def tried(self, t: int) -> int:
         """Return as the best of how many guessers the claim is tested, where t were tried."""
         return spent(DEFAULT_LEVEL, t).t if self.spend else t

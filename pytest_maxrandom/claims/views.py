@@ -7,20 +7,17 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.claims.assessment import View, assess, ranking
+from pytest_maxrandom.claims.balanced import balanced_of_recorded, balanced_of_sweep
 from pytest_maxrandom.claims.planned import generated_by
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, permuted
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.kind import JudgedAnswers
 from pytest_maxrandom.record import BestPrompt, Remark
 from pytest_maxrandom.record.metrics import METRICS
-from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.chances import choices_of
-from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import of_predictions, read_as
@@ -28,7 +25,7 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.planned import PlannedClaim
@@ -131,67 +128,12 @@ def result_of_sweep(
     generated, notes = _generated(planned.suite, predictions, result.best)
     return replace(
         result,
-        notes=(*result.notes, *notes, *_of_sweep_by_class(planned, views[0], result)),
+        notes=(*result.notes, *notes, *balanced_of_sweep(planned, views, result)),
         best_prompt=_described(sweep, ranking(views, metric), result.best),
         generated=generated,
         engine=sweep.engine,
         revision=sweep.revision,
     )
-
-
-def _by_class(
-    result: Result, view: View, classes: Sequence[int] | None, t: int, kind: str
-) -> Iterator[Remark]:
-    """Tell of a failing claim that balanced accuracy shows what the prompts know, if it does.
-
-    Where the same answer to all is right more often than the best prompt, accuracy cannot show it.
-
-    Parameters
-    ----------
-    classes : sequence of int, optional
-        The right label of each example; None where they do not share their choices.
-    """
-    rate, best = result.majority_rate, result.best_accuracy
-    if result.passed is not False or rate is None or best is None or rate < best:
-        return
-    if classes is None or not view.seen.answers.evaluated.all():
-        return
-    [shuffle, *_] = view.shuffles
-    if shuffle.exchange.by not in ("examples", "whole clusters"):
-        return  # such a test is about lifts, whatever the metric
-    metric = METRICS["balanced_accuracy"]
-    level = min(result.levels.values(), default=DEFAULT_LEVEL)
-    found = permuted(shuffle, t, level=level, metric="balanced_accuracy")
-    if found.p <= level:
-        rows = np.asarray(shuffle.answers).tolist()
-        values = {
-            "rate": rate,
-            "score": max(metric.score(row, classes) for row in rows),
-            "constant": 1 / len(set(classes)),
-            "p": found.p,
-        }
-        yield Remark(kind, values)
-
-
-def _of_sweep_by_class(planned: PlannedClaim, view: View, result: Result) -> Iterator[Remark]:
-    if planned.suite.metric == "accuracy":
-        classes = planned.condition.labels.classes()
-        yield from _by_class(result, view, classes, planned.null.t, "by_class")
-
-
-def _of_recorded_by_class(claim: RecordedClaim, view: View, result: Result) -> Iterator[Remark]:
-    """Tell it of recorded results, where one label of those that all examples share is right."""
-    evidence = claim.evidence
-    assert evidence is not None
-    offered = evidence.results.offered
-    if not view.shuffles or (offered is not None and len(set(map(frozenset, offered))) > 1):
-        return
-    [shuffle, *_] = view.shuffles
-    rights = [tuple(right) for right in right_labels(shuffle.gold)]
-    alike = len(set(np.asarray(shuffle.strata).tolist())) == 1
-    if alike and all(len(right) == 1 for right in rights):
-        classes = [label for (label,) in rights]
-        yield from _by_class(result, view, classes, evidence.null.t, "by_class_recorded")
 
 
 def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> list[View]:
@@ -215,6 +157,8 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
         comparable=bool(read.labels) or len(set(read.offered or ())) == 1,
         asked=len(read.prompts),
         others=tuple(others),
+        metric=claim.metric,
+        constants=_constants_of_recorded(claim),
     )
     known = [] if isinstance(shuffles, NoPermutations) else shuffles
     return [View(seen, [each.in_order(read.examples) for each in known])]
@@ -230,15 +174,14 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
     """
     evidence = claim.evidence
     assert evidence is not None
-    null = evidence.null
     views = views_of_recorded(claim, claim.other_models(known))
-    result = assess(claim.claim, null, null.best, views)
+    result = assess(claim.claim, claim.null, evidence.null.best, views, metric=claim.metric)
     if evidence.untestable is not None and evidence.chance is None:
         why = Remark("no_permutations", {"why": evidence.untestable})
         result = replace(result, notes=(why, *result.notes))
     if evidence.by_places and result.permutation_p is not None:
         result = result.noted(Remark("places_exchanged"))
-    result = result.noted(*_of_recorded_by_class(claim, views[0], result))
+    result = result.noted(*balanced_of_recorded(claim, result))
     return replace(result, n=evidence.n)
 
 
@@ -334,6 +277,17 @@ def _constants(metric: Metric, labels: Labels) -> tuple[float, ...]:
         for said in range(labels.choices[0])
     ]
     return tuple(METRICS[metric].score(row, classes) for row in constants)
+
+
+def _constants_of_recorded(claim: RecordedClaim) -> tuple[float, ...]:
+    """Score every constant answer, by the labels of the results; none of accuracy."""
+    assert claim.evidence is not None
+    results = claim.evidence.results
+    if claim.metric == "accuracy" or results.gold is None:
+        return ()
+    classes = [label for right in results.gold for label in right]
+    score = METRICS[claim.metric].score
+    return tuple(score([said] * len(classes), classes) for said in range(len(results.labels)))
 
 
 def _asked(planned: PlannedClaim) -> int | None:

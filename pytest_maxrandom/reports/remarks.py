@@ -33,11 +33,6 @@ _MORE_TRAINING = f"more texts, more `epochs`, a larger `learning_rate`, or {_MOR
 _OR_ALLOW = ", or write `allow_inconclusive: true`"
 _OTHER_N = "n is {sizes:span}, not {published:,}"
 _STORE = "the results store {file} "
-_BY_CLASS = (
-    "Always the same answer is right on {rate:accuracy}, which the best prompt does not exceed, "
-    "but it knows each label better than that: the best balanced accuracy is {score:accuracy} (a "
-    "constant answer has {constant:accuracy}), and its permutation p {p:p}."
-)
 
 SENTENCES: dict[str, str] = {
     # The suite and its models.
@@ -161,11 +156,11 @@ SENTENCES: dict[str, str] = {
     "constants": "There is no permutation p, because {why}. So each guess is taken to be as good "
     "as the best constant answer for its set of choices, by text or by place, where that is above "
     "the chance: right with {rates:accuracies}.",
-    "by_class": _BY_CLASS + " Claim it with `metric: balanced_accuracy`, and confirm it on a test "
-    "set, because the metric was chosen after these answers were seen.",
-    "by_class_recorded": _BY_CLASS + " Recorded results are claimed by accuracy alone: claim it in "
-    "a suite that runs the model, with `metric: balanced_accuracy`, on examples that are new, "
-    "because the metric was chosen after these answers were seen.",
+    "by_class": "Always the same answer is right on {rate:accuracy}, which the best prompt does "
+    "not exceed, but it knows each label better than that: the best balanced accuracy is "
+    "{score:accuracy} (a constant answer has {constant:accuracy}), and its permutation p {p:p}. "
+    "Claim it with `metric: balanced_accuracy`, and confirm it on examples that are new, such as a "
+    "test set, because the metric was chosen after these answers were seen.",
     "tries_without_answers": "t counts {prompts:,} more prompt{prompts:/s} than this run has "
     "answers for; each adds the best prompt's own permutation p.",
     "unread_answers": "In {answers:,} answers no choice could be read; they count as wrong, "
@@ -200,8 +195,8 @@ SENTENCES: dict[str, str] = {
     "the highest accuracy, n is its number of examples, and each guesser gets the examples of its "
     "prompt.",
     "best_prompt": "The best prompt is {prompt!r} in the results.",
-    "first_best_prompt": "The best prompt is {prompt!r} in the results, the first of {tied:,} with "
-    "this accuracy.",
+    "first_best_prompt": "The best prompt is {prompt!r} in the results, the first of {tied:,} that "
+    "score the same.",
     "ragged": "Prompts were scored on {least} to {most} examples each, as the suite allows with "
     "ragged: true.",
     "filters": "{task} was judged through the filters {filters:names}; {used} is used.",

@@ -45,11 +45,6 @@ from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_pass
 from pytest_maxrandom.stats.multiplicity import above, decisive
 
 _USUAL_LEVEL = 0.05
-_BY_CLASS = {
-    "by_class": "`metric: balanced_accuracy`",
-    "by_class_recorded": "balanced accuracy, which suites that run the model can claim,",
-}
-"""What shows knowledge that accuracy does not; suites of recorded results claim accuracy alone."""
 
 
 def word(record: Record) -> None:
@@ -120,9 +115,9 @@ def _of_claim(claim: ClaimRecord) -> str | None:
 def _by_class(claim: ClaimRecord) -> str:
     """Say that balanced accuracy shows what a failing claim about accuracy cannot."""
     for note in claim.notes:
-        if note.kind in _BY_CLASS:
-            p, score = p_value(note.values["p"]), accuracy(note.values["score"])
-            return f"; {_BY_CLASS[note.kind]} shows knowledge: {score}, permutation p {equals(p)}"
+        if note.kind == "by_class":
+            p, score = equals(p_value(note.values["p"])), accuracy(note.values["score"])
+            return f"; `metric: balanced_accuracy` shows knowledge: {score}, permutation p {p}"
     return ""
 
 

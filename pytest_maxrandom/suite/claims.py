@@ -173,6 +173,12 @@ else:
     ]
 
 
+class MetricSettings(Spec):
+    """What a suite of any kind may say of what prompts are best in."""
+
+    metric: Metric = "accuracy"
+
+
 class ClaimSettings(Spec):
     """What a suite says for all of its claims, and a task may say for its own."""
 

@@ -11,7 +11,12 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 from pytest_maxrandom.host.packages import READERS
 from pytest_maxrandom.suite.arms import ComparingSettings
 from pytest_maxrandom.suite.base import Distinct, Name, NamedModel, OneOrMore, Shots, Spec, Text
-from pytest_maxrandom.suite.claims import ClaimSettings, LabelBiasSettings, SharedSettings
+from pytest_maxrandom.suite.claims import (
+    ClaimSettings,
+    LabelBiasSettings,
+    MetricSettings,
+    SharedSettings,
+)
 from pytest_maxrandom.suite.extensions import SpecUnion
 
 _MOST = 10**9
@@ -291,7 +296,9 @@ class RecordedPromptsSpec(Spec):
     """Demonstrations per prompt; all numbers in the results if not given."""
 
 
-class RecordedSuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, ClaimSettings):
+class RecordedSuiteSpec(
+    ComparingSettings, LabelBiasSettings, SharedSettings, MetricSettings, ClaimSettings
+):
     """A suite of recorded results: every model, every task, every number of shots."""
 
     models: Annotated[list[RecordedModelSpec], Field(min_length=1)]

@@ -17,7 +17,7 @@ from pytest_maxrandom.suite.base import Distinct, Name, OneOrMore, Scoring, Seed
 from pytest_maxrandom.suite.claims import (
     CountedSettings,
     LabelBiasSettings,
-    Metric,
+    MetricSettings,
     SharedSettings,
 )
 from pytest_maxrandom.suite.models import AnyModel  # noqa: TC001 - read by pydantic
@@ -48,7 +48,9 @@ def _counted(value: Any) -> Any:
     return value if isinstance(value, dict) else {"count": value}
 
 
-class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSettings):
+class SuiteSpec(
+    ComparingSettings, LabelBiasSettings, SharedSettings, MetricSettings, CountedSettings
+):
     """A suite: every model is swept over every task with every number of shots."""
 
     models: Annotated[list[AnyModel], Field(min_length=1)]
@@ -82,7 +84,6 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
     """A classification head on the model, trained on labelled examples of each task: it reads the
     text alone. There are no prompts, so each arm is one try. The choices of a task are its
     classes."""
-    metric: Metric = "accuracy"
     shortcuts: Annotated[list[ShortcutControl], Distinct, OneOrMore()] = Field(default=[])
     """Controls for each claim, which are not tries. choices_only: the best prompt again, with blank
     inputs; answers that are still right follow from the choices alone."""

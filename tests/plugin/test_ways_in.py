@@ -24,6 +24,9 @@ N = 40
 LETTERS = "ABCD"
 COLOURS = ["blue", "green", "grey", "red"]
 TASKS = ("yes-no", "colours", "own", "mixed", "several", "passages", "left-out")
+METRICS = ("balanced_accuracy", "macro_f1")
+CLASSES = ("yes-no", "colours", "passages")
+"""Tasks whose examples share their choices, of which one is right."""
 SUITE = """\
 models:
 - {{name: knows, backend: mock, knows: 0.5}}
@@ -87,9 +90,9 @@ class Asked:
 
 
 class Live(NamedTuple):
-    """What a sweep came to, by task and model, and what was answered."""
+    """What a sweep came to, by task, model and metric, and what was answered."""
 
-    claims: dict[tuple[str, str], dict[str, Any]]
+    claims: dict[tuple[str, str, str], dict[str, Any]]
     asked: dict[tuple[str, str], Asked]
     predictions: Path
 
@@ -109,6 +112,11 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Live:
         text = SUITE.format(tasks=", ".join(specs[task] for task in tasks), regime=regime)
         (folder / f"{regime}.maxrandom.yaml").write_text(text)
     _, claims = run_pytest(folder, "--maxrandom-predictions=p.jsonl")
+    tasks = ", ".join(specs[task] for task in CLASSES)
+    for metric in METRICS:  # of the same answers
+        text = SUITE.format(tasks=tasks, regime="outside")
+        (folder / f"{metric}.maxrandom.yaml").write_text(f"{text}metric: {metric}\n")
+    claims += run_pytest(folder, *(f"{metric}.maxrandom.yaml" for metric in METRICS))[1]
     texts = {row["id"]: row["choices"] for found in data.values() for row in found}
     asked: dict[tuple[str, str], Asked] = {}
     for line in map(json.loads, (folder / "p.jsonl").read_text().splitlines()):
@@ -116,7 +124,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Live:
         cells = [_cell(each, texts[each["id"]]) for each in line["examples"]]
         own = asked.setdefault(key, Asked(*key))
         own.prompts[line["prompt"]] = line["demonstration_ids"], cells
-    return Live({(each["task"], each["model"]): each for each in claims}, asked, folder / "p.jsonl")
+    by_key = {(each["task"], each["model"], each["metric"]): each for each in claims}
+    return Live(by_key, asked, folder / "p.jsonl")
 
 
 def _cell(answer: dict[str, Any], texts: list[str]) -> Cell:
@@ -267,7 +276,10 @@ CANNOT = {
 }
 """What a format does not carry, and why; nor does any but predictions carry a tie of scores, which
 a sweep breaks by lot."""
-SAID = ("n", "t", "best_correct", "p_max", "permutation_p", "critical_count", "passed")
+SAID = (
+    "n", "t", "best_correct", "best_score", "p_max", "permutation_p", "critical_count",
+    "critical_score", "max_random_baseline", "passed",
+)  # fmt: skip
 
 
 def told(record: dict[str, Any]) -> dict[str, Any]:
@@ -290,13 +302,31 @@ def of_record(record: ClaimRecord) -> dict[str, Any]:
 def test_every_way_in_gives_the_same_verdict(
     way: str, task: str, model: str, live: Live, tmp_path: Path
 ) -> None:
+    [claim] = planned(tmp_path, suite(way, task, model, live, tmp_path))
+    assert of_record(judged(claim)) == told(live.claims[task, model, "accuracy"])
+
+
+@pytest.mark.parametrize("model", ["knows", "guesses"])
+@pytest.mark.parametrize("task", CLASSES)
+@pytest.mark.parametrize("way", [*WAYS, "predictions"])
+def test_every_way_in_gives_the_same_verdict_in_a_metric_about_classes(
+    way: str, task: str, model: str, live: Live, tmp_path: Path
+) -> None:
+    text = suite(way, task, model, live, tmp_path)
+    for metric in METRICS:
+        [claim] = planned(tmp_path, f"{text}metric: {metric}\n")
+        expected = live.claims[task, model, metric]
+        record = judged(claim)
+        assert of_record(record) == told(expected)
+        assert record.majority_rate == expected["majority_rate"]
+
+
+def suite(way: str, task: str, model: str, live: Live, folder: Path) -> str:
+    """Write what a model answered, and return a suite of that."""
     results = f"{{path: {live.predictions}, format: predictions}}"
     if way in WAYS:
-        results = WAYS[way](live.asked[task, model], tmp_path)
-    [claim] = planned(
-        tmp_path,
+        results = WAYS[way](live.asked[task, model], folder)
+    return (
         f"models: [{{name: {model}, backend: recorded, results: {results}}}]\n"
-        f"tasks: [{{name: {task}}}]\n",
+        f"tasks: [{{name: {task}}}]\n"
     )
-    found, expected = of_record(judged(claim)), told(live.claims[task, model])
-    assert found == expected

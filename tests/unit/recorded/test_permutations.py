@@ -484,16 +484,19 @@ def test_where_a_constant_answer_scores_more_the_message_names_balanced_accuracy
     record = judged(claim)
     assert record.passed is False
     assert record.message is not None
-    assert ("balanced accuracy, which suites that run the model can claim, shows knowledge"
-            in record.message) is bool(knows)  # fmt: skip
-    assert "`metric:" not in record.message  # which a suite of recorded results refuses
-    notes = [each for each in record.notes if each.kind == "by_class_recorded"]
+    assert ("`metric: balanced_accuracy` shows knowledge" in record.message) is bool(knows)
+    notes = [each for each in record.notes if each.kind == "by_class"]
     assert len(notes) == bool(knows)
     if knows:
         recalls = [[np.mean(row[gold == each] == each) for each in range(4)] for row in said]
         assert notes[0].values["score"] == pytest.approx(np.max(np.mean(recalls, axis=1)))
         p = max_t_test(said, gold, statistic=METRICS["balanced_accuracy"].statistic).p_value
         assert notes[0].values["p"] == pytest.approx(p, rel=0.3, abs=2e-4)
+        [claim] = planned(tmp_path, f"{text}metric: balanced_accuracy\n")
+        by_class = judged(claim)
+        assert by_class.passed
+        assert by_class.permutation_p == notes[0].values["p"]
+        assert by_class.best_score == pytest.approx(notes[0].values["score"])
 
 
 def table(folder: Path, found: Answers, clusters: Sequence[str] | None = None) -> RecordedClaim:

@@ -47,7 +47,7 @@ def test_n_and_t_are_counted_and_the_chance_is_stated(tmp_path: Path) -> None:
     assert (record.verdict, record.passed) == ("above maximum", True)
     assert record.recorded == Recorded("m.npz", "npz", ["chance"], {"1/2": 40})
     assert (record.backend, record.quantization, record.shots) == ("recorded", "", 1)
-    assert "The best prompt is '1' in the results, the first of 2 with this accuracy." in (
+    assert "The best prompt is '1' in the results, the first of 2 that score the same." in (
         noted(record)
     )
 

@@ -35,9 +35,9 @@ TASK_KEYS = (
         (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
-            "(keys here: assert, xfail, marks, limits, share, label_bias, compare, contamination, "
-            "models, arms, tasks, replicates, prompts, scoring, counterfactual, generation, "
-            "classify, metric, shortcuts, until, allow_unpassable)",
+            "(keys here: assert, xfail, marks, metric, limits, share, label_bias, compare, "
+            "contamination, models, arms, tasks, replicates, prompts, scoring, counterfactual, "
+            "generation, classify, shortcuts, until, allow_unpassable)",
         ),
         (
             "assert: {p_mx: 0.05}",

@@ -25,7 +25,7 @@ function promptView(claim) {
   const solved = (claim.cells && claim.cells.solved) || [];
   const shown = prompt.demonstrations.map((id, place) => el("li", {}, code(id), solved[place] === undefined ? "" : block(solved[place])));
   return [
-    el("p", {}, "Number ", String(claim.best + 1), " of the sweep, digest ", code(prompt.digest), prompt.tied ? `; the first of ${prompt.tied + 1} with this accuracy` : "", ". With the first of its examples:"),
+    el("p", {}, "Number ", String(claim.best + 1), " of the sweep, digest ", code(prompt.digest), prompt.tied ? `; the first of ${prompt.tied + 1} that score the same` : "", ". With the first of its examples:"),
     block(prompt.text + prompt.question),
     el("p", {}, "Possible answers: ", ...prompt.answers.flatMap((answer) => [code(answer), " "])),
     shown.length ? el("h3", {}, `Its ${shown.length} demonstrations`) : soft("It shows no demonstrations."),
