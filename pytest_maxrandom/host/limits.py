@@ -46,6 +46,9 @@ class Limits:
     pattern_seconds: int = _limit(
         10, "Seconds of the processor that `generation: pattern` may take for one answer."
     )
+    template_seconds: int = _limit(
+        20, "Seconds in which the chat template of a model writes what stands around a message."
+    )
     function_seconds: int = _limit(
         1800,
         "Seconds in which the Python functions of a task of lm-evaluation-harness, or of all tasks "
