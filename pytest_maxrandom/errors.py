@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ KEYS = f"{DOCUMENTATION}reference/suite-keys.html"
 """The page with all keys of a suite and their defaults."""
 _LONGEST = 2_000
 """Characters of a sentence about a mistake."""
+_MOST = 100
+"""Mistakes that one error tells."""
 
 
 class MaxRandomError(Exception):
@@ -34,6 +36,8 @@ class Problem:
     path: Path
     line: int | None
     message: str
+    others: int = 0
+    """How many mistakes it stands for that are not shown; 0 if it is one itself."""
 
     def __post_init__(self) -> None:
         if len(self.message) > _LONGEST:
@@ -44,6 +48,24 @@ class Problem:
     def __str__(self) -> str:
         where = str(self.path) if self.line is None else f"{self.path}:{self.line}"
         return f"{where}: {self.message}"
+
+
+def first_of(
+    problems: Iterable[Problem], most: int, hide: Callable[[str], Problem]
+) -> tuple[Problem, ...]:
+    """Return the first of some problems, and one that says how many are not shown.
+
+    Parameters
+    ----------
+    hide : callable
+        Makes the last one from its message.
+    """
+    found = tuple(problems)
+    hidden = sum(each.others or 1 for each in found[most:])
+    if not hidden:
+        return found
+    last = replace(hide(f"problems not shown: {hidden:,}"), others=hidden)
+    return (*found[:most], last)
 
 
 def where_keys_are(mistakes: Iterable[object]) -> list[str]:
@@ -59,11 +81,15 @@ class SuiteError(MaxRandomError):
     Parameters
     ----------
     problems : iterable of Problem
-        All the mistakes found, at least one, in the order of the file.
+        All the mistakes found, at least one, in the order of the file. The first 100 are told, and
+        how many more there are.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
+        found = tuple(problems)
+        self.problems = first_of(
+            found, _MOST, lambda message: Problem(found[0].path, None, message)
+        )
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 

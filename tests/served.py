@@ -23,6 +23,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
 BEGIN = 256
 VOCABULARY = 257
@@ -31,6 +32,24 @@ VOCABULARY = 257
 def encoded(text: str) -> list[int]:
     """Return the bytes of a text after a token for the beginning."""
     return [BEGIN, *text.encode()]
+
+
+def save_tokenizer(folder: Path) -> Path:
+    """Save a tokenizer of one token a byte, after a token for the beginning."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    vocabulary = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"<s>": BEGIN}
+    tokenizer = Tokenizer(models.BPE(vocabulary, [], byte_fallback=True))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    tokenizer.decoder = decoders.ByteFallback()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", BEGIN)]
+    )
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>")
+    fast.save_pretrained(folder)
+    assert fast("naïve")["input_ids"] == encoded("naïve")
+    return folder
 
 
 def log_probabilities(ids: Sequence[int], seed: str = "") -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LimitsError, listed, quoted
@@ -22,26 +22,43 @@ VARIABLE = "MAXRANDOM_LIMITS"
 """Environment variable of the runner: ``data_mb=2000, pattern_seconds=30``."""
 
 
+def _limit(usual: int, told: str, most: int = 1_000_000) -> int:
+    """Describe a limit: what is usual, what it is about, and the most that anybody may say."""
+    return field(default=usual, metadata={"told": told, "most": most})
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What files, servers, patterns and functions of others may take of this machine."""
+    """What files, servers, templates, patterns and functions of others may take of this machine.
 
-    data_mb: int = 512
-    """MB (10^6 bytes) to which a file of data may unpack."""
-    answer_mb: int = 64
-    """MB of a server's answer, unpacked."""
-    answer_depth: int = 100
-    """Levels of lists and objects in a server's answer; servers use up to eight."""
-    pattern_seconds: int = 10
-    """Seconds of the processor that a pattern may take for one generated answer."""
-    function_seconds: int = 1800
-    """Seconds in which the functions of a task of lm-evaluation-harness, or of all tasks of a
-    group, make their documents, twice."""
+    The key `limits` of suites has the same names, ranges and descriptions.
+    """
+
+    data_mb: int = _limit(
+        512,
+        "MB (10^6 bytes) to which an archive, a compressed file or a Parquet file of data may "
+        "unpack.",
+    )
+    answer_mb: int = _limit(
+        64, "MB of a server's answer, unpacked. Its deadline is the model's `timeout`."
+    )
+    answer_depth: int = _limit(100, "Levels of lists and objects in a server's answer.", most=500)
+    pattern_seconds: int = _limit(
+        10, "Seconds of the processor that `generation: pattern` may take for one answer."
+    )
+    template_seconds: int = _limit(
+        20, "Seconds in which the chat template of a model writes what stands around a message."
+    )
+    function_seconds: int = _limit(
+        1800,
+        "Seconds in which the Python functions of a task of lm-evaluation-harness, or of all tasks "
+        "of a group, make their documents, twice.",
+    )
 
 
 USUAL = Limits()
 """Where neither the runner nor a suite says another."""
-MOST = Limits(1_000_000, 1_000_000, 500, 1_000_000, 1_000_000)
+MOST: dict[str, int] = {each.name: each.metadata["most"] for each in fields(Limits)}
 """What either may say; Python itself reads no deeper answer safely."""
 _in_force: list[Limits] = []
 """Those of the suite that is read or tested, last; threads that ask a server see them, too."""
@@ -56,16 +73,15 @@ def usual() -> Limits:
         If the runner's variable says something else than limits.
     """
     said = os.environ.get(VARIABLE, "")
-    known = asdict(MOST)
     found: dict[str, int] = {}
     for part in filter(None, map(str.strip, said.split(","))):
         name, _, number = (word.strip() for word in part.partition("="))
         whole = int(number[:9]) if number.isdecimal() and number.isascii() else 0
-        if not 0 < whole <= known.get(name, 0):
+        if not 0 < whole <= MOST.get(name, 0):
             raise LimitsError(
                 f"the variable {VARIABLE} has {quoted(part)}, expected NAME=NUMBER with one of "
-                f"{listed(known)} and a whole number above 0"
-                + (f" and at most {known[name]:,}" if name in known else "")
+                f"{listed(MOST)} and a whole number above 0"
+                + (f" and at most {MOST[name]:,}" if name in MOST else "")
             )
         found[name] = whole
     return replace(USUAL, **found)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
+import subprocess
 import zipfile
 import zlib
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.host import workers
 from pytest_maxrandom.host.limits import limits, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from pathlib import Path
 
 _CELL = 8
 """Bytes that a cell of a table takes at least where it is worked with."""
@@ -29,6 +33,9 @@ _UNMEASURED = {
     b"7z\xbc\xaf\x27\x1c": "7-Zip",
     b"Rar!\x1a\x07": "RAR",
 }
+_ARROW = (b"ARROW1", b"\xff\xff\xff\xff")
+"""How an Arrow file begins, and a stream."""
+_WORKER = Path(__file__).with_name("columns_worker.py")
 _LONGEST = 8
 _PART = 1 << 20
 
@@ -45,7 +52,9 @@ def too_large_unpacked(path: Path) -> str:
             with zipfile.ZipFile(path) as archive:
                 return too_large(sum(member.file_size for member in archive.infolist()))
         if begin.startswith(b"PAR1"):
-            return _of_parquet(path)
+            return _of_parquet(path) or unpacked_columns(path)
+        if begin.startswith(_ARROW):
+            return unpacked_columns(path)
         for start, kind in _UNMEASURED.items():
             if begin.startswith(start):
                 return (
@@ -80,6 +89,36 @@ def _of_parquet(path: Path) -> str:
             return too_large(parquet_bytes(file.metadata))
     except pa.ArrowException:
         return ""
+
+
+def unpacked_columns(path: Path, columns: Collection[str] = (), whole: Collection[str] = ()) -> str:
+    """Say why a Parquet or Arrow file must not be read; nothing if it may, or is damaged.
+
+    It is unpacked in a process with little memory: pages may contradict what the file says of
+    itself, one text may stand for many, and only Parquet says anything.
+
+    Parameters
+    ----------
+    columns : collection of str
+        Those that are read; all if none are given.
+    whole : collection of str
+        Those of them that are read as dictionaries, so that a text that repeats counts once.
+    """
+    if find_spec("pyarrow") is None:  # then nobody here can read it
+        return ""
+    most = limits().data_mb * 1_000_000
+    asked = {"path": str(path), "most": most, "columns": [*columns] or None, "whole": [*whole]}
+    done = subprocess.run(
+        workers.command(_WORKER, json.dumps(asked)),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**workers.environment(), "ARROW_DEFAULT_MEMORY_POOL": "system"},
+        check=False,
+    )
+    # A process that ends without a word had too little memory, where no library says so.
+    more = done.stdout.strip() == b"more" or not done.stdout
+    return too_large(most + 1) if more else ""
 
 
 def parquet_bytes(metadata: Any, columns: Collection[str] = ()) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import math
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +12,14 @@ from pytest_maxrandom.errors import ModelError, ModelNotFound, ScoreError, liste
 from pytest_maxrandom.host.machine import cores, peak_memory, resting_threads
 from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located
+from pytest_maxrandom.models.chat import ChatTemplate
+from pytest_maxrandom.models.gguf_header import parts_of
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
 from pytest_maxrandom.models.llamacpp import BATCH, PACKAGE, Reader, vocabulary
 from pytest_maxrandom.models.questions import Answer, Reply
 from pytest_maxrandom.models.requests import Request, uniform
-from pytest_maxrandom.models.tokens import ChatTemplate, LocalTokens, TokenizedModel
+from pytest_maxrandom.models.tokens import LocalTokens, TokenizedModel
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import GgufSpec
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.llamacpp import OwnTokens, Row
     from pytest_maxrandom.models.questions import Finish, Generation, Question
-
-_PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
 
 
 class Gguf(Backend):
@@ -109,19 +108,6 @@ def _is_gguf(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(4) == b"GGUF"
-
-
-def parts_of(name: str) -> list[Path]:
-    """Return a file, or all parts of a model that is split."""
-    path = Path(name)
-    split = _PART.fullmatch(path.name)
-    if split is None:
-        return [path]
-    stem, _, count = split.groups()
-    return [
-        path.with_name(f"{stem}-{number:05d}-of-{count}.gguf")
-        for number in range(1, int(count) + 1)
-    ]
 
 
 def _digests(files: Iterable[Path]) -> Iterator[str]:
@@ -247,8 +233,10 @@ def _tokens_of(
     """Return the tokenizer that the suite names, else the file's own, and its chat template."""
     if spec.tokenizer:
         tokens = LocalTokens.load(spec.tokenizer, places["tokenizer"])
-        return tokens, ChatTemplate.of(tokens.tokenizer, spec.tokenizer) if spec.chat else None
-    return own, ChatTemplate.of(own, spec.name) if spec.chat else None
+        if not spec.chat:
+            return tokens, None
+        return tokens, ChatTemplate.of(tokens.tokenizer, spec.tokenizer, "transformers")
+    return own, ChatTemplate.of(own, spec.name, "llama_cpp") if spec.chat else None
 
 
 def _finite(value: float) -> float:

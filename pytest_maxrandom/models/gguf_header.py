@@ -7,12 +7,15 @@ tensor. https://github.com/ggml-org/ggml/blob/master/docs/gguf.md has the format
 from __future__ import annotations
 
 import math
+import re
 import struct
 from pathlib import Path
 from typing import BinaryIO
 
 from pytest_maxrandom.errors import quoted
 
+_PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
+"""How the files of a split model are called, by which llama.cpp finds them."""
 _HEAD = struct.Struct("<4sIQQ")
 """How a file begins: its kind, version, and numbers of tensors and of keys."""
 _SWAPPED = 1 << 16
@@ -39,12 +42,34 @@ _BLOCKS = {
 """Weights of a block and its bytes, by the type of a tensor; of other types nothing is checked."""
 
 
-def header_mistake(path: str) -> str:
-    """Say what a file's header claims that the file has no bytes for; nothing if it claims none.
+def parts_of(name: str) -> list[Path]:
+    """Return a file, or all parts of a model that is split."""
+    path = Path(name)
+    split = _PART.fullmatch(path.name)
+    if split is None or not int(split[3]):
+        return [path]
+    stem, _, count = split.groups()
+    return [
+        path.with_name(f"{stem}-{number:05d}-of-{count}.gguf")
+        for number in range(1, int(count) + 1)
+    ]
 
-    llama.cpp would ask for the memory, or end the process. The words follow the file's name.
+
+def header_mistake(path: str) -> str:
+    """Say what a header claims that its file has no bytes for; nothing if it claims none.
+
+    llama.cpp would ask for the memory, or end the process. All parts of a model that is split are
+    looked at. The words follow the first file's name.
     """
-    with Path(path).open("rb") as file:
+    first, *others = parts_of(path)
+    if mistake := _mistake(first):
+        return mistake
+    told = ((part, _mistake(part)) for part in others)
+    return next((f"of its part {part.name}, {wrong}" for part, wrong in told if wrong), "")
+
+
+def _mistake(path: Path) -> str:
+    with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(0)
         try:

@@ -202,20 +202,18 @@ class OwnTokens:
                 return text.raw[:length].decode("utf-8", "replace")
             room = -length
 
-    def apply_chat_template(
-        self, messages: Sequence[dict[str, str]], *, tokenize: bool, add_generation_prompt: bool
-    ) -> str:
-        """Return messages in the file's template, as a tokenizer of transformers does."""
-        from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+    def get_chat_template(self) -> str:
+        """Return the template; there is one."""
+        return str(self.chat_template)
 
-        assert not tokenize
-        write = Jinja2ChatFormatter(
-            str(self.chat_template),
-            eos_token=self._written(self._llama.llama_vocab_eos(self._vocabulary)),
-            bos_token=self._written(self._llama.llama_vocab_bos(self._vocabulary)),
-            add_generation_prompt=add_generation_prompt,
-        )
-        return str(write(messages=list(messages)).prompt)
+    @property
+    def special_tokens_map(self) -> dict[str, str]:
+        """The tokens at both ends of a text, as they are written."""
+        ends = {
+            "eos_token": self._llama.llama_vocab_eos(self._vocabulary),
+            "bos_token": self._llama.llama_vocab_bos(self._vocabulary),
+        }
+        return {name: self._written(token) for name, token in ends.items()}
 
     def _written(self, token: int) -> str:
         if token < 0:

@@ -1,10 +1,10 @@
-"""Texts as tokens: tokenizers, chat templates, and models whose texts become tokens here."""
+"""Texts as tokens: tokenizers, and models whose texts become tokens here."""
 
 from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,56 +17,8 @@ from pytest_maxrandom.models.requests import Request, encode, encode_prompts, fi
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from pytest_maxrandom.models.chat import ChatTemplate
     from pytest_maxrandom.models.questions import Question
-
-_MARK = "@message@"
-
-
-@dataclass(frozen=True, slots=True)
-class ChatTemplate:
-    """What a model's chat template puts around one message of the user's, before it answers."""
-
-    before: str
-    after: str
-    """What it puts around the message, with all special tokens."""
-    strips: bool
-    """Whether it takes the spaces from the ends of a message."""
-
-    @classmethod
-    def of(cls, tokenizer: Any, name: str) -> ChatTemplate:
-        """Return the template of a tokenizer of transformers.
-
-        Raises
-        ------
-        ModelError
-            If there is none, or it cannot be used for a single message.
-        """
-        if not getattr(tokenizer, "chat_template", None):
-            raise ModelError(
-                f"{name} has no chat template; remove `chat: true`, or use a model with one"
-            )
-
-        def rendered(message: str) -> list[str]:
-            text = tokenizer.apply_chat_template(
-                [{"role": "user", "content": message}], tokenize=False, add_generation_prompt=True
-            )
-            return str(text).split(_MARK)
-
-        try:
-            parts, spaced = rendered(_MARK), rendered(f" {_MARK} ")
-        except Exception as error:  # whatever a template raises
-            reason = " ".join(str(error).split())
-            raise ModelError(f"the chat template of {name} cannot be used: {reason}") from error
-        if len(parts) != 2:
-            raise ModelError(
-                f"the chat template of {name} writes a message {len(parts) - 1} times; expected "
-                "one that writes it once"
-            )
-        return cls(parts[0], parts[1], spaced == parts)
-
-    def around(self, message: str) -> str:
-        """Return the text that the model reads."""
-        return self.before + (message.strip() if self.strips else message) + self.after
 
 
 class Tokens(Protocol):

@@ -13,6 +13,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pytest_maxrandom.errors import RecordedError, described, json_mistake
+from pytest_maxrandom.host.data import refused
 from pytest_maxrandom.host.limits import limits, too_large
 
 if TYPE_CHECKING:
@@ -65,8 +66,11 @@ def opened(path: Path, newline: str) -> Iterator[IO[str]]:
     Raises
     ------
     RecordedError
-        If it cannot be read, or while it is read a byte is found that is not UTF-8 (with its line).
+        If it may not or cannot be read, as what is no regular file, or while it is read a byte is
+        found that is not UTF-8 (with its line).
     """
+    if why := refused(path, str(path)):
+        raise RecordedError(why)
     binary: Callable[[Path], Any] = partial(open, mode="rb")
     if path.suffix.lower() == ".gz":
         binary = _Unpacked

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.host.limits import MOST, USUAL, in_force
+from pytest_maxrandom.host.limits import Limits, in_force
 from pytest_maxrandom.record.base import Severity
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
 from pytest_maxrandom.record.metrics import METRICS
@@ -251,27 +252,11 @@ class LabelBiasSpec(Spec):
             )
 
 
-_Limit = Annotated[int, Field(gt=0, le=MOST.data_mb)]
-
-
-class LimitsSpec(Spec):
+class SaidLimits(Spec):
     """How much what comes from outside may take; what is not given is as `MAXRANDOM_LIMITS` says.
 
     Under `maxrandom gate` these may not be above what `MAXRANDOM_LIMITS` says, or the defaults.
     """
-
-    data_mb: _Limit = USUAL.data_mb
-    """MB (10^6 bytes) to which an archive, a compressed file or a Parquet file of data may
-    unpack."""
-    answer_mb: _Limit = USUAL.answer_mb
-    """MB of a server's answer, unpacked. Its deadline is the model's `timeout`."""
-    answer_depth: Annotated[int, Field(gt=0, le=MOST.answer_depth)] = USUAL.answer_depth
-    """Levels of lists and objects in a server's answer."""
-    pattern_seconds: _Limit = USUAL.pattern_seconds
-    """Seconds of the processor that `generation: pattern` may take for one answer."""
-    function_seconds: _Limit = USUAL.function_seconds
-    """Seconds in which the Python functions of a task of lm-evaluation-harness, or of all tasks of
-    a group, make their documents, twice."""
 
     @property
     def said(self) -> dict[str, int]:
@@ -281,6 +266,28 @@ class LimitsSpec(Spec):
     def in_force(self) -> AbstractContextManager[None]:
         """Let them hold until a block ends, and what is usual on this machine besides."""
         return in_force(self.said)
+
+
+if TYPE_CHECKING:
+    LimitsSpec = SaidLimits
+else:  # a key for each limit, which the limit itself describes
+    LimitsSpec = create_model(
+        "LimitsSpec",
+        __base__=SaidLimits,
+        __doc__=SaidLimits.__doc__,
+        **{
+            each.name: (
+                int,
+                Field(
+                    each.default,
+                    gt=0,
+                    le=each.metadata["most"],
+                    description=each.metadata["told"],
+                ),
+            )
+            for each in fields(Limits)
+        },
+    )
 
 
 class SharedSettings(Spec):

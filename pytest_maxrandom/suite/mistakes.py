@@ -54,16 +54,21 @@ def mistakes_of(
     parents = {path[:end] for path in at for end in range(len(path))}
     explained = {path for path in at if _is_unknown(at[path][0]) and path in told}
     left = at.keys() - parents - explained
+    beside: defaultdict[Location, list[str]] = defaultdict(list)
+    for path in filter(None, left):
+        beside[path[:-1]].append(str(path[-1]))
     left -= {
-        path for path in left if at[path][0]["type"] == "missing" and _is_misspelled(path, left)
+        path
+        for path in left
+        if at[path][0]["type"] == "missing" and _is_misspelled(path, beside[path[:-1]])
     }
     return {path: _sentence(kind, path, at[path], document) for path in left}
 
 
-def _is_misspelled(missing: Location, others: Collection[Location]) -> bool:
+def _is_misspelled(missing: Location, beside: Collection[str]) -> bool:
     """Tell whether a key that is missing stands there with a slip, which is told already."""
-    beside = [str(path[-1]) for path in others if path[:-1] == missing[:-1] and path != missing]
-    return any(did_you_mean(key, [str(missing[-1])]) for key in beside)
+    name = str(missing[-1])
+    return any(did_you_mean(key, [name]) for key in beside if key != name)
 
 
 def _is_unknown(error: ErrorDetails) -> bool:

@@ -16,6 +16,7 @@ from pytest_maxrandom.errors import (
     Problem,
     SuiteError,
     described,
+    first_of,
     json_mistake,
     listed,
     nearest_file,
@@ -95,10 +96,9 @@ class Findings:
 
     def _error(self) -> SuiteError:
         in_order = _joined(sorted(self._problems, key=lambda problem: problem.line or 0))
-        shown, hidden = in_order[:MOST_SHOWN], len(in_order) - MOST_SHOWN
-        if hidden > 0:
-            shown.append(self.locate(None, f"problems not shown: {hidden}"))
-        return SuiteError(shown)
+        return SuiteError(
+            first_of(in_order, MOST_SHOWN, lambda message: self.locate(None, message))
+        )
 
 
 def _joined(problems: list[Problem]) -> list[Problem]:

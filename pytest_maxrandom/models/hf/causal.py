@@ -6,11 +6,12 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.models import trie
+from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf import arithmetic
 from pytest_maxrandom.models.hf.devices import peak_of
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import Likelihoods, Request
-from pytest_maxrandom.models.tokens import ChatTemplate, LocalTokens, TokenizedModel
+from pytest_maxrandom.models.tokens import LocalTokens, TokenizedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,7 +71,7 @@ class CausalModel(TokenizedModel):
         self.context_length, self._limit = context_of(positions, tokenizer.model_max_length)
         self._choice = choose(model, device, engine, batch_tokens, self.context_length)
         name = getattr(model.config, "name_or_path", "") or "the model"
-        self._template = ChatTemplate.of(tokenizer, name) if chat else None
+        self._template = ChatTemplate.of(tokenizer, name, "transformers") if chat else None
         self.engine = self._choice.engine.name
         self.engine_reason = self._choice.reason
 

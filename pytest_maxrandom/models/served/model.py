@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import common_length, subject
 from pytest_maxrandom.models.served.dialects import OpenAI, OpenAIChat
@@ -25,7 +26,7 @@ from pytest_maxrandom.models.served.handshake import (
     same_server,
     shake_hands,
 )
-from pytest_maxrandom.models.tokens import ChatTemplate, LocalTokens, TokenizedModel
+from pytest_maxrandom.models.tokens import LocalTokens, TokenizedModel
 from pytest_maxrandom.suite.models import ServedSpec, TransformersSpec
 
 if TYPE_CHECKING:
@@ -91,7 +92,9 @@ class ServedModel(TokenizedModel):
         self.context_length = self.serving.context_length
         self._tokens = None if self._chats else self._tokenizer(spec, tokenizer)
         if isinstance(self._tokens, LocalTokens) and spec.chat:
-            self._template = ChatTemplate.of(self._tokens.tokenizer, str(spec.tokenizer))
+            self._template = ChatTemplate.of(
+                self._tokens.tokenizer, str(spec.tokenizer), "transformers"
+            )
         self._forward = _forward_of(tokenizer)
         generates |= self._chats
         self._checked = {generates: self._met(generates)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted
 from pytest_maxrandom.host.limits import too_large
-from pytest_maxrandom.host.unpacked import parquet_bytes
+from pytest_maxrandom.host.unpacked import parquet_bytes, unpacked_columns
 from pytest_maxrandom.recorded.files import json_lines, opened
 from pytest_maxrandom.recorded.tables.columns import Rows
 
@@ -160,10 +160,11 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
             schema = file.schema_arrow
             rows = Rows(path, None, schema.names, wanted)
             read = [*rows.names.values()]
-            if why := too_large(parquet_bytes(file.metadata, read)):
-                raise RecordedError(f"{path}: {why}")
-        # As dictionaries: a long text that all rows repeat is in memory once.
-        plain = [name for name in read if not pa.types.is_nested(schema.field(name).type)]
+            # As dictionaries: a long text that all rows repeat is in memory once.
+            plain = [name for name in read if not pa.types.is_nested(schema.field(name).type)]
+            by_itself = too_large(parquet_bytes(file.metadata, read))
+        if why := by_itself or unpacked_columns(path, read, plain):
+            raise RecordedError(f"{path}: {why}")
         with pq.ParquetFile(path, read_dictionary=plain) as file:
             for batch in file.iter_batches(columns=read):
                 for role, name in rows.names.items():

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import atexit
 import json
-import os
 import pickle
 import struct
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.host import workers
 from pytest_maxrandom.host.limits import limits, raised
 from pytest_maxrandom.tasks.reading import Mistake
 
@@ -34,8 +33,6 @@ MEMORY = 1 << 30
 _WORKER = Path(__file__).with_name("worker.py")
 _AT_ONCE = 500
 """Documents that are sent together, so that the memory of the other process holds them."""
-_KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""All that the other process gets of the environment: no keys are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +123,12 @@ class _Process:
 
 
 def _started() -> subprocess.Popen[bytes]:
-    # The script alone is run, with the paths of this process, and imports nothing of the package.
-    script = (
-        f"import runpy, sys; sys.path[:] = {sys.path!r}; "
-        f"runpy.run_path({str(_WORKER)!r}, run_name='__main__')"
-    )
     return subprocess.Popen(
-        [sys.executable, "-I", "-c", script, str(SECONDS), str(MEMORY)],
+        workers.command(_WORKER, str(SECONDS), str(MEMORY)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={name: os.environ[name] for name in _KEPT if name in os.environ},
+        env=workers.environment(),
     )
 
 

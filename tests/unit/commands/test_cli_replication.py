@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,3 +172,12 @@ def test_a_mistake_is_one_sentence(
     assert message.startswith("maxrandom replication: ")
     assert message.count("\n") == 1
     assert said in message
+
+
+@pytest.mark.skipif(os.name != "posix", reason="has no such files")
+def test_what_has_no_end_is_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    told = {tmp_path / "pipe.csv": "is not a regular file", "/dev/zero": "says of itself"}
+    for file, why in told.items():
+        assert main(["replication", str(file), *BOTH]) == 2
+        assert why in capsys.readouterr().err

@@ -117,6 +117,19 @@ def test_what_is_cut_or_changed_anywhere_is_a_sentence(tmp_path: Path, whole: by
         refusal(tmp_path, bytes(spoilt))
 
 
+def test_all_parts_of_a_split_model_are_looked_at(tmp_path: Path, whole: bytes) -> None:
+    parts = [tmp_path / f"m-0000{number}-of-00003.gguf" for number in (1, 2, 3)]
+    for part in parts:
+        part.write_bytes(whole)
+    assert not header_mistake(str(parts[0]))
+    parts[2].write_bytes(changed(whole, rows=2**40))
+    said = header_mistake(str(parts[0]))
+    assert said.startswith("of its part m-00003-of-00003.gguf, its tensor 'second.weight' ends at")
+    alone = tmp_path / "m-00001-of-00000.gguf"  # no number of parts
+    alone.write_bytes(whole)
+    assert not header_mistake(str(alone))
+
+
 @pytest.mark.parametrize(
     ("tensors", "keys", "room", "fits"),
     [(2, 3, 87, True), (2, 3, 86, False), (2**62, 0, 999, False), (0, 2**62, 999, False)],

@@ -21,7 +21,14 @@ from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.models.served import dialects, endpoint, model as served, replies
 from pytest_maxrandom.suite.models import MODELS
-from tests.served import FakeServer, continuation, encoded, likelihood, serving
+from tests.served import (
+    FakeServer,
+    continuation,
+    encoded,
+    likelihood,
+    save_tokenizer,
+    serving,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
@@ -59,22 +66,7 @@ def vllm() -> Iterator[FakeServer]:
 
 @pytest.fixture(scope="session")
 def byte_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tokenizer of one token a byte, after a token for the beginning."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
-
-    vocabulary = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"<s>": 256}
-    tokenizer = Tokenizer(models.BPE(vocabulary, [], byte_fallback=True))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    tokenizer.decoder = decoders.ByteFallback()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A", special_tokens=[("<s>", 256)]
-    )
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>")
-    folder = tmp_path_factory.mktemp("bytes")
-    fast.save_pretrained(folder)
-    assert fast("naïve")["input_ids"] == encoded("naïve")
-    return folder
+    return save_tokenizer(tmp_path_factory.mktemp("bytes"))
 
 
 def specified(server: FakeServer, tokenizer: Path | None = None, **keys: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.suite.base import SCORINGS
 from pytest_maxrandom.suite.tasks import TASKS
@@ -521,3 +523,25 @@ def test_a_key_that_is_a_mistake_makes_no_contradiction(suite: SuiteText) -> Non
     variants = ", ".join(f"i{number}" for number in range(201))
     text = f"{MINIMAL}prompts: {{count: x, combine: cross, instructions: [{variants}]}}\n"
     assert suite.mistakes(text) == [f"3: `prompts.count`: found 'x', expected {COUNT}"]
+
+
+def test_of_many_mistakes_the_first_are_told_and_how_many_others_there_are(
+    suite: SuiteText,
+) -> None:
+    tasks = "".join(
+        f"  - {{name: t{number}, format: csv, path: x, no: 1}}\n" for number in range(130)
+    )
+    *told, last = suite.mistakes(f"models: [{{name: m, no: 1}}]\ntasks:\n{tasks}")
+    assert [int(one.partition(":")[0]) for one in told] == [1, *range(3, 102)]
+    assert last == " problems not shown: 31"
+
+
+def test_what_is_not_shown_twice_over_is_counted_once() -> None:
+    def cut(number: int) -> SuiteError:
+        lines = range(number)
+        return SuiteError([Problem(Path("s.yaml"), line, "wrong") for line in lines])
+
+    assert len(cut(100).problems) == 100
+    joined = SuiteError([*cut(250).problems, *cut(120).problems, *cut(3).problems])
+    assert str(joined).endswith("\ns.yaml: problems not shown: 273")
+    assert len(joined.problems) == 101

@@ -121,3 +121,68 @@ def test_of_a_parquet_file_only_what_is_read_counts(tmp_path: Path) -> None:
     assert parquet_bytes(metadata, ["a.b"]) in range(30_000, 31_000)
     assert parquet_bytes(metadata, ["lists"]) in range(40_000, 41_000)
     assert parquet_bytes(metadata) in range(70_000, 73_000)
+
+
+def _arrow(path: Path, kind: str) -> None:
+    """Write few bytes that stand for many."""
+    pa = pytest.importorskip("pyarrow", reason="Arrow and Parquet need pyarrow")
+    import pyarrow.parquet as pq
+
+    long, rows = "x" * 50_000, 200
+    if kind == "footer":
+        pq.write_table(pa.table({"a": ["y" * 3_000_000]}), path, compression="gzip")
+        _understate(path)
+        with pq.ParquetFile(path) as file:
+            assert parquet_bytes(file.metadata) < 100
+    elif kind == "list":
+        pq.write_table(pa.table({"a": [[long] * rows]}), path, compression="gzip")
+    elif kind == "texts":
+        pq.write_table(pa.table({"a": [long] * rows}), path, compression="gzip")
+    else:
+        packed = pa.array([long] * rows).dictionary_encode()
+        if kind == "runs":
+            packed = pa.RunEndEncodedArray.from_arrays([rows], [long])
+        if kind == "compressed":
+            packed = pa.array(["y" * 3_000_000])
+        table = pa.table({"a": packed})
+        how = pa.ipc.IpcWriteOptions(compression="zstd")
+        new = pa.ipc.new_stream if kind == "stream" else pa.ipc.new_file
+        with new(str(path), table.schema, options=how) as writer:
+            writer.write_table(table)
+
+
+def _understate(path: Path) -> None:
+    """Let the footer of a Parquet file say that it unpacks to a byte or so."""
+
+    def written(number: int, length: int = 0) -> bytes:
+        """Write a number as Thrift does, in at least so many bytes."""
+        number, found = number << 1, bytearray()
+        while number or len(found) < length:
+            found.append(number & 127 | 128)
+            number >>= 7
+        found[-1] &= 127
+        return bytes(found)
+
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        size = file.metadata.row_group(0).column(0).total_uncompressed_size
+    content = path.read_bytes()
+    true = written(size)
+    assert true in content
+    path.write_bytes(content.replace(true, written(1, len(true))))
+
+
+@pytest.mark.parametrize(
+    "kind", ["footer", "list", "texts", "dictionary", "stream", "runs", "compressed"]
+)
+def test_columns_are_as_large_as_they_are_unpacked(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "x"
+    _arrow(file, kind)
+    assert file.stat().st_size < 60_000
+    assert "unpacks to more than 1 MB" in too_large_unpacked(file)
+    with limits.in_force({"data_mb": 11}):
+        assert not too_large_unpacked(file)
+    file.write_bytes(file.read_bytes()[:-20])  # which its reader tells
+    with limits.in_force({"data_mb": 11}):
+        assert not too_large_unpacked(file)
