@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
+PLUGINS = "pytest_maxrandom.plugin,xdist.plugin"
+"""Those of runs within the test process: to look for them in all that is installed, as runs in
+processes of their own do, takes a quarter of a short run."""
+
 
 class Imports:
     """What is imported from now on, but for what lies in a folder of tests' own files."""
@@ -69,7 +73,11 @@ def pytester(
 
     def inline_run(*arguments: Any, plugins: Iterable[Any] = (), **options: Any) -> Any:
         try:
-            return run(*arguments, plugins=[*plugins, imports], **options)
+            with pytest.MonkeyPatch.context() as environment:
+                if "no:xdist" not in arguments:  # which is blocked by the name that pytest finds
+                    environment.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+                    environment.setenv("PYTEST_PLUGINS", PLUGINS)
+                return run(*arguments, plugins=[*plugins, imports], **options)
         finally:
             imports.bring_back()
 

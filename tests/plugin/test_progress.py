@@ -91,7 +91,8 @@ def test_the_second_run_reads_all_prompts_and_has_no_rate(slow: Path) -> None:
     assert "/s" not in seen
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
 def test_a_log_stays_quiet(slow: Path, arguments: tuple[str, ...]) -> None:
     run = [sys.executable, "-m", "pytest", *arguments]
     found = subprocess.run(run, cwd=slow, capture_output=True, text=True, check=True)
