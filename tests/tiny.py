@@ -199,20 +199,6 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Configuration class and arguments of causal language models with some 20,000 parameters."""
 
-KINDS = (
-    "bloom",
-    "gemma-3",
-    "gpt-2",
-    "gpt-neo",
-    "gpt-oss",
-    "llama",
-    "mamba",
-    "opt",
-    "qwen-3-next",
-)
-"""One of each way to tell positions (learned, learned from the second on, turned, distances), to
-look back (all, a window, both), to choose experts, and to keep a state instead of keys."""
-
 
 def causal_model(architecture: str, vocabulary: int) -> Any:
     """Return a random model, far enough from zero that its predictions differ."""

@@ -447,8 +447,9 @@ def test_a_red_flag_that_raises_costs_a_warning_and_nothing_else(
     pytester.runpytest("--maxrandom-json=report.json").assert_outcomes(passed=2, failed=1)
     before = claims(folder)
     folder.breaks("    result = judged.passing\n", "    result = judged.past\n")
-    forget()
-    result = pytester.runpytest("--maxrandom-json=report.json", "--maxrandom-report=report.md")
+    result = pytester.runpytest_subprocess(
+        "--maxrandom-json=report.json", "--maxrandom-report=report.md"
+    )
     result.assert_outcomes(passed=2, failed=1)
     told = (
         "the red flag 'all_right' of orders 1.0 failed (AttributeError: 'JudgedAnswers' object has "

@@ -19,12 +19,12 @@ from pytest_maxrandom.models.hf.engines import choice
 from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.requests import Request
 from tests.targets import some
+from tests.unit.models.architectures import ARCHITECTURES, CHOSEN
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 VOCABULARY = 120
-ARCHITECTURES = some(tiny.ARCHITECTURES, tiny.KINDS)
 ALIBI = "it counts ALiBi distances along the row, not along a branch of a tree"
 LOCAL = "its local attention counts positions along the row, not along a branch of a tree"
 STATE = "its layers carry a state from token to token instead of keys and values"
@@ -103,7 +103,7 @@ def test_log_likelihoods_equal_those_of_one_text_at_a_time(
 
 @pytest.mark.parametrize(
     "architecture",
-    some([a for a in EXPECTED if EXPECTED[a][0] == "packed"], tiny.KINDS),
+    some([a for a in EXPECTED if EXPECTED[a][0] == "packed"], CHOSEN),
 )
 def test_rows_equal_them_too_where_packing_was_possible(architecture: str) -> None:
     model = _model(_network(architecture), 200, "rows")

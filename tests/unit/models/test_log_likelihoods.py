@@ -16,13 +16,12 @@ from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.suite.models import TransformersSpec
-from tests.targets import some
+from tests.unit.models.architectures import ARCHITECTURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 VOCABULARY = 120
-ARCHITECTURES = some(tiny.ARCHITECTURES, tiny.KINDS)
 
 
 def _requests() -> list[Request]:
