@@ -63,12 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `maxrandom report ... | head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, MaxRandomError, OSError) as error:
-        print(f"maxrandom {options.command}: {_told(error)}", file=sys.stderr)
+        print(f"maxrandom {options.command}: {_sentence(error)}", file=sys.stderr)
         return 2
     return int(getattr(options, "status", 0))
 
 
-def _told(error: Exception) -> str:
+def _sentence(error: Exception) -> str:
     """Return what an error says, in words where the system has a number for it."""
     if not isinstance(error, OSError) or error.filename is None or error.strerror is None:
         return str(error)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
+PLUGINS = "pytest_maxrandom.plugin,xdist.plugin"
+"""Those of runs within the test process: to look for them in all that is installed, as runs in
+processes of their own do, takes a quarter of a short run."""
+
 
 class Imports:
     """What is imported from now on, but for what lies in a folder of tests' own files."""
@@ -25,20 +29,22 @@ class Imports:
         self._known = set(sys.modules)
         self._libraries: dict[str, ModuleType] = {}
 
-    def _is_library(self, name: str) -> bool:
+    def _is_library(self, top: str) -> bool:
         """Tell it by a package's top: what a test has made by hand has no spec."""
-        top = getattr(sys.modules.get(name.partition(".")[0]), "__dict__", {})
-        places = [top.get("__file__") or "", *map(str, top.get("__path__") or ())]
-        return top.get("__spec__") is not None and not any(
+        attributes = getattr(sys.modules.get(top), "__dict__", {})
+        places = [attributes.get("__file__") or "", *map(str, attributes.get("__path__") or ())]
+        return attributes.get("__spec__") is not None and not any(
             place.startswith(self._own) for place in places
         )
 
     def note(self) -> None:
         """Note the libraries, before they are forgotten."""
+        new = sys.modules.keys() - self._known
+        tops = {top for top in {name.partition(".")[0] for name in new} if self._is_library(top)}
         self._libraries = {
-            name: sys.modules[name]
-            for name in sys.modules.keys() - self._known
-            if sys.modules[name] is not None and self._is_library(name)
+            name: module
+            for name in new
+            if name.partition(".")[0] in tops and (module := sys.modules[name]) is not None
         }
 
     @pytest.hookimpl(trylast=True)
@@ -69,7 +75,11 @@ def pytester(
 
     def inline_run(*arguments: Any, plugins: Iterable[Any] = (), **options: Any) -> Any:
         try:
-            return run(*arguments, plugins=[*plugins, imports], **options)
+            with pytest.MonkeyPatch.context() as environment:
+                if "no:xdist" not in arguments:  # which is blocked by the name that pytest finds
+                    environment.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+                    environment.setenv("PYTEST_PLUGINS", PLUGINS)
+                return run(*arguments, plugins=[*plugins, imports], **options)
         finally:
             imports.bring_back()
 

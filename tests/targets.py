@@ -34,6 +34,15 @@ def target_of(path: Path, marks: Iterable[str]) -> str:
     return "check" if folder in CHECKED or MARK in marks else "test"
 
 
+def some(values: Iterable[str], chosen: Iterable[str]) -> list[object]:
+    """Return the parameters of a test of which ``make test`` runs the chosen ones."""
+    kept = {*chosen}
+    return [
+        value if value in kept else pytest.param(value, marks=getattr(pytest.mark, MARK))
+        for value in values
+    ]
+
+
 def _chosen(config: pytest.Config) -> str | None:
     chosen: str | None = config.getoption("target")
     return chosen

@@ -58,12 +58,12 @@ class Arm:
         """What arms have in common that ask the same prompts in the same way."""
         return self.prompts.model_dump_json(), self.scoring
 
-    def asks(self, key: str) -> Location:
+    def prompts_place(self, key: str) -> Location:
         """Return where it is said what `prompts` has at this key, for this arm."""
         changed = self.key is not None and key == "formats" and self.changed
         return ("arms", str(self.key), "format") if changed else ("prompts", key)
 
-    def says(self, key: str) -> Location:
+    def model_place(self, key: str) -> Location:
         """Return where it is said what its model has at this key."""
         if key in self.own:
             return "arms", str(self.key), "model" if key == "name" else key
@@ -88,7 +88,7 @@ def arms_of(suite: SuiteSpec) -> list[Arm]:
             replace(standing, name=model.test_id, model=model, place=index)
             for index, model in enumerate(suite.models)
         ]
-    found = []
+    arms = []
     for name, spec in suite.arms.items():
         arm = replace(
             standing,
@@ -101,8 +101,8 @@ def arms_of(suite: SuiteSpec) -> list[Arm]:
             train=spec.train,
             classify=spec.classify or suite.classify,
         )
-        found.append(replace(arm, changed=differences(arm, standing)))
-    return found
+        arms.append(replace(arm, changed=differences(arm, standing)))
+    return arms
 
 
 def _standing(suite: SuiteSpec) -> Arm:

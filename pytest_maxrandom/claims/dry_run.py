@@ -106,13 +106,13 @@ def costs(asked: Iterable[Asked], session: SessionState) -> list[ModelCost]:
 
 def _cost(asked: Sequence[Asked], session: SessionState) -> ModelCost:
     first = asked[0][0]
-    found = ModelCost(first.arm.name, first.model.backend)
+    cost = ModelCost(first.arm.name, first.model.backend)
     known: set[tuple[str, ...]] = set()
     todo: list[tuple[PlannedClaim, list[Job]]] = []
     trained: dict[str, TrainingCost] = {}
     try:
         for claim, jobs in asked:
-            found.add(claim, session)
+            cost.add(claim, session)
             training, new = claim.training, []
             trains = "" if training is None else training.digest
             for job in jobs:
@@ -121,19 +121,19 @@ def _cost(asked: Sequence[Asked], session: SessionState) -> ModelCost:
                     known.add(key)
                     new.append(job)
             rest = left(new, None if session.fresh else session.cache(claim))
-            found.stored += len(new) - len(rest)
-            found.prompts += len(rest)
-            found.examples += sum(len(job.examples) for job in rest)
+            cost.stored += len(new) - len(rest)
+            cost.prompts += len(rest)
+            cost.examples += sum(len(job.examples) for job in rest)
             if rest:
                 todo.append((claim, rest))
                 if training is not None and trains not in trained:
                     trained[trains] = _training(claim, training, session)
-        found.trained = list(trained.values())
+        cost.trained = list(trained.values())
         if todo and not (first.training and first.training.classify):
-            _measure(found, todo, session)
+            _measure(cost, todo, session)
     except MaxRandomError as error:
-        found.problem = str(error)
-    return found
+        cost.problem = str(error)
+    return cost
 
 
 def _training(claim: PlannedClaim, training: Training, session: SessionState) -> TrainingCost:

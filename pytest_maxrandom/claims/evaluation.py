@@ -18,7 +18,7 @@ from pytest_maxrandom.claims.decided import ClaimGoal, result_of_decided, undeci
 from pytest_maxrandom.claims.lengths import counting_too_long
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
-from pytest_maxrandom.claims.searched import compared_after, told
+from pytest_maxrandom.claims.searched import compared_after, search_facts
 from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.claims.training import trained_record
 from pytest_maxrandom.claims.tries import ClaimTries
@@ -155,7 +155,7 @@ class Evaluation:
                 *early,
                 *result.notes,
                 *ledger.notes(subject),
-                *([Remark("searched", told(result.searched))] if result.searched else ()),
+                *([Remark("searched", search_facts(result.searched))] if result.searched else ()),
                 *explained(planned, self._run, ledger, subject, own),
             ),
         )

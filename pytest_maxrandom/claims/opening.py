@@ -209,7 +209,7 @@ class Opening:
             return result
         examples, best = self._planned.condition.test, _best(sweep, result)
         others = self._ledger.openings(examples) - {self._subject.tried(best.digest)}
-        if others or self._ledger.seen(examples):
+        if others or self._ledger.known_examples(examples):
             # What was told of it may have chosen the prompt.
             return replace(result, searched=replace(searched, decided_by="nothing"))
         result = self._open(sweep, result)
@@ -236,7 +236,7 @@ class Opening:
                 other.condition.test == examples and other.simulated == self._planned.simulated
                 for other in self._run
             ),
-            seen=self._ledger.seen(examples),
+            seen=self._ledger.known_examples(examples),
             test_p=self._planned.claim.test_p,
         )
         return replace(result, test=test)

@@ -149,7 +149,7 @@ def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
         except ModelError as error:
             wrong = error.problems if isinstance(error, ModelNotFound) else {"name": str(error)}
             for key, message in wrong.items():
-                place = arm.says(key)
+                place = arm.model_place(key)
                 told = f"{dotted(place)}: {message}"
                 problems.append(Problem(suite.path, suite.line(*place), told))
     problems += untestable(suite)
@@ -250,7 +250,7 @@ def _conditions(
         try:
             conditions.append(draw_condition(task, validation, spec, shots, test))
         except NoPrompts as error:
-            line = suite.line(*arm.asks(error.key))
+            line = suite.line(*arm.prompts_place(error.key))
             problems.append(Problem(suite.path, line, str(error)))
         except NoTexts as error:
             problems += no_texts(suite, error)
@@ -330,5 +330,5 @@ def _claim(
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
         suite=spec,
         arm=arm,
-        model_line=suite.line(*arm.says("name")),
+        model_line=suite.line(*arm.model_place("name")),
     )

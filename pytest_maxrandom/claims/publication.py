@@ -178,7 +178,7 @@ def _changes(
     publication: PublishedGuessers, null: Guessers, read: Answers, results: Answers
 ) -> list[Remark]:
     """Tell which of n, t and chance are not as they were published."""
-    found = []
+    remarks = []
     sizes, n = set(results.sizes.tolist()), publication.published_n
     ids, prompts = len(read.examples), len(read.prompts)
     if sizes != {n}:
@@ -187,11 +187,11 @@ def _changes(
             kind = "other_n"
         elif ids < n:
             kind = "other_n_of_ids"
-        found.append(Remark(kind, {"sizes": sorted(sizes), "published": n, "ids": ids}))
+        remarks.append(Remark(kind, {"sizes": sorted(sizes), "published": n, "ids": ids}))
     if null.t != publication.t:
         kind = "other_t_of_distinct" if null.t < prompts else "other_t"
-        found.append(Remark(kind, {"t": null.t, "published": publication.t, "prompts": prompts}))
+        remarks.append(Remark(kind, {"t": null.t, "published": publication.t, "prompts": prompts}))
     if null.chance != publication.chance:
         values = {"chance": str(null.chance), "published": str(publication.chance)}
-        found.append(Remark("other_chance", values))
-    return found
+        remarks.append(Remark("other_chance", values))
+    return remarks

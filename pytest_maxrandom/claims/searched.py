@@ -206,7 +206,7 @@ def unjudged(result: Result, *, holds: bool) -> Result:
     )
 
 
-def told(found: Searched) -> dict[str, Any]:
+def search_facts(found: Searched) -> dict[str, Any]:
     """Return what a reader must know of the searches: from where tries came, and the rule."""
     searches = [asdict(each) for each in found.searches]
     rule: dict[str, Any] = {"searches": searches, "possible": found.possible}

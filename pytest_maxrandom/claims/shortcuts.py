@@ -59,7 +59,7 @@ class Heuristic(NamedTuple):
     """Returns a number for each choice of an example, of which the highest is taken; None where
     the label is taken that is right most often."""
 
-    def said(self, order: str = "as shown") -> str:
+    def description(self, order: str = "as shown") -> str:
         """Say which choice it takes, of those that are ordered so."""
         return f"{self.words} {order}" if self.about == "places" else self.words
 

@@ -143,20 +143,20 @@ def _told_apart(
     results: Answers, members: list[int], number: Fraction, shares: Sequence[float]
 ) -> tuple[list[list[int]], list[int]]:
     """Return examples whose right answers are given in place of each other, and all others."""
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     never: list[int] = []
     for group in _confused(results, members, shares[0]):
         if len(_right(results, group)) > number:
             parts, others = (
                 _told_apart(results, group, number, shares[1:]) if shares[1:] else ([], group)
             )
-            found += parts
+            groups += parts
             never += others
         elif _several(results, group):
-            found.append(group)
+            groups.append(group)
         else:
             never += group
-    return found, never
+    return groups, never
 
 
 def _confused(results: Answers, members: list[int], share: float) -> list[list[int]]:

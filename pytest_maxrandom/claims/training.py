@@ -176,25 +176,25 @@ def _of_file(
     texts = read_texts(settings.path, base, lambda *_: (base, None))
     wrong = []
     if same := holding(texts, condition.test):
-        told = (
+        reason = (
             f"{settings.path} holds the texts of {count(same)} examples of {condition.task.name}'s "
             "test set, which is never trained on; remove them from the file, or `test`"
         )
-        wrong.append(NoTexts(told, place))
+        wrong.append(NoTexts(reason, place))
     labelled = condition.apart.labelled.values() if condition.apart else ()
     if same := holding(texts, itertools.chain(*labelled)):
-        told = (
+        reason = (
             f"{settings.path} holds the texts of {count(same)} labelled examples of "
             f"{condition.task.name}; remove them from the file, or label others by another `seed` "
             "of `classify`"
         )
-        wrong.append(NoTexts(told, place))
+        wrong.append(NoTexts(reason, place))
     asked = settings.examples or len(texts)
     if asked > len(texts):
-        told = (
+        reason = (
             f"found {count(asked)}, expected at most {count(len(texts))}, which {settings.path} has"
         )
-        wrong.append(NoTexts(told, ("arms", arm, "train", "examples")))
+        wrong.append(NoTexts(reason, ("arms", arm, "train", "examples")))
     if wrong:
         raise NoTexts.all(wrong)
     drawn = sorted(range(len(texts)), key=lambda k: digest("file", replicate, k))[:asked]

@@ -58,15 +58,15 @@ class ClaimTries:
         claim, counted = self._tries()
         t, budget = len(counted), self._planned.suite.prompts.budget
         if budget is not None:
-            t = max(t, budget + len(counted & self._told))
+            t = max(t, budget + len(counted & self._search_tries))
         return self._planned.claim.tried(t), len(claim), self._ledger.count(counted)
 
     def besides_searches(self, t: int) -> int:
         """Return t without what searches learned of, which no budget of a suite counts."""
-        if not self._told:
+        if not self._search_tries:
             return t
         _, counted = self._tries()
-        return t - len(counted & self._told)
+        return t - len(counted & self._search_tries)
 
     def searched(self, t: int, best: str) -> Searched | None:
         """Return as the best of how many prompts a claim is judged; None where nobody searched.
@@ -101,7 +101,7 @@ class ClaimTries:
         if budget is None or read == self._checked:
             return
         _, counted = self._tries()
-        t = len(counted - self._told)
+        t = len(counted - self._search_tries)
         if t > budget and own_tries(planned, self._subject) - ledger.tries():
             files = ", ".join(map(str, ledger.files))
             listed = f" ({files} lists the earlier ones)" if files else ""
@@ -114,7 +114,7 @@ class ClaimTries:
         self._checked = read
 
     @cached_property
-    def _told(self) -> set[Try]:
+    def _search_tries(self) -> set[Try]:
         return told_of(self._ledger.searches)
 
     def _tries(self) -> tuple[set[Try], set[Try]]:

@@ -131,7 +131,7 @@ def _check(suite: Path, problems: _Found, remarks: _Found) -> None:
     for claim in claims:
         if (real := _named_as_real(claim)) is not None:
             remarks[Problem(suite, claim.model_line or claim.line, real)] = None
-        remarks |= {Problem(suite, claim.line, f"remark: {text}"): None for text in _said(claim)}
+        remarks |= {Problem(suite, claim.line, f"remark: {text}"): None for text in _remarks(claim)}
         if claim.simulated or claim.suite.classify is not None:  # whose head reads `max_length`
             continue
         try:
@@ -168,7 +168,7 @@ def _named_as_real(claim: PlannedClaim) -> str | None:
     )
 
 
-def _said(claim: PlannedClaim) -> Iterator[str]:
+def _remarks(claim: PlannedClaim) -> Iterator[str]:
     """Say what a run would remark on the examples and the prompts of a claim."""
     found = claim.condition.prompt_set
     for remark in (*claim.condition.task.notes, *found.notes):

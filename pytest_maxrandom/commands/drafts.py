@@ -94,20 +94,20 @@ def _about_n(task: str, claims: list[PlannedClaim]) -> list[str]:
     for claim in claims:
         if claim.task != task:
             continue
-        found = claim.condition.prompt_set
+        drawn = claim.condition.prompt_set
         several = f"{len(claim.condition.task.examples):,} examples"
         lines.append(
             {
-                "none": f"{claim.shots}-shot: n = {found.n} of {several}.",
-                "outside": f"{claim.shots}-shot: n = {found.n} of {several}; demonstrations come "
-                f"from the other {found.pool:,}.",
-                "leave_out": f"{claim.shots}-shot: n = {found.n}. There are {several}, too few to "
+                "none": f"{claim.shots}-shot: n = {drawn.n} of {several}.",
+                "outside": f"{claim.shots}-shot: n = {drawn.n} of {several}; demonstrations come "
+                f"from the other {drawn.pool:,}.",
+                "leave_out": f"{claim.shots}-shot: n = {drawn.n}. There are {several}, too few to "
                 "set some aside:",
-                "pool": f"{claim.shots}-shot: n = {found.n} of {several}; demonstrations come from "
-                f"the task's own pool of {found.pool:,}.",
-            }[found.regime]
+                "pool": f"{claim.shots}-shot: n = {drawn.n} of {several}; demonstrations come from "
+                f"the task's own pool of {drawn.pool:,}.",
+            }[drawn.regime]
         )
-        if found.regime == "leave_out":
+        if drawn.regime == "leave_out":
             lines.append("each prompt is scored on all examples but its own demonstrations.")
     return lines
 

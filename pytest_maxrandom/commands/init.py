@@ -92,8 +92,8 @@ def run(options: argparse.Namespace) -> str:
     SuiteError
         If a task cannot be read, or no claim can be made of it.
     """
-    found = _tasks(options)
-    name = re.sub(r"[^\w.-]+", "-", found[0].name)
+    tasks = _tasks(options)
+    name = re.sub(r"[^\w.-]+", "-", tasks[0].name)
     path = options.out or Path(FOLDER) / f"{name}.yaml"
     if not is_suite(path.absolute(), Path.cwd()):
         raise ValueError(
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> str:
     draft = Draft(
         path,
         [_model(model, path.parent) for model in options.model],
-        [_entry(task, path.parent) for task in found],
+        [_entry(task, path.parent) for task in tasks],
         options.shots or [4],
         options.n,
         options.t,
@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> str:
 
 
 def _tasks(options: argparse.Namespace) -> list[FoundTask]:
-    found: list[FoundTask] = []
+    tasks: list[FoundTask] = []
     problems: list[Problem] = []
     paths = [Path(task) for task in options.task]
     for each in find_tasks(paths, options.task_format, keys_of(options.set)):
@@ -135,14 +135,14 @@ def _tasks(options: argparse.Namespace) -> list[FoundTask]:
             raise ValueError(f"--task: {each.path} is a suite already")
         elif not isinstance(each, NoTask):
             try:
-                found.append(completed(each))
+                tasks.append(completed(each))
             except SuiteError as error:
                 problems += error.problems
     if problems:
         raise SuiteError(problems)
-    if not found:
+    if not tasks:
         raise ValueError(f"--task: found no task in {', '.join(options.task)}")
-    return found
+    return tasks
 
 
 def _model(name: str, base: Path) -> dict[str, Any]:

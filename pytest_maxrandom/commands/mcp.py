@@ -155,13 +155,13 @@ def server(searches: Searches) -> MCPServer[Any]:
         """Add a tool; what it refuses, the caller learns in a sentence."""
 
         @functools.wraps(call)
-        def told(**given: Any) -> dict[str, Any]:
+        def refusing(**given: Any) -> dict[str, Any]:
             try:
                 return call(**given)
             except (MaxRandomError, ValueError, TypeError) as error:
                 raise ToolError(str(error)) from error
 
-        made.tool()(told)
+        made.tool()(refusing)
 
     @tool
     def plan(claim: str | None = None, first: int = 1) -> dict[str, Any]:

@@ -71,9 +71,9 @@ class Written:
 def of_run(run: RunRecord) -> Catalogue:
     """Return the figures of a run's claims, and of its label-bias checks."""
     results, without = results_of(run)
-    found = Catalogue()
+    drawn = Catalogue()
     if without:
-        found.notes[""] = f"left out {_claims(len(without), 'without p_max')}: {_named(without)}"
+        drawn.notes[""] = f"left out {_claims(len(without), 'without p_max')}: {_named(without)}"
 
     def add(
         name: str,
@@ -83,10 +83,10 @@ def of_run(run: RunRecord) -> Catalogue:
         obstacles = list(map(obstacle, results))
         shown = [result for result, why in zip(results, obstacles, strict=True) if not why]
         if shown:
-            found.families[name] = lambda: figures(shown)
+            drawn.families[name] = lambda: figures(shown)
         if missing := Counter(filter(None, obstacles)):
             parts = ", ".join(_claims(number, why) for why, number in missing.items())
-            found.notes[name] = f"{name}: left out {parts}"
+            drawn.notes[name] = f"{name}: left out {parts}"
 
     add("best_of_t", best_of_t.figures)
     add("selection", prompts.selection_figures, prompts.no_selection)
@@ -105,10 +105,10 @@ def of_run(run: RunRecord) -> Catalogue:
     add("normalized", points.normalized_figures, points.obstacle)
     panels, untold = label_bias.panels_of(run)
     if panels:
-        found.families["label_bias"] = lambda: label_bias.figures(panels)
+        drawn.families["label_bias"] = lambda: label_bias.figures(panels)
     if untold:
-        found.notes["label_bias"] = f"label_bias: left out without a result: {_named(untold)}"
-    return found
+        drawn.notes["label_bias"] = f"label_bias: left out without a result: {_named(untold)}"
+    return drawn
 
 
 def _named(labels: Sequence[str]) -> str:

@@ -84,13 +84,13 @@ def panels_of(run: RunRecord) -> tuple[list[Panel], list[str]]:
     """Return a panel for each way of asking, and the names of checks that have none."""
     where = files(run)
     chances = {claim.id: claim.standard_baseline for claim in run.claims}
-    found = []
+    panels = []
     for record in label_checked(run):
         for bias in record.interactions:
             labels = tuple(row for row in bias.labels if row.recall is not None)
             if labels:
                 task = ", ".join(filter(None, (record.task, where[record.id])))
-                found.append(
+                panels.append(
                     Panel(
                         setting=f"{task}, {record.shots}-shot",
                         model=model_name(record),
@@ -102,7 +102,7 @@ def panels_of(run: RunRecord) -> tuple[list[Panel], list[str]]:
                         correlation=_correlation(bias),
                     )
                 )
-    return found, [label(record) for record in run.label_bias if not record.interactions]
+    return panels, [label(record) for record in run.label_bias if not record.interactions]
 
 
 def figures(panels: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:

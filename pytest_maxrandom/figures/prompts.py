@@ -130,7 +130,7 @@ def probabilities(guessers: MaxRandomBaseline, edges: NDArray[np.int64]) -> NDAr
     return np.diff(below)
 
 
-def _seen(
+def _visible_bins(
     heights: NDArray[np.float64], places: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Leave out bins on either side that would be a line along the axis."""
@@ -149,7 +149,7 @@ def _bars(axes: Axes, result: Result, extent: tuple[float, float]) -> None:
     # One outline of all bars: a rectangle for each makes a run of many claims slow.
     axes.stairs(shares, places, fill=True, color=style.SKY, linewidth=0, label=_ORDER[0])
     axes.stairs(
-        *_seen(probabilities(guessers, edges), places),
+        *_visible_bins(probabilities(guessers, edges), places),
         color=style.MAXIMUM,
         hatch="////",
         fill=False,
@@ -157,7 +157,7 @@ def _bars(axes: Axes, result: Result, extent: tuple[float, float]) -> None:
         label=_ORDER[2],
     )
     axes.stairs(
-        *_seen(probabilities(guessers.with_t(1), edges), places),
+        *_visible_bins(probabilities(guessers.with_t(1), edges), places),
         color=style.STANDARD,
         linestyle=(0, (1, 1)),
         linewidth=1.5,

@@ -78,10 +78,10 @@ def preferences(judged: JudgedAnswers, failed: list[Remark] | None = None) -> li
 def _found(
     judged: JudgedAnswers, wanted: Iterable[RedFlagKind], failed: list[Remark] | None
 ) -> list[Flag]:
-    found: list[Flag] = []
+    flags: list[Flag] = []
     for kind in wanted:
         try:
-            found += [*_checked(kind, judged)]
+            flags += [*_checked(kind, judged)]
         except Exception as error:  # whatever the code of a package raises
             if failed is None or kind.kind in KINDS.parts.built_in:
                 raise
@@ -91,7 +91,7 @@ def _found(
                 "error": reason(error),
             }
             failed.append(Remark("red_flag_failed", values))
-    return found
+    return flags
 
 
 def _checked(kind: RedFlagKind, judged: JudgedAnswers) -> Iterator[Flag]:

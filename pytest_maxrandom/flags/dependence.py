@@ -68,7 +68,7 @@ class Dependent(NamedTuple):
         common = self._common(label for labels in self.gold for label in labels)
         return np.array([[label in labels for labels in self.gold] for label in common], float)
 
-    def said(self, rows: Sequence[int]) -> NDArray[np.float64]:
+    def answer_marks(self, rows: Sequence[int]) -> NDArray[np.float64]:
         """Mark the answers of prompts, a row for each common right label and each of them.
 
         Where a prompt was not scored, its mark is the mean of the examples of the same class, so

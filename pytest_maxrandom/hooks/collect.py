@@ -124,7 +124,7 @@ def foretell(session: pytest.Session) -> None:
             asked += item.asks()
         except MaxRandomError as error:
             mistakes.setdefault(str(error), []).append(item.nodeid)
-    found = costs(asked, session_state(config)) if asked else []
+    foretold = costs(asked, session_state(config)) if asked else []
     drop_model(config)
     recorded: dict[str, int] = {}
     for item in items:
@@ -135,9 +135,9 @@ def foretell(session: pytest.Session) -> None:
     if reporter is not None:
         reporter.ensure_newline()
         reporter.section("maxrandom: dry run")
-        for line in lines(found, recorded, mistakes):
+        for line in lines(foretold, recorded, mistakes):
             reporter.write_line(line)
-    session.testsfailed += len(mistakes) + sum(cost.problem is not None for cost in found)
+    session.testsfailed += len(mistakes) + sum(cost.problem is not None for cost in foretold)
 
 
 def _model(item: pytest.Item | None) -> tuple[str, ...] | None:

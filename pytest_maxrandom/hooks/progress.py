@@ -73,7 +73,7 @@ class Tally:
         self._last = 0.0
         self.turns = 0
 
-    def told(self, sweep: Hashable, done: int, total: int, computed: int, now: float) -> None:
+    def update(self, sweep: Hashable, done: int, total: int, computed: int, now: float) -> None:
         """Take what a sweep tells; one that is read again is finished already."""
         if self._running:
             self._seconds += now - self._last
@@ -332,5 +332,5 @@ class Progress:
             self._sweeps.append(self.claim)
         elif not done and self._tally.is_whole(self._sweeps[-1]):
             self._sweeps.append(next(self._further))
-        self._tally.told(self._sweeps[-1], done, total, computed, time.monotonic())
+        self._tally.update(self._sweeps[-1], done, total, computed, time.monotonic())
         self._board.tell(self._tally, at_once=not done or done == total)

@@ -93,7 +93,7 @@ class Run:
     def record(self) -> RunRecord:
         """Return the run as the reports show it, in the order of collection."""
         order = {node_id: place for place, node_id in enumerate(self._selected)}
-        told = set().union(*self._found.values())
+        reported = set().union(*self._found.values())
         broken = [*self.broken]
         content: dict[str, Any] = {
             name: sorted(
@@ -109,7 +109,7 @@ class Run:
             versions=_versions(),
             interrupted=self.interrupted,
             broken=broken,
-            not_run=len(self._selected.keys() - told),
+            not_run=len(self._selected.keys() - reported),
         )
         run.versions |= _computing(run)
         adjust(run.claims, self._adjustment)

@@ -265,10 +265,10 @@ def _shared(workers: int) -> bool:
 
 def available_memory() -> int | None:
     """Return the bytes of memory that are left for this process; None where nobody tells."""
-    found = []
+    limits = []
     with suppress(OSError, StopIteration, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        found.append(int(next(each for each in lines if "MemAvailable" in each).split()[1]) * 1024)
+        limits.append(int(next(each for each in lines if "MemAvailable" in each).split()[1]) * 1024)
     with suppress(OSError, ValueError, KeyError):  # where a container has less; "max" if it has not
         limit, used, stat = (
             (_GROUP / f"memory.{name}").read_text(encoding="ascii")
@@ -277,8 +277,8 @@ def available_memory() -> int | None:
         sizes = dict(line.split() for line in stat.splitlines())
         # Pages of files are given up for whoever needs memory.
         files = int(sizes["inactive_file"]) + int(sizes["active_file"])
-        found.append(int(limit) - int(used) + files)
-    return min(found, default=None)
+        limits.append(int(limit) - int(used) + files)
+    return min(limits, default=None)
 
 
 def forget_peak() -> None:

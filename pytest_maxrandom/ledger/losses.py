@@ -59,32 +59,32 @@ def lost(
     GitError
         If something is missing that the base may have got after HEAD left it.
     """
-    found: list[str] = []
-    told: set[tuple[PurePosixPath, int]] = set()
+    sentences: list[str] = []
+    named: set[tuple[PurePosixPath, int]] = set()
     for file in base.files:
         if not any(file.path.is_relative_to(each) for each in below):
             continue
         if now.lacks(file, file.folder) and (gone := now.lacks(file)):
-            told |= {(file.path, number) for number, _ in gone}
-            found += _gone(base, file, gone, now)
+            named |= {(file.path, number) for number, _ in gone}
+            sentences += _gone(base, file, gone, now)
     for one in claimed:
         for file in base.about(one.examples, one.questions, one.folder):
             moved = {
                 number: row
                 for number, row in now.lacks(file, one.folder)
-                if row["kind"] in COUNTED and one.counts(row) and (file.path, number) not in told
+                if row["kind"] in COUNTED and one.counts(row) and (file.path, number) not in named
             }
             if moved:
-                told |= {(file.path, number) for number in moved}
-                found.append(
+                named |= {(file.path, number) for number in moved}
+                sentences.append(
                     f"{one.who}: tested on examples that {file.path} counts at {base.ref}, with "
                     f"{counted(moved.values())} that are missing in {one.folder}; copy that file "
                     f"there: `git show {base.commit[:12]}:{file.path} >> "
                     f"{one.folder}/{file.path.name}`"
                 )
-    if found:
+    if sentences:
         base.tree.check_fork_known(base.ref)
-    return found
+    return sentences
 
 
 def counted(rows: Iterable[Row]) -> str:

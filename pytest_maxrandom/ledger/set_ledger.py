@@ -115,7 +115,7 @@ class SetLedger(SetFiles):
         """Return the digests of the prompts that are no tries on a set of examples."""
         return self._left_out(examples_digest(examples))
 
-    def seen(self, examples: Sequence[Example]) -> int:
+    def known_examples(self, examples: Sequence[Example]) -> int:
         """Count the examples that stand in any validation set of the ledger."""
         asked = dict(_questions(examples))
         near = self._opened.near(self._folder, {*asked, *asked.values()})
@@ -262,7 +262,7 @@ class SetLedger(SetFiles):
             if look.run != run and (own is None or look.when <= own.when)
         ]
 
-    def told(
+    def add_reply(
         self, subject: Subject, prompt: str, name: str, told: Callable[[dict[str, Told]], Told]
     ) -> bool:
         """Write down the reply on a prompt before a search gets it, and return if that is done.

@@ -230,7 +230,7 @@ def looks(paths: Iterable[Path]) -> list[Look]:
     LedgerError
         If there is nothing at a path, or a file cannot be read.
     """
-    found: dict[tuple[str, str], Look] = {}
+    first_looks: dict[tuple[str, str], Look] = {}
     for file in dict.fromkeys(file for path in paths for file in ledger_files(path)):
         rows = list(rows_of(file))
         beside = file.absolute().parent.parent.as_posix()
@@ -240,6 +240,6 @@ def looks(paths: Iterable[Path]) -> list[Look]:
                 told = {name: row[name] for name in Look.__slots__ if name in row}
                 look = Look(beside=beside, **own, **told)
                 name = (beside, row["look"])
-                if name not in found or look.when < found[name].when:
-                    found[name] = look
-    return sorted(found.values(), key=lambda look: look.when)
+                if name not in first_looks or look.when < first_looks[name].when:
+                    first_looks[name] = look
+    return sorted(first_looks.values(), key=lambda look: look.when)

@@ -18,7 +18,7 @@ def uncommitted(folders: Iterable[Path]) -> dict[Path, int]:
 
     Where there is no git checkout, or git cannot tell, nothing is known.
     """
-    found: dict[Path, int] = {}
+    numbers: dict[Path, int] = {}
     for folder in folders:
         files = sorted(folder.glob("*.jsonl"))
         if not files or not is_checkout(folder):
@@ -41,5 +41,5 @@ def uncommitted(folders: Iterable[Path]) -> dict[Path, int]:
         except (GitError, OSError, ValueError):
             continue
         if number := len(new - known):
-            found[folder] = number
-    return found
+            numbers[folder] = number
+    return numbers

@@ -60,7 +60,7 @@ class Backends:
                 backend: Backend = pkgutil.resolve_name(BUILT_IN[name])()
             else:
                 backend = load(BACKENDS, name)
-            with _told(spec):
+            with _blaming(spec):
                 backend.begin(self._session)
             self._backends[name] = backend
         return self._backends[name]
@@ -74,7 +74,7 @@ class Backends:
             If it is nowhere, or cannot be trained so.
         """
         backend = self.of(spec)
-        with _told(spec):
+        with _blaming(spec):
             located = backend.locate(spec, base)
             if training is not None:
                 located = replace(located, training=training)
@@ -90,7 +90,7 @@ class Backends:
             located = self.locate(spec, base)
         except ModelNotFound as error:
             return "; ".join(error.problems.values())
-        with _told(spec):
+        with _blaming(spec):
             return self.of(spec).absent(located)
 
     def lengths(
@@ -104,7 +104,7 @@ class Backends:
             As :meth:`locate`.
         """
         located = self.locate(spec, base, training)
-        with _told(spec):
+        with _blaming(spec):
             return self.of(spec).lengths(located)
 
     def identify(self, spec: ModelSpec, base: Path, training: Training | None = None) -> Identity:
@@ -116,7 +116,7 @@ class Backends:
             As :meth:`locate`, or if its files cannot be read.
         """
         located = self.locate(spec, base, training)
-        with _told(spec):
+        with _blaming(spec):
             found = self.of(spec).identity(located)
         if training is None:
             return found
@@ -128,7 +128,7 @@ class Backends:
 
 
 @contextmanager
-def _told(spec: ModelSpec) -> Iterator[None]:
+def _blaming(spec: ModelSpec) -> Iterator[None]:
     """Tell in one sentence whatever the code of a package raises."""
     try:
         yield
@@ -223,7 +223,7 @@ class ModelPool:
         if located.key != self._key:
             self.drop()
             try:
-                with _told(spec):
+                with _blaming(spec):
                     model = self.backends.of(spec).load(
                         located, replace(self.resources, generates=generates)
                     )
@@ -275,7 +275,7 @@ class ModelPool:
             As :meth:`identity`.
         """
         located = self.backends.locate(spec, base, training)
-        with _told(spec):
+        with _blaming(spec):
             return self.backends.of(spec).trained(located, self.resources)
 
     def training_size(self, spec: ModelSpec, base: Path, training: Training) -> Size | None:
@@ -287,7 +287,7 @@ class ModelPool:
             As :meth:`identity`.
         """
         located = self.backends.locate(spec, base, training)
-        with _told(spec):
+        with _blaming(spec):
             return self.backends.of(spec).training_size(located, self.resources)
 
     def drop(self) -> None:

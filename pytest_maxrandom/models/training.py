@@ -50,7 +50,7 @@ class Training:
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of all that determines the result but the base and the machine."""
-        parts = [_said(self.settings), _said(self.classify), str(self.seed)]
+        parts = [_settings_text(self.settings), _settings_text(self.classify), str(self.seed)]
         for texts in (self.texts, self.labels, [each.text for each in self.labelled]):
             parts += [str(len(texts)), *texts]
         return digest(*parts, *(each.label for each in self.labelled))
@@ -116,7 +116,7 @@ def _falls(losses: tuple[float, ...]) -> bool:
     return len(losses) < 2 or sum(losses[-part:]) < (1 - _LEAST) * sum(losses[:part])
 
 
-def _said(settings: TrainSpec | ClassifySpec | None) -> str:
+def _settings_text(settings: TrainSpec | ClassifySpec | None) -> str:
     """Write what of the settings changes the result of given texts."""
     if settings is None:
         return ""

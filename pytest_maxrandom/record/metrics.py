@@ -18,7 +18,7 @@ def _usable(name: str, loaded: Any) -> MetricDefinition:
     if not isinstance(loaded, MetricDefinition) or loaded.guessers is None:
         raise TypeError("pytest_maxrandom.stats.metrics.MetricDefinition, with guessers")
 
-    def told(function: Callable[..., Any]) -> Callable[..., Any]:
+    def blaming(function: Callable[..., Any]) -> Callable[..., Any]:
         """Let its errors name the package."""
 
         @wraps(function)
@@ -30,9 +30,9 @@ def _usable(name: str, loaded: Any) -> MetricDefinition:
 
     return replace(
         loaded,
-        score=told(lambda *given: float(loaded.score(*given))),
-        statistic=replace(loaded.statistic, of=told(loaded.statistic.of)),
-        guessers=told(loaded.guessers),
+        score=blaming(lambda *given: float(loaded.score(*given))),
+        statistic=replace(loaded.statistic, of=blaming(loaded.statistic.of)),
+        guessers=blaming(loaded.guessers),
     )
 
 

@@ -86,7 +86,7 @@ def agreement(run: RunRecord) -> list[Agreement]:
         Without those where no two claims share a task, or no two a model and number of shots:
         there is nothing to compare.
     """
-    found = []
+    agreements = []
     for suite, claims in by_suite(each for each in run.claims if each.verdict is not None).items():
         rows: dict[str, dict[tuple[str, str], list[Standing]]] = {}
         for claim in claims:
@@ -98,8 +98,8 @@ def agreement(run: RunRecord) -> list[Agreement]:
         columns.sort(key=lambda column: (models.index(column[0]), _number(column[1])))
         fewer, more = sorted((len(rows), len(columns)))
         if fewer > 1 and sum(map(len, rows.values())) > more:
-            found.append(Agreement(suite, tuple(_counts(claims)), tuple(columns), rows))
-    return found
+            agreements.append(Agreement(suite, tuple(_counts(claims)), tuple(columns), rows))
+    return agreements
 
 
 def _counts(claims: list[ClaimRecord]) -> Iterable[Counts]:

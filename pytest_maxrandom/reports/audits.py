@@ -73,7 +73,7 @@ _WRITER = Writer(
     p=p_value,
     passes=lambda prompts: f", which passes p_max at {_prompts(prompts)}" if prompts else "",
     prompts=_prompts,
-    rule=lambda name: HEURISTICS[name].said("in the file"),
+    rule=lambda name: HEURISTICS[name].description("in the file"),
 )
 
 
@@ -143,7 +143,7 @@ def as_markdown(audit: TaskAudit) -> str:
     names = _names(audit.tasks)
     shown = [column for column, _ in _columns(audit, names, 80)]
     parts = [MARKDOWN.table(tabulate("tasks", shown, audit.tasks, legend=_legend(audit)))]
-    for task, unread, told in _told(audit.tasks):
+    for task, unread, told in _tasks_with_findings(audit.tasks):
         parts.append(MARKDOWN.paragraph(f"{MARKDOWN.code(names[_place(task)])}{unread}"))
         parts.append(MARKDOWN.items(map(MARKDOWN.statistics, told)))
     parts += [MARKDOWN.paragraph(MARKDOWN.plain(line)) for line in _closing(audit)]
@@ -163,7 +163,7 @@ def as_text(audit: TaskAudit, width: int) -> str:
             break
     lines = _lines(audit, names, dropped, limit=max(room, _SHORTEST))
     lines += ["", *_wrapped(_legend(audit).replace("*", ""), width)]
-    for task, unread, told in _told(audit.tasks):
+    for task, unread, told in _tasks_with_findings(audit.tasks):
         lines += ["", *_wrapped(f"{visible(names[_place(task)])}{unread}", width)]
         for sentence in told:
             lines += _wrapped(f"- {visible(sentence)}", width, "  ")
@@ -256,7 +256,9 @@ def _names(tasks: Sequence[AuditedTask]) -> dict[_Place, str]:
     }
 
 
-def _told(tasks: Sequence[AuditedTask]) -> Iterator[tuple[AuditedTask, str, list[str]]]:
+def _tasks_with_findings(
+    tasks: Sequence[AuditedTask],
+) -> Iterator[tuple[AuditedTask, str, list[str]]]:
     """Yield the tasks of which there is something to say, with that."""
     for task in tasks:
         said = list(task.problems)

@@ -8,40 +8,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import (
-    FAILING,
-    LISTS,
-    OUTCOMES,
-    SETTLED,
-    TESTED,
-    ClaimRecord,
-    RedFlag,
-    Reservation,
-    RunRecord,
-)
+from pytest_maxrandom.record import LISTS, ClaimRecord, Reservation, RunRecord
 from pytest_maxrandom.reports import headlines, summary
-from pytest_maxrandom.reports.changes import (
-    KINDS,
-    SIGNS,
-    Change,
-    changes,
-    counted,
-    is_partial,
-    lacking,
-)
+from pytest_maxrandom.reports.changes import Change, changes, counted, is_partial, lacking
 from pytest_maxrandom.reports.details import designs_table
 from pytest_maxrandom.reports.headlines import Question
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.origins import held_out, looks
 from pytest_maxrandom.reports.phrases import new_questions
-from pytest_maxrandom.reports.reasons import REASONS
-from pytest_maxrandom.reports.red_flags import raised
+from pytest_maxrandom.reports.points import PLACES, flag_points, points_of, short, weight
 from pytest_maxrandom.reports.rendering import checked
 from pytest_maxrandom.reports.searches import of_searches
 from pytest_maxrandom.reports.sections import claims_table
@@ -53,9 +34,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.record import Outcome, Reserved
-    from pytest_maxrandom.reports.tables import Cell, Table
-
-    Point: TypeAlias = tuple[str, Question]
+    from pytest_maxrandom.reports.points import Point
+    from pytest_maxrandom.reports.tables import Table
 
 LIMIT = 65_536
 """Bytes in UTF-8. GitHub documents this number of characters, and stores more bytes; so many bytes
@@ -115,18 +95,18 @@ def comment(
     """
     compared = None if isinstance(base, str) or run is None else base
     reported, run = run is not None, run or RunRecord([], "", {})
-    told = _brief({**({} if compared is None else summary.names(compared)), **summary.names(run)})
+    names = _brief({**({} if compared is None else summary.names(compared)), **summary.names(run)})
     where, arms = _brief(summary.files(run)), _brief(summary.variants(run))
     shown = rewritten(run, short, _NOT_SHOWN)
     if compared is None:
-        found = [Change(record, None, "same") for record in summary.records(shown)]
+        compared_claims = [Change(record, None, "same") for record in summary.records(shown)]
     else:
-        found = changes(shown, compared)
+        compared_claims = changes(shown, compared)
     held = shown
-    shown = replace(shown, reservations=[*shown.reservations, *_of_changes(found, shown)])
-    points = points_of(found, headlines.brief_names(_all_of(shown, compared)))
-    points += _flags(shown, compared)
-    rows = [change for change in sorted(found, key=weight) if change.now is not None]
+    shown = replace(shown, reservations=[*shown.reservations, *_of_changes(compared_claims, shown)])
+    points = points_of(compared_claims, headlines.brief_names(_all_of(shown, compared)))
+    points += flag_points(shown, compared)
+    rows = [change for change in sorted(compared_claims, key=weight) if change.now is not None]
     claims = claims_table(
         shown,
         [change.now for change in rows if isinstance(change.now, ClaimRecord)],
@@ -135,24 +115,24 @@ def comment(
     )
     others = [change for change in rows if not isinstance(change.now, ClaimRecord)]
     designs = designs_table(
-        [change.now for change in others], [change.before for change in others], told
+        [change.now for change in others], [change.before for change in others], names
     )
     facts: dict[str, Any] = {
         "run": shown,
         "held": held,
         "claims": shown.claims,
-        "names": told,
+        "names": names,
         "files": where,
         "variants": arms,
         "outcome": visible(shorten(outcome, _LONGEST_OUTCOME)),
         "reported": reported,
-        "since": "" if compared is None else counted(found),
+        "since": "" if compared is None else counted(compared_claims),
         "base_created": "" if compared is None else short(written_moment(compared.created)),
         "base_lacks": "" if compared is None else lacking(compared),
         "no_base": short(base) if reported and isinstance(base, str) else "",
         "branch": short(branch or ""),
         "key": key,
-        "differs": any(change.now and change.before and change.why for change in found),
+        "differs": any(change.now and change.before and change.why for change in compared_claims),
         "compared": compared is not None,
         "beside": _beside(shown) if len(shown.claims) <= _FEW else [],
         "link": _link(page, report),
@@ -161,7 +141,7 @@ def comment(
     }
 
     def pointed(kept: list[Point]) -> dict[str, list[Question]]:
-        return {where: [each for place, each in kept if place == where] for where in _PLACES}
+        return {where: [each for place, each in kept if place == where] for where in PLACES}
 
     def tables(kept: list[Change]) -> list[Table]:
         number = sum(isinstance(change.now, ClaimRecord) for change in kept)
@@ -254,64 +234,10 @@ def _of_changes(found: list[Change], run: RunRecord) -> Iterator[Reservation]:
 _URL_CHARACTERS = "%/:=&?~#+!$,;@()*"
 """Those of a URL that mean nothing in Markdown between angle brackets."""
 
-_TEXT = 300
-"""Characters of any one text from data."""
 _NOT_SHOWN = frozenset(("id", "claim", "suite", "revision", "model_digest", "task_digest"))
 """Texts that a comment compares, and does not show."""
-_PLACES = ("failing", "changed", "new", "other", "more_new", "known")
-"""Where a point stands: failures, changes and the first new red flags unfolded, the rest folded."""
-_MOST_NEW = 5
 _FEW = 20
 """Claims of which a comment says more, folded; the full report does of all."""
-
-
-def weight(change: Change) -> tuple[bool, bool, int]:
-    """Sort rows: what fell, then what fails, then what changed, then all others."""
-    fine = change.now is not None and change.now.outcome not in FAILING
-    return change.kind != "fell", fine, KINDS.index(change.kind)
-
-
-def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
-    """List what fails, then what changed otherwise, the most important of each first."""
-    told_of: dict[tuple[str, Question, str], list[Cell]] = {}
-    for change in sorted(found, key=lambda change: KINDS.index(change.kind)):
-        record = change.record
-        tested = change.now is None or record.outcome in TESTED
-        # No number says why something was not tested.
-        what, why = change.what, _why(change) if tested else []
-        if change.now is not None and record.outcome not in SETTLED:
-            place = "changed" if record.outcome == "skipped" else "failing"
-            what = what or (OUTCOMES[record.outcome].again if change.before else "")
-            line = headlines.headline(record)
-            told = "; ".join(filter(None, [short(line.cause), *why]))
-            # A change says already what became of it.
-            reached = "" if what and line.found == OUTCOMES[record.outcome].one else line.found
-            sign = OUTCOMES[record.outcome].sign
-            question = Question(sign, (), reached, line.numbers, told, change=what)
-        elif why or (what and (change.before or record.outcome != "passed")):
-            place = "other" if change.kind == "other" else "changed"
-            question = Question(SIGNS[change.kind][0], (), what="; ".join(why), change=what)
-        else:
-            continue
-        # What could not be tested for the same reason is one point.
-        own = record.id if tested else ""
-        told_of.setdefault((place, question, own), []).append(known[record.id])
-    points = [
-        (place, headlines.of(question, about)) for (place, question, _), about in told_of.items()
-    ]
-    return sorted(points, key=lambda point: _PLACES.index(point[0]))
-
-
-def _why(change: Change) -> list[str]:
-    """Say what decides, then what else is different.
-
-    Numbers of a claim stand in its line and in the table, new red flags in full below.
-    """
-    told = [each for each in change.reasons if not each.new_flag]
-    others = [each for each in told if not REASONS[each.kind].in_columns]
-    if isinstance(change.record, ClaimRecord) and (change.because or others):
-        told = others
-    return [short(each) for each in (change.because, *(each.text for each in told)) if each]
 
 
 def _beside(run: RunRecord) -> list[Question]:
@@ -324,39 +250,6 @@ def _beside(run: RunRecord) -> list[Question]:
     return [Question("", (named[name],), what=said) for name, said in told.items() if said]
 
 
-def _flags(run: RunRecord, base: RunRecord | None) -> list[Point]:
-    """List red flags: new ones in full, those that are known folded.
-
-    Without an earlier run to compare with, those of claims that pass are named in a few words, and
-    all are folded.
-    """
-    named = headlines.brief_names(run)
-    earlier = None
-    if base is not None:  # a red flag is the same whatever its numbers
-        earlier = {(claim.id, flag.kind) for claim in base.claims for flag in claim.red_flags}
-
-    def told(new: bool) -> list[Question]:
-        def of(claim: ClaimRecord) -> list[RedFlag]:
-            return [
-                flag
-                for flag in claim.red_flags
-                if (earlier is not None and (claim.id, flag.kind) not in earlier) == new
-            ]
-
-        return [
-            headlines.in_full(each, named)
-            for each in raised(headlines.failing_first(run.claims), of)
-        ]
-
-    new, old = told(new=True), told(new=False)
-    brief = headlines.flagged(run) if earlier is None else headlines.begun_anew(run)
-    return [
-        *(("new", each) for each in [*brief, *new[:_MOST_NEW]]),
-        *(("more_new", each) for each in new[_MOST_NEW:]),
-        *(("known", each) for each in old),
-    ]
-
-
 def _all_of(run: RunRecord, base: RunRecord | None) -> RunRecord:
     """Put what only the base has behind a run, so that all can be named."""
     if base is None:
@@ -367,8 +260,3 @@ def _all_of(run: RunRecord, base: RunRecord | None) -> RunRecord:
         for name in LISTS
     }
     return replace(run, **both)
-
-
-def short(text: str) -> str:
-    """Show a text from data within its bound."""
-    return shorten(visible(text), _TEXT)

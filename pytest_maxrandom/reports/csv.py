@@ -118,21 +118,21 @@ def _values(level: _Level, part: Any = None, number: int = 0) -> dict[str, Any]:
 
 def _of_record(kind: Any, record: Any) -> dict[str, Any]:
     """Return the values of a record; those of a part of it stand under its name."""
-    found: dict[str, Any] = {}
+    row: dict[str, Any] = {}
     for name, part in _attributes(kind).items():
         value = getattr(record, name, None)
         if part is records.Remark:
-            found[name] = None if value is None else value.text
+            row[name] = None if value is None else value.text
         elif part:
-            found |= {f"{name}_{inner}": getattr(value, inner, None) for inner in _attributes(part)}
+            row |= {f"{name}_{inner}": getattr(value, inner, None) for inner in _attributes(part)}
         elif name == _RED_FLAGS:
             for does in _SEVERITIES:
-                found[f"{name}_{does}"] = [
+                row[f"{name}_{does}"] = [
                     f"{flag.kind}: {flag.text}" for flag in value or () if flag.severity == does
                 ]
         else:
-            found[KEYS.get(name, name)] = value
-    return found
+            row[KEYS.get(name, name)] = value
+    return row
 
 
 @cache

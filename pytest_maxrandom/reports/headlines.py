@@ -124,13 +124,13 @@ def reservations(run: RunRecord) -> list[Question]:
 def _weaker_in(reservation: Reservation) -> Callable[[Weaker], str]:
     """Say in what a claim asks less, with what is and was asserted."""
 
-    def said(what: Weaker) -> str:
+    def weakness(what: Weaker) -> str:
         if what != "asserts":
             return WEAKER[what]
         now, before = map(_asserted, (reservation.now, reservation.before))
         return f"asserts {now}, before: {before}"
 
-    return said
+    return weakness
 
 
 def _asserted(parts: Mapping[str, object]) -> str:
@@ -180,7 +180,7 @@ def brief_names(run: RunRecord) -> dict[str, Cell]:
     """
     where, arms, full = summary.files(run), summary.variants(run), summary.names(run)
     several = len({summary.model_name(each) for each in run.claims if each.model}) > 1
-    found: dict[str, Cell] = {}
+    cells: dict[str, Cell] = {}
     for claim in run.claims:
         told = [summary.model_name(claim)] if several and claim.model else []
         told += filter(None, [arms[claim.id], where[claim.id]])
@@ -189,13 +189,13 @@ def brief_names(run: RunRecord) -> dict[str, Cell]:
             Name(_short(each), before=", " if place else " (") for place, each in enumerate(told)
         ]
         end = (")",) if others else ()
-        found[claim.id] = (Name(_short(claim.task)), *of_shots, *others, *end)
+        cells[claim.id] = (Name(_short(claim.task)), *of_shots, *others, *end)
     for record in summary.designs(run):
-        about = found.get(getattr(record, "claim", ""))
+        about = cells.get(getattr(record, "claim", ""))
         what = _OF_CLAIM.get(type(record), "")
         named: Cell = (Name(_short(full[record.id], 2 * _LONGEST_NAME)),)
-        found[record.id] = (*about, what) if about else named
-    return found
+        cells[record.id] = (*about, what) if about else named
+    return cells
 
 
 def headline(record: Record) -> Headline:
@@ -203,12 +203,12 @@ def headline(record: Record) -> Headline:
     if record.outcome == "xpassed":
         return Headline(OUTCOMES["xpassed"].one, cause=_within(phrases.finding(record)))
     if record.outcome not in TESTED or not isinstance(record, ClaimRecord):
-        return _told(record)
+        return _other_headline(record)
     if record.outcome == "cannot tell":
         said = (failure(record) or "").removeprefix(f"{OUTCOMES[record.outcome].one}: ")
         return Headline(OUTCOMES[record.outcome].one, cause=_within(said))
     if record.decided is None and (record.best_correct is None or not record.n):
-        return _told(record)
+        return _other_headline(record)
     if record.passed is False:
         said = failure(record) or ""
         if not (numbers := _NUMBERS.fullmatch(said)):
@@ -317,7 +317,7 @@ def of(question: Question, about: Sequence[Cell]) -> Question:
     return replace(named, found=found, change=change, more=max(0, len(about) - MOST_NAMES))
 
 
-def _told(record: Record) -> Headline:
+def _other_headline(record: Record) -> Headline:
     """Say what a record tells that has no best prompt with an accuracy of its own."""
     judged = record.outcome in ("failed", "cannot tell")
     found = getattr(record, "finding", None) if judged else None

@@ -273,12 +273,12 @@ def of_claim(claim: ClaimRecord, run: RunRecord) -> str:
 
 def bias_numbers(record: LabelBiasRecord) -> dict[str, str]:
     """Name the numbers of a check that a reader compares, as they are written."""
-    found = {
+    numbers = {
         "check": record.check,
         "asked as": ", ".join(bias.interaction for bias in record.interactions) or NONE,
     }
     for bias in record.interactions:
-        found |= {
+        numbers |= {
             f"{_of(bias)}n": count(bias.n),
             f"{_of(bias)}t": count(bias.t),
             f"{_of(bias)}Nvr-X score": accuracy(bias.score),
@@ -286,7 +286,7 @@ def bias_numbers(record: LabelBiasRecord) -> dict[str, str]:
             f"{_of(bias)}p, shuffled": score_p(bias, record, "permutation_p"),
             f"{_of(bias)}RStd": accuracy(bias.rstd),
         }
-    return {**found, "finding": record.finding or NONE}
+    return {**numbers, "finding": record.finding or NONE}
 
 
 def with_base_rates(labels: list[LabelRow]) -> bool:

@@ -272,9 +272,10 @@ def shortcuts(claim: ClaimRecord) -> str:
     found = claim.shortcuts
     if found is None:
         return ""
+    heuristic = HEURISTICS[found.heuristic].description()
     return clauses(
-        f"{HEURISTICS[found.heuristic].said()}, the best of {len(found.heuristics)} heuristics, "
-        f"has {MEASURES[found.measure]} of {accuracy(found.heuristic_score)} (sign-flip p of the "
+        f"{heuristic}, the best of {len(found.heuristics)} heuristics, has "
+        f"{MEASURES[found.measure]} of {accuracy(found.heuristic_score)} (sign-flip p of the "
         f"best prompt's {accuracy(found.best)} {equals(p_value(found.heuristic_p))})",
         found.choices_only is not None
         and f"with blank inputs the best prompt has {accuracy(found.choices_only)} (p "

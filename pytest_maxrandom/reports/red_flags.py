@@ -152,7 +152,7 @@ MEASURES: dict[Measure, str] = {
 }
 _WRITER = Writer(
     accuracy=accuracy,
-    heuristic=lambda name: HEURISTICS[name].said(),
+    heuristic=lambda name: HEURISTICS[name].description(),
     level=level,
     log_p=lambda log_p: p_value(math.exp(log_p), log_p),
     measure=lambda name: MEASURES[name],

@@ -118,21 +118,21 @@ class Task:
         SearchError
             If it has more, or one that is not of `trainset`.
         """
-        tries, found = self._tries, []
+        tries, shown_ids = self._tries, []
         for demo in demos:
             question = demo.get("question")
             if question not in self._pool:
                 raise SearchError(f"demos: found {question!r}, expected questions of `trainset`")
-            found.append(self._pool[question].id)
-        found = list(dict.fromkeys(found))
-        if len(found) > tries.shots:
+            shown_ids.append(self._pool[question].id)
+        shown_ids = list(dict.fromkeys(shown_ids))
+        if len(shown_ids) > tries.shots:
             raise SearchError(
-                f"found {len(found)} demos, expected at most {tries.shots}, which is how many "
+                f"found {len(shown_ids)} demos, expected at most {tries.shots}, which is how many "
                 "shots the claim is about; tell the optimizer (`max_bootstrapped_demos`, "
                 "`max_labeled_demos`)"
             )
-        others = [one for one in tries.demonstrations if one not in found]
-        shown = [*others[: tries.shots - len(found)], *found]
+        others = [one for one in tries.demonstrations if one not in shown_ids]
+        shown = [*others[: tries.shots - len(shown_ids)], *shown_ids]
         text = f"{instruction}\n\n" if instruction else ""
         return self._tried.proposals.prompt(text, shown, None)
 
@@ -144,7 +144,7 @@ class Task:
         if question not in self._pool:
             raise SearchError(f"question: found {question!r}, expected one of trainset or valset")
         found = self._tried.ask(prompt, [self._pool[question]])
-        return _told(found, found.examples[0])
+        return _reply(found, found.examples[0])
 
     def _of_validation(self, prompt: Prompt, example: Example) -> dict[str, Any]:
         tried = self._tried
@@ -154,7 +154,7 @@ class Task:
             self.untold += 1
             return {"answer": UNTOLD, "value": 0.0}
         if tried.feedback == "answers":
-            return _told(found, example)
+            return _reply(found, example)
         return {"answer": UNTOLD, "value": as_number(tried.reply(found))}
 
 
@@ -205,7 +205,7 @@ def _example(question: str, example: Example | None) -> dspy.Example:
     return dspy.Example(**fields).with_inputs("question")
 
 
-def _told(found: PromptPredictions, example: Example) -> dict[str, Any]:
+def _reply(found: PromptPredictions, example: Example) -> dict[str, Any]:
     place = [each.id for each in found.examples].index(example.id)
     chosen = found.chosen[place]
     answer = "(no answer could be read)" if chosen is None else example.choices[chosen]

@@ -231,7 +231,7 @@ class Tried:
             self.session.store(self.planned).remember(self.name, digest, made_of)
         try:
             self.ledger.refresh()  # the same search may go on elsewhere
-            written = self.ledger.told(self.subject, digest, self.name, tell)
+            written = self.ledger.add_reply(self.subject, digest, self.name, tell)
         except LedgerError as error:
             raise SearchError(f"{error}; so the search gets no reply: {_FIRST}") from error
         if not written:

@@ -105,21 +105,21 @@ def split_trials(
     size = _validation_size(validation, len(chances))
     drawn = _splits(len(chances), size, whole_number("splits", splits, 1), seed)
     of_kind = np.array([[chance == kind for chance in chances] for kind in kinds])
-    seen = np.stack([_counts(scored & kind, drawn) for kind in of_kind], axis=-1)
+    scored_counts = np.stack([_counts(scored & kind, drawn) for kind in of_kind], axis=-1)
     hits = _counts(right, drawn)
     with np.errstate(invalid="ignore"):
         # Quotients of counts below 2**26 are equal, or differ, as the fractions do.
-        accuracies = hits / seen.sum(axis=-1)
+        accuracies = hits / scored_counts.sum(axis=-1)
     best = np.nan_to_num(accuracies, nan=-1.0).argmax(axis=0)
 
     outcomes = []
     for split, prompt in enumerate(best.tolist()):
-        own = _groups(kinds, seen[prompt, split])
+        own = _groups(kinds, scored_counts[prompt, split])
         tested = scored[prompt] & ~drawn[split]
         if not own or not tested.any():
             continue
         if conventions == "exact":
-            one, every = ((own, 1),), _guessers(kinds, seen[:, split])
+            one, every = ((own, 1),), _guessers(kinds, scored_counts[:, split])
         else:
             whole = ((kinds[0], size),)
             one, every = ((whole, 1),), ((whole, len(right)),)

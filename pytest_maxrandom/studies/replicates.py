@@ -193,7 +193,7 @@ def replicate(record: ClaimRecord | Result) -> Replicate:
     return Replicate(**told)
 
 
-def conclude(
+def record_replicates(
     record: ReplicatesRecord, runs: Sequence[Replicate], in_replicates: Fraction | None
 ) -> None:
     """Write down what the replicates say together; their order does not matter.

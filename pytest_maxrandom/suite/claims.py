@@ -259,13 +259,13 @@ class SaidLimits(Spec):
     """
 
     @property
-    def said(self) -> dict[str, int]:
+    def given(self) -> dict[str, int]:
         """Those that the suite gives."""
         return self.model_dump(exclude_unset=True)
 
     def in_force(self) -> AbstractContextManager[None]:
         """Let them hold until a block ends, and what is usual on this machine besides."""
-        return in_force(self.said)
+        return in_force(self.given)
 
 
 if TYPE_CHECKING:

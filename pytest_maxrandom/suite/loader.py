@@ -111,20 +111,20 @@ def _any_suite(path: Path) -> Suite | RecordedSuite:
         at, message = mixture
         raise SuiteError([Problem(path, document.line(at), f"{dotted(at)}: {message}")])
     contradicting = list(contradictions(document.data, recorded=recorded))
-    found: dict[Location, str] = {}
+    messages: dict[Location, str] = {}
     kind = RecordedSuiteSpec if recorded else SuiteSpec
     spec: SuiteSpec | RecordedSuiteSpec | None = None
     try:
         spec = kind.model_validate(document.data, context=document.data)
-        raised = limits.refused(spec.limits.said)
+        raised = limits.refused(spec.limits.given)
         contradicting += [(("limits", name), message) for name, message in raised]
     except LimitsError as error:
         raise SuiteError([Problem(path, None, str(error))]) from None
     except ValidationError as error:
         places = {at for at, _ in contradicting}
-        found = mistakes_of(error.errors(include_url=False), document, kind, places)
-    both = [(at, f"{dotted(at)}: {message}") for at, message in contradicting if at not in found]
-    both += found.items()
+        messages = mistakes_of(error.errors(include_url=False), document, kind, places)
+    both = [(at, f"{dotted(at)}: {message}") for at, message in contradicting if at not in messages]
+    both += messages.items()
     told = [*document.mistakes, *((document.line(at), message) for at, message in both)]
     if told or spec is None:
         raise SuiteError([Problem(path, line, message) for line, message in sorted(told)])

@@ -101,16 +101,16 @@ def run_decided(
     progress(0, len(jobs), 0)
     computed = 0
     alone = cache if cache and cache.store.writable else None
-    found = _Deciding(jobs, goal, executor, None if fresh else cache)
+    deciding = _Deciding(jobs, goal, executor, None if fresh else cache)
     with held("sweep", alone.lock(jobs)) if alone else nullcontext():
-        for number, one in enumerate(found.prompts(), 1):
+        for number, one in enumerate(deciding.prompts(), 1):
             finished(one.predictions())
             if cache:
                 for cell, scored in one.new():
                     cache.write(cell, scored)
             computed += not one.is_reused
             progress(number, len(jobs), computed)
-    decided = found.decided()
+    decided = deciding.decided()
     if decided is not None:
         return decided
     return run_sweep(
@@ -120,7 +120,7 @@ def run_decided(
         cache=cache,
         fresh=fresh,
         finished=finished,
-        begun={one.job.number: one for one in found.begun},
+        begun={one.job.number: one for one in deciding.begun},
     )
 
 

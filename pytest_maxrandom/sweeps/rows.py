@@ -98,7 +98,7 @@ def write(connection: sqlite3.Connection, key: Key, scored: Scored) -> None:
         np.array(counts, _COUNT).tobytes(),
         np.array(values, _VALUE).tobytes(),
         np.array(tokens, _COUNT).tobytes(),
-        _said(answers),
+        _generated_texts(answers),
         json.dumps(_shown(scored.cost)),
         datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -137,7 +137,7 @@ def _decoded(key: Key, row: tuple[Any, ...]) -> Scored:
     return Scored(tuple((one,) for one in answers), Cost(**cost))
 
 
-def _said(answers: Sequence[Answer]) -> bytes:
+def _generated_texts(answers: Sequence[Answer]) -> bytes:
     """Return what was generated, one text for each example; nothing where choices were scored."""
     if not any(one.text is not None for one in answers):
         return b""

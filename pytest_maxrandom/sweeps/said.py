@@ -49,14 +49,14 @@ def choices_said(
     frozenset of int
         One place, or none; several if choices have the same text.
     """
-    found = _said(text, tuple(labels), tuple(texts))
+    found = _choices_named(text, tuple(labels), tuple(texts))
     if cut and _goes_on(text, found, tuple(labels), tuple(texts)):
         return frozenset()
     return found
 
 
 @functools.lru_cache(maxsize=10_000)
-def _said(text: str, labels: tuple[str, ...], texts: tuple[str, ...]) -> frozenset[int]:
+def _choices_named(text: str, labels: tuple[str, ...], texts: tuple[str, ...]) -> frozenset[int]:
     # First with all that it has at its ends, since a choice may be nothing but brackets.
     for shorn in (_spaced, _bare):
         whole = shorn(text).casefold()

@@ -89,34 +89,34 @@ def find_tasks(
     keys : mapping, optional
         Keys of a task in a suite, for what stands in none, such as `columns`.
     """
-    told = dict(keys or {})
-    seen: set[Path] = set()
+    layout = dict(keys or {})
+    resolved: set[Path] = set()
     searched: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir() and (form is None or form in FORMATS.values()):
             for file in _files(path, form):
                 searched.setdefault(file, path)
-        elif path.resolve() not in seen:
-            seen.add(path.resolve())
-            yield from _of_path(path, form, told)
+        elif path.resolve() not in resolved:
+            resolved.add(path.resolve())
+            yield from _of_path(path, form, layout)
     named: set[Path] = set()
     suites = [path for path in searched if form is None and _is_suite(path)]
     for path in suites:
-        for found in _of_suite(path) if path.resolve() not in seen else ():
+        for found in _of_suite(path) if path.resolve() not in resolved else ():
             yield found
             if isinstance(found, FoundTask):
                 named |= set(_named_by(found))
-    seen |= {path.resolve() for path in suites}
+    resolved |= {path.resolve() for path in suites}
     for path, folder in searched.items():
-        if (whole := path.resolve()) in seen:
+        if (whole := path.resolve()) in resolved:
             continue
-        seen.add(whole)
+        resolved.add(whole)
         if whole in named:
             yield NoTask(shown(path), "the data of a suite found here")
-        elif reason := _no_task(path, told):
+        elif reason := _no_task(path, layout):
             yield NoTask(shown(path), reason)
         else:
-            yield from _of_file(path, form or FORMATS[path.suffix], told, folder)
+            yield from _of_file(path, form or FORMATS[path.suffix], layout, folder)
 
 
 def _files(folder: Path, form: str | None) -> list[Path]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
-import re
-import string
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -22,6 +19,13 @@ from pytest_maxrandom.tasks.reading import (
     named_in,
     parse_json,
 )
+from pytest_maxrandom.tasks.right_answers import (
+    by_index,
+    by_label,
+    by_letter,
+    by_multi_hot,
+    by_text,
+)
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
@@ -29,13 +33,12 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.tasks import RowsSpec
     from pytest_maxrandom.tasks.reading import Findings
+    from pytest_maxrandom.tasks.right_answers import Slots
     from pytest_maxrandom.tasks.task import Where
 
 Parts: TypeAlias = "Sequence[tuple[str, str | None]]"  # texts, each with the column after it
-Slots: TypeAlias = "Sequence[str | None]"  # the choices; None where a row has no such choice
 
 _ABSENT = object()
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,7 @@ class RowReader:
     def _right(self, row: Mapping[str, object], slots: Slots) -> set[int]:
         answer = _value(row, self.spec.columns.answer)
         if self.spec.answer_is == "multi_hot":
-            return _by_multi_hot(_spelled(answer), slots)
+            return by_multi_hot(_spelled(answer), slots)
         labels = self._labels(row, slots)
         texts = slots if self.spec.answer_is in (None, "text") else ()
         answers = [answer]
@@ -168,7 +171,7 @@ class RowReader:
             spelled = _spelled(answer)
             answers = spelled if isinstance(spelled, list) else answers
         if labels is not None:
-            return {_by_label(each, labels) for each in answers}
+            return {by_label(each, labels) for each in answers}
         return {self._right_slot(each, slots) for each in answers}
 
     def _labels(self, row: Mapping[str, object], slots: Slots) -> list[str] | None:
@@ -194,27 +197,27 @@ class RowReader:
         """Return the position of the choice that an answer means: see `answer_is` of the spec."""
         match self.spec.answer_is:
             case "text":
-                return _by_text(answer, slots)
+                return by_text(answer, slots)
             case "letter":
-                return _by_letter(answer, slots)
+                return by_letter(answer, slots)
             case "index":
-                return _by_index(answer, slots)
+                return by_index(answer, slots)
             case "number":
-                return _by_index(answer, slots, first=1)
+                return by_index(answer, slots, first=1)
         if isinstance(answer, bool):
             raise Mistake(
                 f"the answer is {described(answer)}, which is not the text of a choice; write a "
                 "choice's text, or `answer_is: index` to read false as 0 and true as 1"
             )
         if not isinstance(answer, int):
-            return _by_text(answer, slots)
+            return by_text(answer, slots)
         text = str(answer)
         if text in slots and slots.index(text) != answer:
             raise Mistake(
                 f"the answer {answer} is the text of choice {slots.index(text)} (counted from 0), "
                 "but could also be an index; add `answer_is: text` or `answer_is: index`"
             )
-        return _by_index(answer, slots)
+        return by_index(answer, slots)
 
 
 def columns_of(row: Mapping[str, object]) -> Iterator[str]:
@@ -276,81 +279,3 @@ def _spelled(value: object) -> object:
             return ast.literal_eval(value.strip())
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return value
-
-
-def _by_text(answer: object, slots: Slots) -> int:
-    text = as_text(answer, "the answer")
-    if text in slots:
-        return slots.index(text)
-    choices = [choice for choice in slots if choice is not None]
-    hint = did_you_mean(text, choices)
-    if not hint and _WHOLE_NUMBER.fullmatch(text):
-        hint = "; if it is an index, add `answer_is: index`"
-    if not hint and _letter(text) in _letters(slots):
-        hint = "; if it is a letter, add `answer_is: letter`"
-    parts = [part.strip() for part in re.split("[|;,]", text)]
-    if not hint and len(parts) > 1 and set(parts) <= set(choices):
-        hint = f"; write several right answers as a list: {json.dumps(parts, ensure_ascii=False)}"
-    raise Mistake(f"the answer {quoted(text)} is none of the choices {listed(choices)}{hint}")
-
-
-def _by_index(answer: object, slots: Slots, first: int = 0) -> int:
-    name, last = ("a number" if first else "an index"), len(slots) - 1 + first
-    if isinstance(answer, str) and _WHOLE_NUMBER.fullmatch(answer.strip()):
-        answer = int(answer)
-    if not isinstance(answer, int) or not first <= answer <= last:
-        found = int(answer) if isinstance(answer, int) else described(answer)
-        hint = "; if answers count from 1, add `answer_is: number`" if found == last + 1 else ""
-        if isinstance(answer, str) and answer in slots:
-            hint = "; it is the text of a choice, so remove `answer_is`"
-        raise Mistake(f"{name} must be a whole number from {first} to {last}, found {found}{hint}")
-    return _filled(int(answer) - first, slots, f"the {name.split()[1]} {int(answer)}")
-
-
-def _by_label(answer: object, labels: Sequence[str]) -> int:
-    text = as_text(answer, "the answer")
-    if text not in labels:
-        raise Mistake(
-            f"the answer {quoted(text)} is none of the labels {listed(labels)}"
-            f"{did_you_mean(text, labels)}"
-        )
-    return labels.index(text)
-
-
-def _by_multi_hot(answer: object, slots: Slots) -> set[int]:
-    if not isinstance(answer, list) or len(answer) != len(slots):
-        found = f"{len(answer)}" if isinstance(answer, list) else described(answer)
-        raise Mistake(
-            f"an answer that is `multi_hot` must be a list of {len(slots)} numbers 0 or 1, one for "
-            f"each choice, found {found}"
-        )
-    for each in answer:
-        if each not in (0, 1):
-            raise Mistake(
-                f"an answer that is `multi_hot` must hold 0 and 1 only, found {described(each)}"
-            )
-    right = [slot for slot, each in enumerate(answer) if each]
-    return {_filled(slot, slots, f"choice {slot + 1}") for slot in right}
-
-
-def _by_letter(answer: object, slots: Slots) -> int:
-    letters = _letters(slots)
-    letter = _letter(answer) if isinstance(answer, str) else ""
-    if letter not in letters:
-        raise Mistake(f"a letter must be one from A to {letters[-1]}, found {described(answer)}")
-    return _filled(letters.index(letter), slots, f"the letter {letter}")
-
-
-def _letter(text: str) -> str:
-    """Return the letter in "b", "B.", "B)" or "(B)"."""
-    return text.strip().removeprefix("(").rstrip(".)").upper()
-
-
-def _letters(slots: Slots) -> list[str]:
-    return list(string.ascii_uppercase[: len(slots)])
-
-
-def _filled(slot: int, slots: Slots, what: str) -> int:
-    if slots[slot] is None:
-        raise Mistake(f"the answer is {what}, but this row has no such choice")
-    return slot

@@ -51,8 +51,7 @@ def _report(pytester: pytest.Pytester) -> dict[str, Any]:
 def test_who_guesses_or_says_one_label_does_not_pass(
     pytester: pytest.Pytester, example: Path
 ) -> None:
-    pytester.makeconftest("import sys\nsys.modules['torch'] = sys.modules['transformers'] = None")
-    result = pytester.runpytest_subprocess("--maxrandom-json=r.json")
+    result = pytester.runpytest("--maxrandom-json=r.json")
     result.assert_outcomes(passed=1, failed=2)
     claims = {claim["model"]: claim for claim in _report(pytester)["claims"]}
     assert {name: claim["passed"] for name, claim in claims.items()} == {
@@ -65,6 +64,12 @@ def test_who_guesses_or_says_one_label_does_not_pass(
     ]
     assert round(claims["says-no"]["best_accuracy"], 2) == 0.76
     assert claims["says-no"]["p_max"] < 0.05 < claims["says-no"]["permutation_p"]
+
+
+@pytest.mark.slow
+def test_neither_torch_nor_transformers_is_needed(pytester: pytest.Pytester, example: Path) -> None:
+    pytester.makeconftest("import sys\nsys.modules['torch'] = sys.modules['transformers'] = None")
+    pytester.runpytest_subprocess().assert_outcomes(passed=1, failed=2)
 
 
 def test_every_report_says_that_results_are_simulated(

@@ -100,6 +100,7 @@ def _loads(folder: Path) -> list[list[str]]:
     return [line.split() for line in (folder / "loads").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_two_workers_load_each_model_once_and_report_all_claims(
     pytester: pytest.Pytester, two_models: Path
 ) -> None:
@@ -118,12 +119,10 @@ def test_two_workers_load_each_model_once_and_report_all_claims(
     result.stdout.no_fnmatch_line("*INTERNALERROR*")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
-    [
-        pytest.param(["-n0"], id="-n0", marks=pytest.mark.slow),
-        pytest.param(["-p", "no:xdist"], id="no:xdist"),
-    ],
+    [pytest.param(["-n0"], id="-n0"), pytest.param(["-p", "no:xdist"], id="no:xdist")],
 )
 def test_one_process_has_one_model_in_memory_at_a_time(
     pytester: pytest.Pytester, two_models: Path, arguments: list[str]

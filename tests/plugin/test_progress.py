@@ -91,7 +91,8 @@ def test_the_second_run_reads_all_prompts_and_has_no_rate(slow: Path) -> None:
     assert "/s" not in seen
 
 
-@pytest.mark.parametrize("arguments", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
 def test_a_log_stays_quiet(slow: Path, arguments: tuple[str, ...]) -> None:
     run = [sys.executable, "-m", "pytest", *arguments]
     found = subprocess.run(run, cwd=slow, capture_output=True, text=True, check=True)
@@ -117,22 +118,22 @@ def test_what_must_be_said_at_once_is_said_although_output_is_captured(
 
 def test_the_rate_is_that_of_prompts_that_were_computed() -> None:
     tally = Tally("m", {1: 100, 2: 50})
-    tally.told(1, 0, 100, 0, now=0.0)
-    tally.told(1, 80, 100, 0, now=0.0)  # out of the store
-    tally.told(1, 90, 100, 10, now=5.0)
+    tally.update(1, 0, 100, 0, now=0.0)
+    tally.update(1, 80, 100, 0, now=0.0)  # out of the store
+    tally.update(1, 90, 100, 10, now=5.0)
     assert text([tally.state()]) == "m: 90/150 prompts, 2.0/s, 30 s left"
-    tally.told(1, 100, 100, 20, now=10.0)
+    tally.update(1, 100, 100, 20, now=10.0)
     # The time between two sweeps is no time of prompts.
-    tally.told(2, 0, 50, 0, now=1000.0)
-    tally.told(2, 10, 50, 10, now=1005.0)
+    tally.update(2, 0, 50, 0, now=1000.0)
+    tally.update(2, 10, 50, 10, now=1005.0)
     assert text([tally.state()]) == "m: 110/150 prompts, 2.0/s, 20 s left"
 
 
 def test_what_a_decided_sweep_leaves_out_is_not_left_to_do() -> None:
     tally = Tally("m", {1: 100, 2: 50})
     tally.turns = 1
-    tally.told(1, 0, 100, 0, now=0.0)
-    tally.told(1, 1, 100, 1, now=1.0)
+    tally.update(1, 0, 100, 0, now=0.0)
+    tally.update(1, 1, 100, 1, now=1.0)
     tally.end(1)
     assert text([tally.state()]) == "m: 1/51 prompts, 1.0/s, 50 s left"
 
@@ -140,24 +141,24 @@ def test_what_a_decided_sweep_leaves_out_is_not_left_to_do() -> None:
 def test_a_sweep_that_is_read_again_is_not_done_twice_and_further_ones_are_added() -> None:
     tally = Tally("m", {1: 4})
     for sweep, total in ((1, 4), (1, 4), (-1, 6)):
-        tally.told(sweep, 0, total, 0, now=0.0)
-        tally.told(sweep, total - 1, total, 0, now=0.0)
-        tally.told(sweep, total, total, 0, now=0.0)
+        tally.update(sweep, 0, total, 0, now=0.0)
+        tally.update(sweep, total - 1, total, 0, now=0.0)
+        tally.update(sweep, total, total, 0, now=0.0)
     assert text([tally.state()]) == "m: 10/10 prompts"
 
 
 def test_a_sweep_that_a_cluster_has_begun_ahead_goes_on_in_its_turn() -> None:
     tally = Tally("m", {1: 100, 2: 50})
-    tally.told(2, 0, 50, 0, now=0.0)
-    tally.told(2, 10, 50, 0, now=0.0)  # out of the store
-    tally.told(2, 40, 50, 30, now=10.0)
+    tally.update(2, 0, 50, 0, now=0.0)
+    tally.update(2, 10, 50, 0, now=0.0)  # out of the store
+    tally.update(2, 40, 50, 30, now=10.0)
     assert tally.state().at_work
     assert text([tally.state()]) == "m: 40/150 prompts, 3.0/s, 37 s left"
     # Its turn reads one after the other what is there; that is neither new nor fast.
     for done in range(41):
-        tally.told(2, done, 50, max(0, done - 10), now=10.0)
+        tally.update(2, done, 50, max(0, done - 10), now=10.0)
     assert text([tally.state()]) == "m: 40/150 prompts, 3.0/s, 37 s left"
-    tally.told(2, 50, 50, 40, now=20.0)
+    tally.update(2, 50, 50, 40, now=20.0)
     assert not tally.state().at_work
     assert text([tally.state()]) == "m: 50/150 prompts"
 

@@ -176,6 +176,7 @@ def test_workers_refuse_another_model_and_know_the_same_one(
     result.assert_outcomes(errors=1)
 
 
+@pytest.mark.slow
 def test_shards_of_two_models_are_not_joined(
     pytester: pytest.Pytester, server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

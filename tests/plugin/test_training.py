@@ -111,6 +111,7 @@ def test_a_dry_run_tells_what_the_run_then_trains_and_trains_nothing(suite: Run)
     assert told_by_a_dry_run(suite) == {}  # the store has all answers
 
 
+@pytest.mark.slow
 def test_replicates_draw_and_train_their_own(suite: Run) -> None:
     suite.write("replicates: 2\n")
     report = suite.run()
@@ -122,6 +123,7 @@ def test_replicates_draw_and_train_their_own(suite: Run) -> None:
     assert check["finding"] is not None
 
 
+@pytest.mark.slow
 def test_a_classification_head_answers_the_text_alone(suite: Run) -> None:
     world.write(suite.folder, 0, world.loud(0))
     head = "classify: {examples: 100, epochs: 12, learning_rate: 0.003, batch_size: 20}\n"
@@ -141,6 +143,7 @@ def counted(report: dict[str, Any]) -> dict[str, int]:
     return {re.findall(r"\[(\w+)-", each["id"])[0]: each["t"] for each in report["claims"]}
 
 
+@pytest.mark.slow
 def test_an_arm_that_is_trained_otherwise_is_one_more_try_of_that_arm(
     suite: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -39,20 +39,20 @@ def _check(judged: JudgedAnswers) -> Found:
         if not tried.choices_counted:  # they are there themselves
             return
         numbers = np.array(tried.choices, dtype=np.float64)
-        said = _span(tried.choices)
+        stated = _span(tried.choices)
     elif isinstance(declared, Fraction):
         number = choices_of(1, declared) if is_share(1, declared) else 1 / declared
         numbers = np.full(len(tried.examples), float(number))
-        said = _stated(declared)
+        stated = _stated(declared)
     else:  # A mix of chances does not tell which example has which.
         return
     gold = seen_right(tried)
     most = max(map(len, gold), default=0)
     if most != 1 or (tried.gold is not None and not all(gold)):
         return
-    yield from _more_labels(tried, gold, numbers, said)
+    yield from _more_labels(tried, gold, numbers, stated)
     if (numbers == numbers[0]).all():
-        yield from _fewer_labels(tried, gold, float(numbers[0]), said)
+        yield from _fewer_labels(tried, gold, float(numbers[0]), stated)
 
 
 def _by_stated_choices(tried: Answers, choices: tuple[int, ...], declared: Chance) -> Flag | None:
@@ -159,7 +159,7 @@ def _stated_chance(of: Parameters) -> str:
     return chances({Fraction(chance): many for chance, many in stated.items()})
 
 
-def _said(of: Parameters) -> str:
+def _stated_choices(of: Parameters) -> str:
     if of.get("choices") is None:
         return f"the stated chance is {_stated_chance(of)}"
     return f"the results say {span(of['choices'])} choices"
@@ -185,5 +185,5 @@ RED_FLAG = RedFlagKind(
     brief="the number of choices looks wrong",
     remedy="state the number of choices that there are",
     check=_check,
-    parts={"mean": _mean, "stated_chance": _stated_chance, "said": _said},
+    parts={"mean": _mean, "stated_chance": _stated_chance, "said": _stated_choices},
 )

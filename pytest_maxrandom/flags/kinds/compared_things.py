@@ -38,40 +38,40 @@ def _check(judged: JudgedAnswers) -> Found:
 
 def _by_questions(judged: JudgedAnswers) -> Found:
     """Find a claim that does not hold if the things in the questions are given other orders."""
-    seen, texts = Dependent.of(judged), judged.answers.inputs
-    if seen is None or texts is None:
+    answers, texts = Dependent.of(judged), judged.answers.inputs
+    if answers is None or texts is None:
         return
     asked = {
         place: each
         for place, each in enumerate(compared_in(texts))
-        if each is not None and len(seen.gold[place]) == 1
+        if each is not None and len(answers.gold[place]) == 1
     }
-    labels = sorted({label for place in asked for label in seen.gold[place]})
+    labels = sorted({label for place in asked for label in answers.gold[place]})
     if len(labels) != 2:
         return
-    yes = [labels[0] in seen.gold[place] for place in asked]
+    yes = [labels[0] in answers.gold[place] for place in asked]
     first = as_choices([*asked.values()], yes)
     number = {thing: at for at, thing in enumerate(dict.fromkeys(chain(*first)))}
     # The others are exchanged as they were: each offers all labels, beyond all things.
     most = len(number)
-    others = tuple(most + label for label in range(1 + max(map(max, seen.gold))))
+    others = tuple(most + label for label in range(1 + max(map(max, answers.gold))))
     offered = [others] * len(texts)
-    gold = [frozenset(most + label for label in right) for right in seen.gold]
-    said = np.where(seen.answers == NOT_EVALUATED, NOT_EVALUATED, most + seen.answers)
+    gold = [frozenset(most + label for label in right) for right in answers.gold]
+    said = np.where(answers.answers == NOT_EVALUATED, NOT_EVALUATED, most + answers.answers)
     for place, two, is_first in zip(asked, first, yes, strict=True):
         codes = number[two[0]], number[two[1]]
         offered[place], gold[place] = codes, frozenset([codes[0 if is_first else 1]])
         for label, code in zip(labels, codes, strict=True):
-            said[seen.answers[:, place] == label, place] = code
+            said[answers.answers[:, place] == label, place] = code
     p = follows_things(gold, offered)
     if p is None or p > FOLLOW:
         return
-    permutations = permutations_for(seen.level)
+    permutations = permutations_for(answers.level)
     test = order_test(
         said, gold, offered, permutations=permutations,
-        stop_after=int(seen.level * (permutations + 1)),
+        stop_after=int(answers.level * (permutations + 1)),
     )  # fmt: skip
-    if test is not None and test.p_value > seen.level:
+    if test is not None and test.p_value > answers.level:
         parameters = {
             "case": "questions",
             "examples": test.compared,
@@ -79,7 +79,7 @@ def _by_questions(judged: JudgedAnswers) -> Found:
             "things": test.things,
             "alike": [*next(iter(asked.values()))[:2]],
             "p": test.p_value,
-            "level": seen.level,
+            "level": answers.level,
         }
         yield Flag("compared_things", parameters)
 

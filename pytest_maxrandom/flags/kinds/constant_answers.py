@@ -20,7 +20,7 @@ def _check(judged: JudgedAnswers) -> Found:
     tried, result = judged.answers, judged.result
     if tried.answers is None or tried.gold is None:
         return
-    found: dict[int, tuple[int, float]] = {}
+    usual: dict[int, tuple[int, float]] = {}
     for place, (answers, scored) in enumerate(zip(tried.answers, tried.evaluated, strict=True)):
         values, times = np.unique(answers[scored], return_counts=True)
         label, share = int(values[times.argmax()]), float(times.max() / scored.sum())
@@ -29,17 +29,17 @@ def _check(judged: JudgedAnswers) -> Found:
         otherwise = scored & np.array([label not in right for right in tried.gold])
         # One who knows would have said something else there.
         if otherwise.sum() >= _OTHERWISE and (answers[otherwise] == label).mean() >= _NEARLY:
-            found[place] = label, share
+            usual[place] = label, share
     best = result.best if result else None
-    if not found or (best not in found and 2 * len(found) <= len(tried.prompts)):
+    if not usual or (best not in usual and 2 * len(usual) <= len(tried.prompts)):
         return
     chance = float(judged.chance)
-    singles = [_by_accident(found[at][1], chance, int(tried.sizes[at])) for at in found]
+    singles = [_by_accident(usual[at][1], chance, int(tried.sizes[at])) for at in usual]
     if of_several(singles, len(tried.prompts)).log_p > math.log(UNLIKELY):
         return
-    shown = best if best in found else next(iter(found))
+    shown = best if best in usual else next(iter(usual))
     assert shown is not None
-    label, share = found[shown]
+    label, share = usual[shown]
     # Without a result that passes nobody is misled; nor where the best prompt is above every
     # constant answer, if shuffled right answers tell that this is no accident.
     misleads = judged.passing is not None
@@ -48,7 +48,7 @@ def _check(judged: JudgedAnswers) -> Found:
         assert result.best_correct is not None
         misleads &= result.best_correct * constant.n <= constant.correct * result.n
     parameters = {
-        "told": len(found),
+        "told": len(usual),
         "prompts": len(tried.prompts),
         "prompt": None if shown == best else tried.prompts[shown],
         "label": name_of(judged, label),
@@ -68,7 +68,7 @@ def _by_accident(share: float, chance: float, n: int) -> float:
     return min(1.0, math.exp(-n * divergence) / chance)
 
 
-def _says(of: Parameters) -> str:
+def _label_and_share(of: Parameters) -> str:
     label = "one choice" if of["label"] is None else f'"{of["label"]}"'
     return f"always says {label}" if of["share"] == 1 else f"says {label} to {percent(of['share'])}"
 
@@ -87,7 +87,7 @@ RED_FLAG = RedFlagKind(
     remedy="look whether the model reads the question",
     check=_check,
     parts={
-        "says": _says,
+        "says": _label_and_share,
         "which_label": lambda of: (
             f"choice {of['place']}" if of["label"] is None else repr(of["label"])
         ),

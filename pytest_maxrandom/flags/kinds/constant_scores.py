@@ -225,7 +225,7 @@ class Knowledge:
         gold: NDArray[np.bool_] | None = None
         if len(given) <= _MOST_LABELS:
             if tried.answers is None or tried.gold is None:
-                gold = _told(tried, answers, widths)
+                gold = _right_labels(tried, answers, widths)
             else:
                 labels = given.tolist()
                 gold = np.array([[label in right for label in labels] for right in tried.gold])
@@ -295,7 +295,7 @@ class Knowledge:
         return [examples[widths == width] for width in np.unique(widths)]
 
 
-def _told(
+def _right_labels(
     tried: Answers, answers: NDArray[np.intp], widths: NDArray[np.int64]
 ) -> NDArray[np.bool_] | None:
     """Return which answers are right by what prompts are right with, shape (n, labels).

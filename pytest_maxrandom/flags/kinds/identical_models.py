@@ -69,11 +69,11 @@ def _compared(one: Answers, other: Answers, guess: float) -> Flag | None:
     if scored_alike := _scored_alike(one, other, sides, both):
         return scored_alike
     right = one.correct[sides[0]], other.correct[sides[1]]
-    said: tuple[NDArray[Any], NDArray[Any]] = right
+    answers: tuple[NDArray[Any], NDArray[Any]] = right
     if labelled := one.answers is not None and other.answers is not None:
-        said = one.answers[sides[0]], _renamed(other, one.labels)[sides[1]]
-        both &= ~(nearly_one(said[0], both) | nearly_one(said[1], both))[:, np.newaxis]
-    equal = said[0] == said[1]
+        answers = one.answers[sides[0]], _renamed(other, one.labels)[sides[1]]
+        both &= ~(nearly_one(answers[0], both) | nearly_one(answers[1], both))[:, np.newaxis]
+    equal = answers[0] == answers[1]
     most = chance = _expected(*right, both)
     if len(rows) > 1:
         # With one prompt each example is seen once, and would explain itself.
@@ -81,14 +81,14 @@ def _compared(one: Answers, other: Answers, guess: float) -> Flag | None:
     if labelled:
         golds = None if one.gold is None else [one.gold[place] for place in columns[:, 0]]
         few = golds is not None and len(set(golds)) <= _MOST_LABELS
-        chance = _expected(*said, both, golds if few else None)
+        chance = _expected(*answers, both, golds if few else None)
         most = max(chance, most)
     cells = int(both.sum())
     same = int((equal & both).sum())
     if not _are_one(cells, same, most):
         return None
     unknown = 0 if labelled or not guess else round(1 / guess)
-    left = _unexplained(*said, both, unknown)
+    left = _unexplained(*answers, both, unknown)
     if left < _DIFFERENCES or cells - same > _LESS * left:
         return None
     parameters = {

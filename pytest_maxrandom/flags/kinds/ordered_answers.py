@@ -36,30 +36,34 @@ def _order_of_right(right: bytes, strata: tuple[int, ...]) -> float:
 
 
 def _check(judged: JudgedAnswers) -> Found:
-    seen = Dependent.of(judged)
+    answers = Dependent.of(judged)
     n = len(judged.answers.examples)
-    if seen is None or n < _FEWEST or judged.answers.clusters is not None:
+    if answers is None or n < _FEWEST or judged.answers.clusters is not None:
         return
-    right = seen.right()
-    if _order_of_right(right.tobytes(), tuple(seen.strata.tolist())) > _RIGHT:
+    right = answers.right()
+    if _order_of_right(right.tobytes(), tuple(answers.strata.tolist())) > _RIGHT:
         return
     # The best one alone, and what several share; the smaller of two p-values counts twice.
-    rows = dict.fromkeys([seen.best[:1], seen.best])
+    rows = dict.fromkeys([answers.best[:1], answers.best])
     if not any(
         len(rows)
-        * follows_order(seen.said(each), seen.classes, beside=right.repeat(len(each), axis=0))
+        * follows_order(
+            answers.answer_marks(each), answers.classes, beside=right.repeat(len(each), axis=0)
+        )
         <= _SAID
         for each in rows
     ):
         return
     # Guessers pass if their order is not seen, or if this p-value is low by luck: each has half.
-    level = seen.level / 2
-    p = rotated(seen.answers, seen.marked(), seen.strata)
+    level = answers.level / 2
+    p = rotated(answers.answers, answers.marked(), answers.strata)
     if p <= level:
         parts = np.arange(n) * _PARTS // n
-        p = max(p, seen.p_value(strata=1 + parts * (1 + seen.strata.max()) + seen.strata))
+        p = max(p, answers.p_value(strata=1 + parts * (1 + answers.strata.max()) + answers.strata))
     if p > max(level, 1 / n):
-        changes = sum(one != other for one, other in zip(seen.gold, seen.gold[1:], strict=False))
+        changes = sum(
+            one != other for one, other in zip(answers.gold, answers.gold[1:], strict=False)
+        )
         yield Flag("ordered_answers", {"n": n, "changes": changes, "p": p, "level": level})
 
 

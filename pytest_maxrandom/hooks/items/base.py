@@ -233,7 +233,7 @@ class SuiteItem(pytest.Item):
     def judge(self) -> None:
         """Fill the record."""
 
-    def told(self) -> Iterator[tuple[str, object]]:
+    def junit_properties(self) -> Iterator[tuple[str, object]]:
         """Return what stands in a JUnit report: flat pairs of builtin types."""
         return self.pairs(*self.numbers)
 
@@ -270,7 +270,7 @@ class SuiteItem(pytest.Item):
             found = (told for each in self._evaluations.values() for told in each.warnings)
             self.record.warnings = list(dict.fromkeys((*self.record.warnings, *found)))
             word(self.record)
-        self.user_properties += self.told()
+        self.user_properties += self.junit_properties()
         self.fail()
 
     def teardown(self) -> None:

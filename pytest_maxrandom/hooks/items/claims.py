@@ -14,7 +14,7 @@ from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import board
 from pytest_maxrandom.hooks.run import CELLS
 from pytest_maxrandom.record import ClaimRecord, Remark, Replicate, ReplicatesRecord, note
-from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, replicate
+from pytest_maxrandom.studies.replicates import PlannedReplicates, record_replicates, replicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,9 +44,9 @@ class ClaimItem(SuiteItem):
         self.user_properties += self.pairs(*_KNOWN)
         super().setup()
 
-    def told(self) -> Iterator[tuple[str, object]]:
+    def junit_properties(self) -> Iterator[tuple[str, object]]:
         """Yield what was found."""
-        yield from super().told()
+        yield from super().junit_properties()
         if self.record.red_flags:
             kinds = dict.fromkeys(flag.kind for flag in self.record.red_flags)
             yield "red_flags", ", ".join(kinds)
@@ -167,7 +167,7 @@ class ReplicatesItem(SuiteItem):
     def judge(self) -> None:
         """Test the claim in each replicate."""
         runs = [self._run(claim) for claim in self.planned.claims]
-        conclude(self.record, runs, self.planned.in_replicates)
+        record_replicates(self.record, runs, self.planned.in_replicates)
         if read_settings(self.config).predictions:
             note(self.record, Remark("predictions_are_the_first"))
 

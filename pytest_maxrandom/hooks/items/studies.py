@@ -13,7 +13,7 @@ from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem, drop_model
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
+from pytest_maxrandom.studies.arms.conclude import record_contamination, record_difference
 from pytest_maxrandom.studies.arms.reduction import Difference
 from pytest_maxrandom.studies.label_bias.evaluate import judge, judge_recorded, prepare
 
@@ -38,12 +38,12 @@ class LabelBiasItem(SuiteItem):
     def __repr__(self) -> str:
         return f"<LabelBias {self.name} check={self.record.check}>"
 
-    def told(self) -> Iterator[tuple[str, object]]:
+    def junit_properties(self) -> Iterator[tuple[str, object]]:
         """Yield the numbers of each way of asking."""
         for bias in self.record.interactions:
             for name in ("score", "score_baseline", "p_value", "rstd"):
                 yield f"{bias.interaction}_{name}", getattr(bias, name)
-        yield from super().told()
+        yield from super().junit_properties()
 
     def fail(self) -> None:
         """Raise what the record says.
@@ -152,7 +152,7 @@ class ComparisonItem(ArmsItem):
 
     def judge(self) -> None:
         """Compare the arms."""
-        conclude(self.record, self._differences()[0], self.planned.claim)
+        record_difference(self.record, self._differences()[0], self.planned.claim)
 
 
 class ContaminationItem(ArmsItem):
@@ -170,7 +170,7 @@ class ContaminationItem(ArmsItem):
         """Compare the arms."""
         boost, bias = self._differences()
         spec, extra = self.planned.spec, self.planned.compared[0].first
-        conclude_contamination(
+        record_contamination(
             self.record,
             boost,
             bias,

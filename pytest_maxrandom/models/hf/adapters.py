@@ -64,19 +64,19 @@ def attach(spec: TransformersSpec, model: Any, location: str, commit: str | None
             config.inference_mode = True
             wrapped = peft.PeftModel(model, config, _NAME)
             weights = load_file(weights_file)
-            found = peft.set_peft_model_state_dict(wrapped, weights, _NAME)
+            loaded = peft.set_peft_model_state_dict(wrapped, weights, _NAME)
         except Exception as error:  # whatever PEFT raises
             raise ModelError(
                 f"the adapter {spec.adapter} does not fit {spec.name}: {brief(error)}; expected an "
                 "adapter that was tuned on this model"
             ) from error
-    if found.unexpected_keys:
+    if loaded.unexpected_keys:
         raise ModelError(
             f"the adapter {spec.adapter} does not fit {spec.name}: there is no place for its "
-            f"weight {_in_file(min(found.unexpected_keys))} ({len(found.unexpected_keys)} of its "
+            f"weight {_in_file(min(loaded.unexpected_keys))} ({len(loaded.unexpected_keys)} of its "
             f"{len(weights)} weights have none); expected an adapter that was tuned on this model"
         )
-    if missing := [key for key in found.missing_keys if _NAME in key.split(".")]:
+    if missing := [key for key in loaded.missing_keys if _NAME in key.split(".")]:
         raise ModelError(
             f"the adapter {spec.adapter} is incomplete for {spec.name}: {_in_file(min(missing))} "
             f"is not in its file ({len(missing)} weights are missing); expected an adapter that "

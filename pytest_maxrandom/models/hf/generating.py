@@ -95,7 +95,7 @@ class Generator:
         """
         lengths = [len(prompt.ids) for prompt in prompts]
         order = _longest_first(lengths)
-        found: list[Written | None] = [None] * len(prompts)
+        answers: list[Written | None] = [None] * len(prompts)
 
         def size(part: Sequence[int]) -> int:
             return _size(part, lengths, how)
@@ -108,8 +108,8 @@ class Generator:
             lambda place: size([place]),
         ):
             for place, one in zip(part, written, strict=True):
-                found[place] = one
-        return [one for one in found if one is not None]
+                answers[place] = one
+        return [one for one in answers if one is not None]
 
     def sizes(self, prompts: Sequence[Sequence[int]], how: Generation) -> list[int]:
         """Return the tokens of each batch, at most."""

@@ -161,21 +161,21 @@ def _check_objective(spec: TransformersSpec, location: str, training: Training) 
 
 def _layers(folder: Path) -> list[str]:
     """Return the names of the layers whose weights are matrices; none where no file tells them."""
-    found = []
+    layers = []
     try:
         for path in folder.glob("*.safetensors"):
             with path.open("rb") as file:
                 # The format's header: its length in 8 bytes, then JSON.
                 length = int.from_bytes(file.read(8), "little")
                 header = json.loads(file.read(min(length, _LONGEST)))
-            found += [
+            layers += [
                 name.removesuffix(".weight")
                 for name, weight in header.items()
                 if name.endswith(".weight") and len(weight["shape"]) > 1
             ]
     except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return []
-    return found
+    return layers
 
 
 def _stated(location: str, revision: str | None) -> tuple[object, object]:
@@ -248,7 +248,7 @@ def _load_trained(
     spec: TransformersSpec, location: str, training: Training, resources: Resources
 ) -> CausalModel | Classifier:
     """Load an arm from the weights that are kept, which are trained before if there are none."""
-    folder, found = arms.trained(spec, location, training, resources)
+    folder, record = arms.trained(spec, location, training, resources)
     model: CausalModel | Classifier
     if training.classify is not None:
         processors = Processors(resources.worker, resources.workers, tell=resources.tell)
@@ -261,5 +261,5 @@ def _load_trained(
         model = load(spec, location, str(folder), resources)
     if not Path(location).is_dir():
         model.revision = spec.revision
-    model.trained = found
+    model.trained = record
     return model

@@ -242,23 +242,23 @@ def _answers(
     Where choices were compared, the comparison is made again and must agree.
     """
     compared = metric in COMPARED and all(sample.log_likelihoods for sample in samples)
-    told = compared and not judged
-    chosen = [sample.chosen(metric) if told else None for sample in samples]
+    chooses = compared and not judged
+    chosen = [sample.chosen(metric) if chooses else None for sample in samples]
     places: list[frozenset[int]] | None = None
     if None not in chosen and all(sample.texts is not None for sample in samples):
         places = _right_places(samples, metric, chosen, right)
     answers = tuple(
         LoggedAnswer(
             *(sample.id, sample.content, sample.prompt, right[row]),
-            choices=(sample.texts or ("",) * len(sample.log_likelihoods)) if told else None,
+            choices=(sample.texts or ("",) * len(sample.log_likelihoods)) if chooses else None,
             right=places[row] if places else None,
             chosen=chosen[row],
-            log_likelihoods=sample.log_likelihoods if told else None,
+            log_likelihoods=sample.log_likelihoods if chooses else None,
             cluster=sample.cluster,
         )
         for row, sample in enumerate(samples)
     )
-    if not told:
+    if not chooses:
         return answers, [Remark("metric_as_logged", {"metric": metric})]
     return answers, [] if places else [Remark("right_not_told")]
 

@@ -55,11 +55,11 @@ def read_summary(path: Path, spec: SummaryResults, meant: Meant) -> list[Answers
             f"{path}: there is no column 'best_correct' and none 'accuracy', found "
             f"{listed(rows.header)}; name one of the two under `columns:`"
         )
-    found, of_row = owners(rows, meant)
+    names, of_row = owners(rows, meant)
     for row, first in repeats(of_row.tolist()):
         raise rows.error(
             row,
-            f"{found[of_row[row]]} already has a result in {rows.called(first)}; keep one row for "
+            f"{names[of_row[row]]} already has a result in {rows.called(first)}; keep one row for "
             "each model, task and number of shots",
         )
     results = zip(
@@ -76,7 +76,7 @@ def read_summary(path: Path, spec: SummaryResults, meant: Meant) -> list[Answers
             Maximum(examples, prompts, _best(rows, row, examples, correct, accuracy)),
             _chance(rows, row, number, chance),
             path=path,
-            **found[of_row[row]]._asdict(),
+            **names[of_row[row]]._asdict(),
         )
         for row, (examples, prompts, correct, accuracy, number, chance) in enumerate(results)
     ]

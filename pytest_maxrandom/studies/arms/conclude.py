@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.arms import DifferenceSpec
 
 
-def conclude(record: ComparisonRecord, found: Difference, claim: DifferenceSpec | None) -> None:
+def record_difference(
+    record: ComparisonRecord, found: Difference, claim: DifferenceSpec | None
+) -> None:
     """Write down what was found, and whether what is claimed of it holds."""
     record.t, record.n = found.t, found.n
     record.first_accuracy, record.second_accuracy = found.first_accuracy, found.second_accuracy
@@ -50,7 +52,7 @@ def _signs_flipped(found: Difference) -> list[Remark]:
     return [Remark("signs_flipped", {"units": [*found.counted], "largest": found.units})]
 
 
-def conclude_contamination(
+def record_contamination(
     record: ContaminationRecord,
     boost: Difference,
     bias: Difference,
@@ -99,13 +101,13 @@ def over_tasks(comparisons: Iterable[ComparisonRecord]) -> list[OverTasks]:
     differences are taken for symmetric: tasks are too few to allow for one that is wholly lost, and
     nothing is claimed of them.
     """
-    found = []
+    differences = []
     for group in _groups(comparisons):
         test = _over_tasks((each.task, each.difference) for each in group)
         if test.units < 2:
             continue
         low, high = test.interval(CONFIDENCE)
-        found.append(
+        differences.append(
             OverTasks(
                 first=group[0].first,
                 second=group[0].second,
@@ -119,7 +121,7 @@ def over_tasks(comparisons: Iterable[ComparisonRecord]) -> list[OverTasks]:
                 p_value=test.p_value(),
             )
         )
-    return found
+    return differences
 
 
 def contamination_over_tasks(
@@ -135,7 +137,7 @@ def contamination_over_tasks(
     for each in checks:
         if each.boost is not None and each.bias is not None:
             groups[each.suite, each.base, each.extra, each.test, each.shots].append(each)
-    found = []
+    contaminations = []
     for (suite, base, extra, test, shots), group in groups.items():
         boost = _over_tasks((each.task, each.boost) for each in group)
         bias = _over_tasks((each.task, each.bias) for each in group)
@@ -144,7 +146,7 @@ def contamination_over_tasks(
         low, high = bias.interval(CONFIDENCE)
         level = min(each.level for each in group)
         boost_p, bias_p = boost.p_greater(), bias.p_greater()
-        found.append(
+        contaminations.append(
             ContaminationOverTasks(
                 base=base,
                 extra=extra,
@@ -163,7 +165,7 @@ def contamination_over_tasks(
                 suite=suite,
             )
         )
-    return found
+    return contaminations
 
 
 def _over_tasks(values: Iterable[tuple[str, float | None]]) -> SignFlip:

@@ -190,7 +190,7 @@ def holds(result: Result, level: float, *, asserts: bool) -> bool:
     return not above(max(result.p_max, result.permutation_p or 0.0), level)
 
 
-def conclude(
+def record_finding(
     record: LabelBiasRecord, found: Sequence[InteractionBias], untold: Remark | None = None
 ) -> None:
     """Write down what all ways of asking say together.

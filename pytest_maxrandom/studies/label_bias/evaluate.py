@@ -21,7 +21,12 @@ from pytest_maxrandom.stats.labels.priors import NoPrior
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.studies.label_bias.answers import label_answers, moved_answers
-from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, holds, reduce
+from pytest_maxrandom.studies.label_bias.conclude import (
+    add_base_rates,
+    holds,
+    record_finding,
+    reduce,
+)
 from pytest_maxrandom.studies.label_bias.interactions import rotations
 from pytest_maxrandom.sweeps.executor import total
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
@@ -94,7 +99,7 @@ def judge(
     for plan in planned.interactions:
         natural = own.predictions if plan.own else ask(plan.natural)
         found.append(_of_interaction(plan, natural, t, ask, record))
-    conclude(record, found, result.cannot_tell)
+    record_finding(record, found, result.cannot_tell)
     if further:
         record.engine = total([sweep.engine for sweep in further])
         tokens = sum(sweep.tokens for sweep in further)
@@ -113,7 +118,7 @@ def judge_recorded(planned: PlannedLabelBias, record: LabelBiasRecord) -> None:
     held = bool(record.claim_holds)
     t = recorded.evidence.null.t
     found = reduce(planned.answers, "cloze", planned.spec, t, claim_holds=held)
-    conclude(record, [found], result.cannot_tell)
+    record_finding(record, [found], result.cannot_tell)
 
 
 def _of_interaction(

@@ -62,38 +62,38 @@ def plan_label_bias(suite: Suite | RecordedSuite, planned: Sequence[Planned]) ->
     """
     spec = suite.spec.label_bias
     problems: dict[Problem, None] = {}
-    found: list[Planned] = []
+    with_checks: list[Planned] = []
     several = len(suite.spec.tasks) > 1
     without = "name the other tasks in `label_bias.tasks`" if several else "remove `label_bias`"
-    for each in planned:
-        found.append(each)
-        if not isinstance(each, PlannedClaim | RecordedClaim):
+    for claim in planned:
+        with_checks.append(claim)
+        if not isinstance(claim, PlannedClaim | RecordedClaim):
             continue
-        if spec is None or not spec.is_about(each.task):
+        if spec is None or not spec.is_about(claim.task):
             continue
         mistakes: list[Mistake] = []
-        if isinstance(each, PlannedClaim):
-            about = each.task
-            own = InteractionPlan.of(each, interaction_of(each.suite.scoring), spec)
+        if isinstance(claim, PlannedClaim):
+            about = claim.task
+            own = InteractionPlan.of(claim, interaction_of(claim.suite.scoring), spec)
             if not (mistakes := list(_mistakes(own, spec, without))):
-                found.append(_planned(each, own, spec))
+                with_checks.append(_planned(claim, own, spec))
         else:
-            about = each.name
+            about = claim.name
             try:
-                answers = None if each.evidence is None else recorded(each)
+                answers = None if claim.evidence is None else recorded(claim)
             except NoLabels as reason:
                 mistakes = [("", f"{reason}, or {without}")]
             else:  # recalls only, because nobody can be asked again
                 without_rates = spec.model_copy(update={"base_rate": "off"})
                 notes = (Remark("no_base_rate_of_results"),)
-                found.append(_check(each, spec=without_rates, notes=notes, answers=answers))
+                with_checks.append(_check(claim, spec=without_rates, notes=notes, answers=answers))
         for key, message in mistakes:
             line = suite.line("label_bias", *([key] if key else []))
             dotted = f"label_bias.{key}" if key else "label_bias"
             problems[Problem(suite.path, line, f"{dotted}: {about}: {message}")] = None
     if problems:
         raise SuiteError(problems)
-    return found
+    return with_checks
 
 
 def _check(claim: PlannedClaim | RecordedClaim, **known: Any) -> PlannedLabelBias:

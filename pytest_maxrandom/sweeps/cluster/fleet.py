@@ -181,22 +181,22 @@ class Fleet:
     def _take(self, ref: Any) -> None:
         actor, chunk = self._under_way.pop(ref)
         try:
-            found = self._ray.get(ref)
+            reply = self._ray.get(ref)
         except self._ray.exceptions.RayActorError as error:
             self._lose(actor, _reason(error))
             return
         except Exception as error:  # code that cannot be imported there, what cannot be sent
-            found = Refused("", _reason(error))
+            reply = Refused("", _reason(error))
         if chunk is None:
-            self._started(actor, found)
-        elif isinstance(found, Refused):
-            self._lose(actor, found.sentence)
+            self._started(actor, reply)
+        elif isinstance(reply, Refused):
+            self._lose(actor, reply.sentence)
         elif chunk.only_checked:
             actor.chunks.remove(chunk)
-            chunk.order.checked(chunk, found)
+            chunk.order.checked(chunk, reply)
         else:
             actor.chunks.remove(chunk)
-            if not chunk.order.answered(chunk, found):
+            if not chunk.order.answered(chunk, reply):
                 self._lose(actor, "another prompt failed there", blame=False)
 
     def _lose(self, actor: Actor, reason: str, *, blame: bool = True) -> None:

@@ -207,16 +207,16 @@ def _pool(
     others = [example for example in task.examples if example.id not in ids]
     others = others if own is None else [*own]
     usable: dict[tuple[str, ...], Example] = {}
-    repeating = told = 0
+    repeating = of_clusters = 0
     for example in others:
         if (key := _shown(example, formats)) in times:
             repeating += 1
         elif example.cluster in clusters:
-            told += 1
+            of_clusters += 1
         else:
             usable.setdefault(key, example)
     pool = [*usable.values()]
-    copies = len(others) - repeating - told - len(pool)
+    copies = len(others) - repeating - of_clusters - len(pool)
     notes: list[Remark] = []
     enough = spec.demonstrations == "outside" or len(pool) >= max(spec.shots)
     if own is None and (spec.demonstrations == "leave_out" or not enough):
@@ -230,7 +230,7 @@ def _pool(
     counts = {"repeats_not_shown": repeating + copies}
     if own is not None:
         counts = {"validation_not_shown": repeating, "copies_not_shown": copies}
-    counts["clusters_not_shown"] = told
+    counts["clusters_not_shown"] = of_clusters
     notes = [Remark(kind, {"examples": size}) for kind, size in counts.items() if size]
     return ("outside" if own is None else "pool"), pool, notes
 

@@ -137,29 +137,29 @@ def _of_split(files: object, split: str) -> list[str]:
 
 def _found(names: Iterable[str], folders: Sequence[Path]) -> list[str]:
     """Return the files of these names, or patterns, in the first folder that has one."""
-    found: list[str] = []
+    files_there: list[str] = []
     for name in names:
         if "://" in name:
             if why := refused_address(name):
                 raise Mistake(why)
-            found.append(name)
+            files_there.append(name)
             continue
         for folder in (*folders, Path()):
             if (folder / name).is_file():
-                found.append(str(folder / name))
+                files_there.append(str(folder / name))
                 break
             if files := sorted(glob.glob(name, root_dir=folder, recursive=True)):  # noqa: PTH207
-                found += [str(folder / file) for file in files]
+                files_there += [str(folder / file) for file in files]
                 break
         else:
             looked = " and ".join(
                 dict.fromkeys(quoted(str(shown(each)), 200) for each in (*folders, Path()))
             )
             raise Mistake(f"there is no file {quoted(name, 200)} in {looked}")
-    for file in found:
+    for file in files_there:
         if "://" not in file and (why := refused_file(Path(file))):
             raise Mistake(why)
-    return found
+    return files_there
 
 
 def _json_rows(files: Iterable[Path], field: str | None) -> Rows:

@@ -108,11 +108,11 @@ def _head(path: Path, folder: Path, known: dict[Path, dict[str, object]]) -> dic
         data = path.read_bytes()
     except OSError:
         return {}
-    found: dict[str, object] = {}
+    keys: dict[str, object] = {}
     for match in _KEY.finditer(data):
         key = next(filter(None, match.groups())).decode()
-        found[key] = _value(data, match.end())
-    included = found.pop("include", None)
+        keys[key] = _value(data, match.end())
+    included = keys.pop("include", None)
     head: dict[str, object] = {}
     for name in included if isinstance(included, list) else [included] if included else []:
         file = Path(os.path.normpath(path.parent / str(name)))
@@ -121,7 +121,7 @@ def _head(path: Path, folder: Path, known: dict[Path, dict[str, object]]) -> dic
             if file.is_relative_to(folder) and file.is_file():
                 known[file] = _head(file, folder, known)
         head |= known[file]
-    return head | found
+    return head | keys
 
 
 def _value(data: bytes, start: int) -> object:
@@ -160,8 +160,8 @@ def members(spec: LmEvalSpec, base: Path, where: Where) -> Members:
     if local.exists() and (why := refused(local, spec.path)):
         raise SuiteError([Problem(*where("path"), why)])
     if local.is_dir():
-        found = _Names(index(local), local)
-        tasks = {name: found.config(name) for name in found.index.tasks}
+        names = _Names(index(local), local)
+        tasks = {name: names.config(name) for name in names.index.tasks}
         if not tasks:
             message = f"there is no YAML file with a task in {quoted(str(shown(local)), 200)}"
             raise SuiteError([Problem(*where("path"), message)])
@@ -184,14 +184,14 @@ def members(spec: LmEvalSpec, base: Path, where: Where) -> Members:
             '`pip install "pytest-maxrandom[lm_eval]"`'
         )
         raise SuiteError([Problem(*where("path"), message)])
-    found = _Names(index(folder), folder)
-    if spec.path not in found.index.names:
+    names = _Names(index(folder), folder)
+    if spec.path not in names.index.names:
         message = (
             f"there is no file {quoted(str(shown(local)), 200)}, and no task, group or tag of this "
-            f"name in the installed lm-eval{did_you_mean(spec.path, found.index.names)}"
+            f"name in the installed lm-eval{did_you_mean(spec.path, names.index.names)}"
         )
         raise SuiteError([Problem(*where("path"), message)])
-    return Members(dict(found.named(spec.path)), several=spec.path not in found.index.tasks)
+    return Members(dict(names.named(spec.path)), several=spec.path not in names.index.tasks)
 
 
 def _is_group(config: Config) -> bool:
@@ -238,7 +238,7 @@ class _Names:
         above: tuple[str, ...],
     ) -> Iterator[tuple[str, Config]]:
         """Yield the parts of a group; what is said further outside wins over the group's own."""
-        said = {key: values[key] for key in values if key not in _OF_GROUPS} | dict(outer)
+        outside = {key: values[key] for key in values if key not in _OF_GROUPS} | dict(outer)
         parts = values.get("task")
         for part in parts if isinstance(parts, list) else [parts]:
             own = dict(part) if isinstance(part, dict) else {}
@@ -252,12 +252,15 @@ class _Names:
             known = self._holding(name)
             if known is not None:
                 for each, found in known.named(name, above):
-                    yield each, found.changed(said | own)
+                    yield each, found.changed(outside | own)
             elif key == "group":
                 inner = {"group": name, **own}
-                yield from self._parts(config, name, inner, said, above)
+                yield from self._parts(config, name, inner, outside, above)
             elif "dataset_path" in own:
-                yield name, Config(config.path, {**said, **own, "task": name}, config.places)
+                yield (
+                    name,
+                    Config(config.path, {**outside, **own, "task": name}, config.places),
+                )
             else:
                 names = self.index.names | _of_installed().names
                 raise Mistake(

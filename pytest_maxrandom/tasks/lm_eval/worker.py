@@ -68,10 +68,10 @@ class Fields:
 
     def values(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return the value of each field for one document."""
-        found: dict[str, Any] = {}
+        by_field: dict[str, Any] = {}
         for name, field in self._fields.items():
             try:
-                found[name] = self._value(name, field, document)
+                by_field[name] = self._value(name, field, document)
             except MemoryError:
                 raise
             except RecursionError:
@@ -86,7 +86,7 @@ class Fields:
                 at = f", line {line}" if line else ""
                 kind = "" if isinstance(error, TemplateError) else f"{type(error).__name__}: "
                 raise ValueError(f"`{name}`{at}: {kind}{reason[:300]}") from None
-        return found
+        return by_field
 
     def _value(self, name: str, field: Any, document: dict[str, Any]) -> Any:
         if isinstance(field, dict):

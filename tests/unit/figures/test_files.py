@@ -207,6 +207,7 @@ def test_what_one_figure_leaves_out_is_said_of_that_figure() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_names_that_look_like_formulas_and_markup_are_drawn_as_they_are(tmp_path: Path) -> None:
     names = ("$\\frac{$", "<b>&amp;", "中\n文", "a" * 300)
     claims = [samples.claim(task=name, model=name) for name in names]

@@ -505,7 +505,9 @@ def test_files_are_found_as_if_all_were_read(tmp_path: Path, seed: int) -> None:
                  for digest in row["examples"]}  # fmt: skip
         everything = examples(0, 80)
         inside = known | {*map(example_digest, asked)}
-        assert one.seen(everything) == sum(example_digest(e) in inside for e in everything)
+        assert one.known_examples(everything) == sum(
+            example_digest(e) in inside for e in everything
+        )
 
 
 @pytest.mark.parametrize("seed", range(8))

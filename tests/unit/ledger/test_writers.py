@@ -105,7 +105,7 @@ def _said(made: SetLedger) -> object:
         [made.tries(subject) for subject in (OWN, OTHER, REVISED, None)],
         [made.looked_at(subject) for subject in (OWN, OTHER)],
         sentences(made.notes(OWN)),
-        made.seen(examples(5, 40)),
+        made.known_examples(examples(5, 40)),
         made.problems,
     )
 

@@ -18,6 +18,8 @@ from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.engines import choice
 from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.requests import Request
+from tests.targets import some
+from tests.unit.models.architectures import ARCHITECTURES, CHOSEN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +78,7 @@ def _values(model: CausalModel, requests: list[Request]) -> list[float]:
     return list(model.score(requests).log_likelihoods)
 
 
-@pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_each_architecture_has_its_engine_and_the_reason_names_what_is_in_the_way(
     architecture: str,
 ) -> None:
@@ -84,7 +86,7 @@ def test_each_architecture_has_its_engine_and_the_reason_names_what_is_in_the_wa
     assert (model.engine, model.engine_reason) == EXPECTED[architecture]
 
 
-@pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize(
     "batch_tokens",
     [64, *(pytest.param(tokens, marks=pytest.mark.slow) for tokens in (5, 10_000))],
@@ -99,7 +101,10 @@ def test_log_likelihoods_equal_those_of_one_text_at_a_time(
     assert _values(model, shuffled) == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("architecture", [a for a in EXPECTED if EXPECTED[a][0] == "packed"])
+@pytest.mark.parametrize(
+    "architecture",
+    some([a for a in EXPECTED if EXPECTED[a][0] == "packed"], CHOSEN),
+)
 def test_rows_equal_them_too_where_packing_was_possible(architecture: str) -> None:
     model = _model(_network(architecture), 200, "rows")
     assert model.engine == "rows"
@@ -132,7 +137,7 @@ def test_a_prompt_is_read_in_the_way_that_is_less_work(
     assert scored["auto"].log_likelihoods == plain
 
 
-@pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_what_is_forwarded_stays_near_the_distinct_tokens(architecture: str) -> None:
     model = _model(_network(architecture), 256)
     requests = _task(examples=20)

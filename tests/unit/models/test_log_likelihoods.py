@@ -16,6 +16,7 @@ from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.suite.models import TransformersSpec
+from tests.unit.models.architectures import ARCHITECTURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ def _sums(architecture: str, requests: Sequence[Request]) -> list[float]:
     return list(model.score(requests).log_likelihoods)
 
 
-@pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize(
     ("engine", "batch_tokens"),
     [
@@ -82,7 +83,7 @@ def test_batches_of_any_size_change_nothing(
     assert found == pytest.approx(_reference(architecture), abs=1e-4)
 
 
-@pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_the_order_of_the_requests_changes_nothing(architecture: str) -> None:
     order = random.Random(1).sample(range(len(_requests())), len(_requests()))
     shuffled = [_requests()[index] for index in order]
@@ -90,7 +91,7 @@ def test_the_order_of_the_requests_changes_nothing(architecture: str) -> None:
     assert _sums(architecture, shuffled) == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_every_architecture_is_known_as_causal_also_in_bfloat16(architecture: str) -> None:
     import torch
 

@@ -17,7 +17,8 @@ from tests.searched import lines, write_suite
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of other packages
+# Warnings are those of other packages, and to import DSPy alone takes some four seconds.
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -93,10 +94,7 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("task", "feedback"),
-    [("swapped_topic", "score"), pytest.param("kind_of", "accept", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize(("task", "feedback"), [("swapped_topic", "score"), ("kind_of", "accept")])
 def test_miprov2_is_counted(
     dspy: Any, demo: Path, proposer: Any, scored: Iterator[set[Any]], task: str, feedback: Any
 ) -> None:
@@ -139,7 +137,6 @@ def test_miprov2_is_counted(
     assert [each.by for each in record.searched.searches] == ["MIPROv2"]
 
 
-@pytest.mark.slow
 def test_gepa_learns_answers_and_is_judged_by_a_test_set(
     dspy: Any, demo: Path, proposer: Any, scored: Iterator[set[Any]]
 ) -> None:
@@ -166,7 +163,6 @@ def test_gepa_learns_answers_and_is_judged_by_a_test_set(
     assert opened.passed == (opened.test.p is not None and opened.test.p <= 0.05)
 
 
-@pytest.mark.slow
 def test_the_metric_tells_what_the_feedback_allows(dspy: Any, suite: Path) -> None:
     from pytest_maxrandom.searches.dspy import Task
 

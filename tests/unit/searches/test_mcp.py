@@ -48,8 +48,26 @@ def _run(suite: Path, talk: Any, *options: str) -> None:
         thread.submit(anyio.run, _conversation, suite, talk, *options).result()
 
 
-def test_an_agent_is_counted(suite: Path) -> None:
+async def _tries_what_is_refused(suite: Path, call: Any) -> None:
+    for claim in ("other", "../eval_suites/suite.yaml", str(suite), "/etc/passwd"):
+        with pytest.raises(Refused, match=r"claim: found .*, expected one of task\["):
+            await call("plan", claim=claim)
+    with pytest.raises(Refused, match=r"demonstrations: found '/etc/passwd', expected ids"):
+        await call("try_prompt", claim=CLAIM, demonstrations=["/etc/passwd", "e1"])
+    with pytest.raises(Refused, match=r"format: unknown key `path` \(keys here: "):
+        await call("try_prompt", claim=CLAIM, demonstrations=["e1", "e2"], format={"path": "/etc"})
+    with pytest.raises(Refused):
+        await call("try_prompt", claim=CLAIM, suite="/etc/passwd", feedback="answers")
+    with pytest.raises(Refused, match="choices: found 1, expected at least 2"):
+        await call("baseline", n=10, choices=1, t=1)
+    with pytest.raises(Refused, match="there is nothing to judge"):
+        await call("verdict", claim=CLAIM)
+
+
+def test_an_agent_is_counted_and_gets_nothing_else(suite: Path) -> None:
     async def talk(call: Any) -> None:
+        await _tries_what_is_refused(suite, call)
+        assert not lines(suite, "prompt")
         assert (await call("plan"))["claims"] == [CLAIM, OTHER]
         plan = await call("plan", claim=CLAIM)
         assert (plan["n"], plan["shots"], plan["left"]) == (60, 2, 4)
@@ -86,28 +104,6 @@ def test_an_agent_is_counted(suite: Path) -> None:
 
     _run(suite, talk, "--budget", "4", "--by", "agent")
     assert len(lines(suite, "prompt")) == len(lines(suite, "feedback")) == 4
-
-
-def test_an_agent_gets_nothing_else(suite: Path) -> None:
-    async def talk(call: Any) -> None:
-        for claim in ("other", "../eval_suites/suite.yaml", str(suite), "/etc/passwd"):
-            with pytest.raises(Refused, match=r"claim: found .*, expected one of task\["):
-                await call("plan", claim=claim)
-        with pytest.raises(Refused, match=r"demonstrations: found '/etc/passwd', expected ids"):
-            await call("try_prompt", claim=CLAIM, demonstrations=["/etc/passwd", "e1"])
-        with pytest.raises(Refused, match=r"format: unknown key `path` \(keys here: "):
-            await call(
-                "try_prompt", claim=CLAIM, demonstrations=["e1", "e2"], format={"path": "/etc"}
-            )
-        with pytest.raises(Refused):
-            await call("try_prompt", claim=CLAIM, suite="/etc/passwd", feedback="answers")
-        with pytest.raises(Refused, match="choices: found 1, expected at least 2"):
-            await call("baseline", n=10, choices=1, t=1)
-        with pytest.raises(Refused, match="there is nothing to judge"):
-            await call("verdict", claim=CLAIM)
-
-    _run(suite, talk)
-    assert not lines(suite, "prompt")
 
 
 def test_a_server_that_cannot_start_says_why(

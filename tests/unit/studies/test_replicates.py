@@ -20,7 +20,12 @@ from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, SweepCo
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.plan import plan_file
-from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, replicate, replicated
+from pytest_maxrandom.studies.replicates import (
+    PlannedReplicates,
+    record_replicates,
+    replicate,
+    replicated,
+)
 from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 from pytest_maxrandom.sweeps.sweep import Sweep
 from tests.notes import noted
@@ -220,7 +225,7 @@ def concluded(
         id="i", suite="s", line=1, claim="c", task="t", model="m", quantization="none", shots=0,
         asserted=asserted, count=len(runs), seed=0,
     )  # fmt: skip
-    conclude(record, runs, None if share is None else Fraction(share))
+    record_replicates(record, runs, None if share is None else Fraction(share))
     word(record)
     return record
 
@@ -271,7 +276,9 @@ def test_replicates_of_a_claim_on_few_clusters_cannot_tell(tmp_path: Path) -> No
     asked = "assert: {in_replicates: 1.0}\nreplicates: 3"
     [replicates, *_] = planned(suite(tmp_path, asked, task=", columns: {cluster: passage}"))
     record = replicates.record("i", "s")
-    conclude(record, [judged(claim) for claim in replicates.claims], replicates.in_replicates)
+    record_replicates(
+        record, [judged(claim) for claim in replicates.claims], replicates.in_replicates
+    )
     word(record)
     assert [each.passed for each in record.runs] == [None] * 3
     assert record.passed is None
@@ -320,7 +327,7 @@ def test_a_guesser_passes_in_a_share_of_replicates_of_about_alpha(tmp_path: Path
     path = suite(tmp_path, f"replicates: {count}", examples=2000, count=t)
     replicates = planned(path)[0]
     record = replicates.record("i", "s")
-    conclude(record, [judged(claim) for claim in replicates.claims], None)
+    record_replicates(record, [judged(claim) for claim in replicates.claims], None)
     assert record.share_passed is not None
     # The best of t guessers reaches the critical count with this probability, which is below .05.
     best = stats.binom.cdf(range(n + 1), n, 0.5) ** t

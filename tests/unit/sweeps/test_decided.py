@@ -62,7 +62,7 @@ def test_cells_are_all_examples_in_an_order_that_prompts_share() -> None:
     assert orders[0] != [each.id for each in JOBS[0].examples]
 
 
-@pytest.mark.parametrize("above", [1, 3])
+@pytest.mark.parametrize("above", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_what_is_left_is_computed_and_nothing_twice(tmp_path: Path, above: int) -> None:
     best = max(each.correct for each in _whole().predictions)
     told: list[PromptPredictions] = []

@@ -32,8 +32,8 @@ def check(spec: TransformersSpec, training: Training) -> None:
     ModelError
         In one sentence.
     """
-    settings, name, found = training.settings, spec.name, spec.quantization
-    if found == "stored":
+    settings, name, quantization = training.settings, spec.name, spec.quantization
+    if quantization == "stored":
         raise ModelError(
             f"{name} cannot be trained: its files are already quantized (`quantization: stored`); "
             "name files that are not quantized"
@@ -44,16 +44,20 @@ def check(spec: TransformersSpec, training: Training) -> None:
             "weights it was merged into"
         )
     if settings is not None and settings.method == "qlora":
-        if found not in FOUR_BITS:
+        if quantization not in FOUR_BITS:
             raise ModelError(
                 "`method: qlora` trains an adapter on 4-bit weights, but the suite says "
-                f"`quantization: {found}` for {name}; use `nf4` or `fp4`, or `method: lora`"
+                f"`quantization: {quantization}` for {name}; use `nf4` or `fp4`, or `method: lora`"
             )
-    elif settings is not None and found != "none":
-        way = "`method: qlora`" if found in FOUR_BITS else "`quantization: nf4` and `method: qlora`"
+    elif settings is not None and quantization != "none":
+        way = (
+            "`method: qlora`"
+            if quantization in FOUR_BITS
+            else "`quantization: nf4` and `method: qlora`"
+        )
         raise ModelError(
             f"`method: {settings.method}` trains weights that are not quantized, but the suite "
-            f"says `quantization: {found}` for {name}; use `quantization: none`, or {way}"
+            f"says `quantization: {quantization}` for {name}; use `quantization: none`, or {way}"
         )
     if training.classify is not None:
         _check_classes(spec, training)
@@ -148,12 +152,16 @@ def trained(
                 "other program write to them meanwhile"
             )
         computed = foretold(spec, training=training)
-        return found, {"base": base, "training": _said(training), "arithmetic": asdict(computed)}
+        return found, {
+            "base": base,
+            "training": _settings_kept(training),
+            "arithmetic": asdict(computed),
+        }
 
     return where.take(key, spec.name, train, resources.held)
 
 
-def _said(training: Training) -> dict[str, Any]:
+def _settings_kept(training: Training) -> dict[str, Any]:
     """Return the settings for the record beside the weights; texts stand there by their digest."""
     parts = {"train": training.settings, "classify": training.classify}
     said = {name: part.model_dump(mode="json") for name, part in parts.items() if part is not None}
@@ -178,30 +186,28 @@ def _train(
         processors = Processors(resources.worker, resources.workers, tell=resources.tell)
         held.callback(processors.release)
         if training.classify is None:
-            found = pretrain(spec, location, training, processors, folder, resources.training)
-            return _told(spec, found, resources)
+            arm = pretrain(spec, location, training, processors, folder, resources.training)
+            return _checked_loss(spec, arm, resources)
         further = None if first is None else first[0]
-        found = train_head(
-            spec, location, training, further, processors, folder, resources.training
-        )
-        _told(spec, found, resources)
+        arm = train_head(spec, location, training, further, processors, folder, resources.training)
+        _checked_loss(spec, arm, resources)
     if first is None:
-        return found
+        return arm
     before = first[1]
-    peaks = [peak for peak in (before.peak_memory, found.peak_memory) if peak is not None]
+    peaks = [peak for peak in (before.peak_memory, arm.peak_memory) if peak is not None]
     return replace(
-        found,
-        losses=before.losses + found.losses,
-        tokens=before.tokens + found.tokens,
-        steps=before.steps + found.steps,
-        seconds=before.seconds + found.seconds,
+        arm,
+        losses=before.losses + arm.losses,
+        tokens=before.tokens + arm.tokens,
+        steps=before.steps + arm.steps,
+        seconds=before.seconds + arm.seconds,
         peak_memory=max(peaks, default=None),
         pretraining_steps=len(before.losses),
-        cut=before.cut + found.cut,
+        cut=before.cut + arm.cut,
     )
 
 
-def _told(spec: TransformersSpec, found: Trained, resources: Resources) -> Trained:
+def _checked_loss(spec: TransformersSpec, found: Trained, resources: Resources) -> Trained:
     """Tell of a loss that does not fall."""
     if not found.falls:
         resources.tell(

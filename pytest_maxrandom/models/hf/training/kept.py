@@ -96,14 +96,14 @@ class Kept:
 
     def _train(self, key: str, name: str, train: Callable[[Path], tuple[Trained, Any]]) -> None:
         part = self.folder / f"{_PART}{key}"
-        with self._told(name):
+        with self._writing(name):
             shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
             if (self.folder / key).exists():
                 self.tell(f"the kept weights of {name} are damaged, so they are trained again")
                 shutil.rmtree(self.folder / key)
             part.mkdir(parents=True)
         try:
-            with self._told(name):
+            with self._writing(name):
                 found, beside = train(part)
                 files = {path.name: file_digest(path) for path in part.iterdir()}
                 record = {"trained": asdict(found), "files": files, **beside}
@@ -168,14 +168,14 @@ class Kept:
 
     def _use(self, key: str, timeout: float = -1, *, alone: bool) -> AbstractContextManager[None]:
         """Return the lock of an entry; without a timeout it is waited for."""
-        with self._told("a trained arm"):
+        with self._writing("a trained arm"):
             self.folder.mkdir(parents=True, exist_ok=True)
         beside = self.folder if on_shared_files(self.folder) else None
         name = f"{self.folder.resolve()} {key}"
         return in_use("trained", name, timeout, alone=alone, beside=beside)
 
     @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
+    def _writing(self, name: str) -> Iterator[None]:
         """Tell in one sentence why weights cannot be kept."""
         try:
             yield

@@ -12,9 +12,9 @@ from pytest_maxrandom.reports.designs import indicated
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.arms.answers import PairedAnswers
 from pytest_maxrandom.studies.arms.conclude import (
-    conclude,
-    conclude_contamination,
     contamination_over_tasks,
+    record_contamination,
+    record_difference,
 )
 from pytest_maxrandom.studies.arms.reduction import Difference
 from pytest_maxrandom.suite.arms import DifferenceSpec
@@ -43,14 +43,14 @@ def arms(gains: int, losses: int, n: int = 100) -> PairedAnswers:
 def judged(found: Difference, **claim: float) -> ComparisonRecord:
     spec = DifferenceSpec(**claim)
     record = comparison(confidence=0.9, asserted=spec.model_dump(exclude_none=True))
-    conclude(record, found, spec)
+    record_difference(record, found, spec)
     word(record)
     return record
 
 
 def test_what_is_not_claimed_passes() -> None:
     record = comparison()
-    conclude(record, Difference([arms(0, 30)]), None)
+    record_difference(record, Difference([arms(0, 30)]), None)
     assert (record.passed, record.message, record.assertion_p) == (True, None, None)
     assert record.difference == pytest.approx(-0.3)
     assert record.units == "examples"
@@ -100,7 +100,7 @@ def contamination(
     record = ContaminationRecord(
         id="i", suite="s", line=1, task="t", shots=0, base="base", extra="extra", test="test"
     )
-    conclude_contamination(
+    record_contamination(
         record,
         Difference([boost]),
         Difference([bias]),
@@ -199,7 +199,7 @@ def test_a_bias_over_tasks_is_a_finding_whatever_the_boost() -> None:
 
 def test_both_tests_are_named_where_there_are_two() -> None:
     record = comparison(replicates=6)
-    conclude(record, Difference([random_answers(k) for k in range(6)]), None)
+    record_difference(record, Difference([random_answers(k) for k in range(6)]), None)
     (remark,) = record.notes
     assert (remark.kind, remark.values["largest"]) == ("signs_flipped", record.units)
     assert record.best_low is not None

@@ -143,7 +143,14 @@ def test_a_copy_of_an_arm_makes_exactly_no_difference(
     assert all(each.p_value == each.adjusted_p == 1 for each in found.prompts)
 
 
-@pytest.mark.parametrize(("seed", "replicates"), [(0, 1), (1, 1), (2, 3), (3, 3), (4, 7)])
+@pytest.mark.parametrize(
+    ("seed", "replicates"),
+    [
+        (0, 1),
+        (2, 3),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in ((1, 1), (3, 3), (4, 7))),
+    ],
+)
 def test_neither_the_order_of_examples_nor_that_of_replicates_matters(
     seed: int, replicates: int
 ) -> None:

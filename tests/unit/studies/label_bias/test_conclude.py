@@ -16,7 +16,7 @@ from pytest_maxrandom.stats.labels.priors import BaseRates
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.studies.label_bias.conclude import (
     add_base_rates,
-    conclude,
+    record_finding,
     reduce as reduce_answers,
 )
 from pytest_maxrandom.suite.claims import LabelBiasSpec
@@ -58,7 +58,7 @@ def record(level: float | None = 0.05) -> LabelBiasRecord:
 
 
 def concluded(record: LabelBiasRecord, found: list[InteractionBias]) -> None:
-    conclude(record, found)
+    record_finding(record, found)
     word(record)
 
 
@@ -339,15 +339,15 @@ def test_where_the_claim_cannot_be_told_neither_can_its_labels_unless_one_is_pre
     knows = reduce(asked(np.tile(np.arange(N) % M, (2, 1))), "cloze", spec(), 2, claim_holds=False)
     assert knows.finding == "cannot tell"
     told = record()
-    conclude(told, [knows], why)
+    record_finding(told, [knows], why)
     word(told)
     assert (told.passed, told.cannot_tell is not None) == (None, True)
     assert told.message is not None
     assert told.message.startswith("cannot tell, as the claim itself cannot: 4 clusters")
     preferred = reduce(asked(np.zeros((2, N), dtype=np.int64)), "cloze", spec(), 2)
     found = record()
-    conclude(found, [preferred], why)
+    record_finding(found, [preferred], why)
     assert (found.finding, found.passed, found.cannot_tell) == ("label preference", False, None)
     reported = record(None)
-    conclude(reported, [knows], why)
+    record_finding(reported, [knows], why)
     assert reported.passed is True
