@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
+from pytest_maxrandom.claims.beside import beside_incumbent
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Permuted, permuted
 from pytest_maxrandom.claims.verdict import judge
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.beside import IncumbentAnswers
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.claims.shuffles import Shuffle
     from pytest_maxrandom.claims.verdict import Claim
@@ -119,6 +121,7 @@ def assess(
     thrifty: bool = False,
     searched: bool = False,
     tree: bool = False,
+    incumbent: IncumbentAnswers | None = None,
 ) -> Result:
     """Judge the best of t prompts.
 
@@ -134,6 +137,8 @@ def assess(
         Whether a search has learned of prompts on these examples.
     tree : bool
         Whether t is of all prompts that such a search could have tried.
+    incumbent : IncumbentAnswers, optional
+        What runs today, which the best prompt is compared with.
 
     Raises
     ------
@@ -152,6 +157,9 @@ def assess(
         few = _too_few(shuffles, level)
         shuffles = [] if thrifty or few else shuffles
     test = _permutation_test(claim, null, shuffles, best, metric, level, tree=tree)
+    beaten = None
+    if incumbent is not None and answers.prompts:
+        beaten = beside_incumbent(claim, answers, incumbent, null.t, best, tree=tree)
     result = judge(
         claim,
         null,
@@ -160,7 +168,10 @@ def assess(
         score=None if scores is None else scores[best],
         permutation_p=None if test is None else test.p,
         bound=None if test is None else test.bound,
+        incumbent_p=None if beaten is None else beaten.p,
     )
+    if beaten is not None:
+        result = replace(result, incumbent=beaten.record).noted(*beaten.notes)
     notes = [few] if few else test.notes if test else []
     result = _with_answers(result.noted(*notes), answers, best)
     if thrifty:

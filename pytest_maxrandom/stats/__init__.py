@@ -31,6 +31,7 @@ which asks for one number starts at once.
                    test for differences that may be rare and skewed
 ``paired``         two arms on the same examples, McNemar's test
 ``incumbents``     the best of t candidates beside what runs today
+``score_pairs``    an exact test of the difference of two prompts' scores
 ``noncentral``     effect of an arm in log odds, given the total of each pair
 ``replication``    what single replicates would have concluded
 ``seeding``        random choices that are the same on every machine

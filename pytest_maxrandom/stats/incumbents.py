@@ -5,12 +5,7 @@ so a paired test of the best one must know t. Two tests do:
 
 ``exact``
     t times the p-value of a paired test of the best candidate (Bonferroni), whatever the
-    candidates, and the incumbent, have in common. The paired test is McNemar's (1947), one-sided
-    and exact, where answers are right or wrong, no two examples belong together and the margin is
-    0. With another margin it is the same binomial test at the worst share of examples that only one
-    of the two answers rightly, of those that a confidence bound allows, whose own error is added
-    (Berger and Boos, "P values maximized over a confidence set for the nuisance parameter", 1994).
-    For graded scores, and for clusters, it is `pytest_maxrandom.stats.differences.TiltedTest`.
+    candidates, and the incumbent, have in common (`pytest_maxrandom.stats.score_pairs`).
 ``resampled``
     White's reality check ("A reality check for data snooping", 2000): the best difference is
     compared with the largest rise of any candidate when examples, or whole clusters, are drawn with
@@ -25,17 +20,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pytest_maxrandom.stats.best_of import narrowed
 from pytest_maxrandom.stats.chances import proportion, whole_number
 from pytest_maxrandom.stats.clusters import numbered
-from pytest_maxrandom.stats.counts import GuesserCount
-from pytest_maxrandom.stats.differences import TiltedTest
+from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.stats.winner import draws
 
 if TYPE_CHECKING:
@@ -55,13 +47,10 @@ RESAMPLES = 9999
 POWER = 0.8
 """Probability with which so many examples as are said to be needed would show a difference."""
 
-_OF_BOUND = 0.02
-"""Share of the level that bounds the share of examples that only one of two answers rightly."""
-_FLOOR = 1e-12
-"""A tilted test's p-value is known to this, because it comes by Fourier transform."""
 _TIE = 1e-9
-_ENOUGH = 1e-6
-_CELLS = 2**22  # means of one batch of resamples: 32 MiB
+_CELLS = 2**22  # draws, or means, of one batch of resamples: 32 MiB
+_FEWEST = 1999
+_MOST_PRODUCTS = 2 * 10**10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +168,7 @@ def best_over_incumbent(
     chosen = _first_best(means) if best is None else best
     known = there[chosen]
     units = len(np.unique(groups[known]))
-    pair = Pair(differences[chosen][known], groups[known])
+    pair = ScorePair(differences[chosen][known], groups[known])
     kind = usual_test(units) if test is None else test
     if kind == "exact":
         p = min(1.0, tried * pair.p_greater(margin, bound))
@@ -192,7 +181,8 @@ def best_over_incumbent(
         low, high = rises.interval(float(means[chosen]), level / share)
         spread = rises.spread(chosen)
         width = float(means[chosen]) - low
-        critical = width / spread if spread else -NormalDist().inv_cdf(bound)
+        told = spread > 0 and low > -1
+        critical = width / spread if told else -NormalDist().inv_cdf(bound)
     return BestOverIncumbent(
         best=chosen,
         difference=float(means[chosen]),
@@ -207,86 +197,6 @@ def best_over_incumbent(
         alike=_alike(scores, means, chosen, groups, level),
         needed=_needed(pair, critical, matters, margin),
     )
-
-
-class Pair:
-    """The differences of two prompts' scores, and an exact test of their mean.
-
-    Parameters
-    ----------
-    differences
-        From -1 to 1, shape (n,).
-    groups
-        Number of each example's cluster, shape (n,).
-    """
-
-    def __init__(self, differences: Floats, groups: NDArray[np.int64]) -> None:
-        self.differences, self.groups = differences, groups
-        _, of, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-        self.sizes = sizes
-        self.means = np.bincount(of, differences) / sizes
-        self.binary = len(sizes) == len(differences) and bool(np.isin(differences, _SIGNS).all())
-        if self.binary:
-            self.wins, self.losses = int((differences > 0).sum()), int((differences < 0).sum())
-        self._tilted: TiltedTest | None = None
-        self._ends: dict[float, tuple[float, float]] = {}
-
-    @property
-    def mirrored(self) -> Pair:
-        """The same with the two prompts exchanged."""
-        return Pair(-self.differences, self.groups)
-
-    @property
-    def variance(self) -> float:
-        """Variance of the mean difference."""
-        n, mean = len(self.differences), float(self.differences.mean())
-        return float((self.sizes**2 * (self.means - mean) ** 2).sum()) / n**2
-
-    def p_greater(self, margin: float, level: float) -> float:
-        """P-value of "the mean difference is above the margin", to be compared with a level."""
-        if not self.binary:
-            if self._tilted is None:
-                self._tilted = TiltedTest(self.means, weights=self.sizes)
-            return max(_FLOOR, self._tilted.p_greater(margin))
-        apart = self.wins + self.losses
-        if margin == 0:
-            return _tail(self.wins, apart, 0.5)
-        if abs(margin) >= 1:
-            return 1.0 if margin > 0 else 0.0
-        error = _OF_BOUND * level
-        share = max(abs(margin), self._shares(error)[int(margin < 0)])
-        return min(1.0, error + _tail(self.wins, apart, (1 + margin / share) / 2))
-
-    def _shares(self, error: float) -> tuple[float, float]:
-        """Return bounds of the share of examples on which the two differ, each with an error."""
-        if error not in self._ends:
-            apart, n = self.wins + self.losses, len(self.differences)
-            low, _ = narrowed(0.0, apart / n, lambda at: _tail(apart, n, at) <= error)
-            same, _ = narrowed(0.0, 1 - apart / n, lambda at: _tail(n - apart, n, at) <= error)
-            self._ends[error] = low, 1 - same
-        return self._ends[error]
-
-    def lowest(self, level: float) -> float:
-        """Return the highest margin, from -1 on, that the test excludes at a level."""
-
-        def excluded(margin: float) -> bool:
-            return self.p_greater(margin, level) <= level
-
-        found = narrowed(-1.0, float(self.differences.mean()), excluded, _ENOUGH)[0]
-        # The margin 0 has no unknown share, and so no error of its bound.
-        return 0.0 if found < 0 and excluded(0.0) else found
-
-
-_SIGNS = (-1.0, 0.0, 1.0)
-
-
-def _tail(least: int, n: int, chance: float) -> float:
-    """Return P(X >= least) of a binomial."""
-    if least <= 0:
-        return 1.0
-    if chance <= 0 or chance >= 1:
-        return float(chance >= 1)
-    return GuesserCount(((Fraction(chance), n),)).p_at_least(least)
 
 
 class Rises:
@@ -313,12 +223,13 @@ class Rises:
         np.add.at(sums, groups, np.where(there, differences, 0.0).T)
         np.add.at(sizes, groups, there.T.astype(np.float64))
         means = sums.sum(axis=0) / sizes.sum(axis=0)
-        weights = draws(units, whole_number("resamples", resamples, 1), seed)
         most, least = [], []
         squares = np.zeros(len(differences))
         alike = bool((sizes == sizes[:, :1]).all())
-        for part in np.array_split(weights, max(1, len(weights) * len(means) // _CELLS)):
-            drawn = part.astype(np.float64)
+        left, batch = _affordable(resamples, sums.size), max(1, _CELLS // max(sums.shape))
+        while left > 0:
+            drawn = draws(units, min(batch, left), seed + len(most)).astype(np.float64)
+            left -= batch
             seen = drawn @ (sizes[:, :1] if alike else sizes)
             with np.errstate(invalid="ignore"):
                 moved = np.nan_to_num(drawn @ sums / seen - means)
@@ -326,7 +237,7 @@ class Rises:
             most.append(moved.max(axis=1))
             least.append(moved.min(axis=1))
         self._up, self._down = np.sort(np.concatenate(most)), np.sort(-np.concatenate(least))
-        self._spread = np.sqrt(squares / len(weights))
+        self._spread = np.sqrt(squares / len(self._up))
 
     def p_greater(self, excess: float) -> float:
         """P-value of a best mean difference that is so much above the margin."""
@@ -346,6 +257,12 @@ class Rises:
         return float(self._spread[row])
 
 
+def _affordable(resamples: int, cells: int) -> int:
+    """Return so many resamples as take seconds, where there are many examples and candidates."""
+    asked = whole_number("resamples", resamples, 1)
+    return min(asked, max(_FEWEST, _MOST_PRODUCTS // cells))
+
+
 def _first_best(means: Floats) -> int:
     return int(np.flatnonzero(means >= means.max() - _TIE)[0])
 
@@ -360,19 +277,22 @@ def _alike(
     """
     others = len(scores) - 1
     found = []
+    # Whoever is closer is not told from the best by any test worth its time.
+    close = -NormalDist().inv_cdf(level / others) if others else 0.0
     for row, own in enumerate(scores):
         difference = scores[best] - own
         known = ~np.isnan(difference)
         if row == best or means[row] >= means[best] - _TIE or not known.any():
             found.append(row)
             continue
-        pair = Pair(difference[known], groups[known])
-        if pair.p_greater(0.0, level / others) > level / others:
+        pair = ScorePair(difference[known], groups[known])
+        is_close = float(pair.differences.mean()) < close * math.sqrt(pair.variance)
+        if is_close or pair.p_greater(0.0, level / others) > level / others:
             found.append(row)
     return tuple(found)
 
 
-def _needed(pair: Pair, critical: float, matters: float, margin: float) -> int | None:
+def _needed(pair: ScorePair, critical: float, matters: float, margin: float) -> int | None:
     """Return about how many examples would show a difference with probability `POWER`.
 
     Examples are taken to differ as much as these do.

@@ -11,10 +11,10 @@ from scipy import stats
 
 from pytest_maxrandom.stats.incumbents import (
     FEWEST_RESAMPLED,
-    Pair,
     best_over_incumbent,
     usual_test,
 )
+from pytest_maxrandom.stats.score_pairs import ScorePair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ def test_with_a_margin_no_true_difference_of_that_size_passes_more_often_than_th
     for wins in range(n + 1):
         for losses in range(n + 1 - wins):
             values = [1.0] * wins + [-1.0] * losses + [0.0] * (n - wins - losses)
-            pair = Pair(np.array(values), np.arange(n))
+            pair = ScorePair(np.array(values), np.arange(n))
             if pair.p_greater(margin, level) <= level:
                 counts = [wins, losses, n - wins - losses]
                 passing += float(stats.multinomial.pmf(counts, n, chances))
@@ -154,7 +154,7 @@ def test_so_many_examples_as_are_said_to_be_needed_show_the_difference_in_four_o
     runs, passed = 200, 0
     for _ in range(runs):
         better, incumbent = drawn(needed)
-        pair = Pair(better[0] - incumbent, np.arange(needed))
+        pair = ScorePair(better[0] - incumbent, np.arange(needed))
         passed += 50 * pair.p_greater(0.0, 0.001) <= 0.05
     assert 0.65 < passed / runs < 0.95
 
