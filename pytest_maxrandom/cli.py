@@ -32,6 +32,7 @@ _GROUPS = {
     "after a run": {
         "report": "report",
         "diff": "report",
+        "promote": "promote",
         "figures": "figures",
         "holdout": "holdout",
         "replication": "replication",

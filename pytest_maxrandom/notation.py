@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 NONE = "-"
 
-P_VALUES = {"p_max": "p_max", "union_p": "union p", "permutation_p": "permutation p"}
+P_VALUES = {
+    "p_max": "p_max",
+    "union_p": "union p",
+    "permutation_p": "permutation p",
+    "incumbent_p": "incumbent p",
+}
 """How p-values are written, by their names in a suite."""
 BASELINES = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
 """What a result may be claimed to be above."""
@@ -31,7 +36,7 @@ class Unmet:
     Attributes
     ----------
     part : str
-        "p_max", "union_p", "permutation_p" or "beats".
+        "p_max", "union_p", "permutation_p", "incumbent_p" or "beats".
     p, level : float or None
         Its p-value, and the level that this is above.
     baseline : str or None
@@ -59,7 +64,8 @@ class Unmet:
             shown = p_value(self.p, level=self.level)
             return f"{name} {equals(shown)} is above {level(self.level)}"
         if self.arrangements is None:
-            return f"the {name} could not be computed without predictions"
+            lacking = "the answers of both" if self.part == "incumbent_p" else "predictions"
+            return f"the {name} could not be computed without {lacking}"
         if self.arrangements == 1:
             return f"the {name} is 1, because all right answers that could be shuffled are the same"
         return (

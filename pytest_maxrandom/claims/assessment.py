@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from pytest_maxrandom.claims.beside import beside_incumbent
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Permuted, permuted
 from pytest_maxrandom.claims.verdict import judge
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.beside import IncumbentAnswers
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.claims.shuffles import Shuffle
     from pytest_maxrandom.claims.verdict import Claim
@@ -119,6 +121,7 @@ def assess(
     thrifty: bool = False,
     searched: bool = False,
     tree: bool = False,
+    incumbent: IncumbentAnswers | None = None,
 ) -> Result:
     """Judge the best of t prompts.
 
@@ -134,6 +137,8 @@ def assess(
         Whether a search has learned of prompts on these examples.
     tree : bool
         Whether t is the number of prompts as the best of which such a search is judged.
+    incumbent : IncumbentAnswers, optional
+        What runs today, which the best prompt is compared with.
 
     Raises
     ------
@@ -152,6 +157,9 @@ def assess(
         few = _too_few(shuffles, level)
         shuffles = [] if thrifty or few else shuffles
     test = _permutation_test(claim, null, shuffles, best, metric, level, tree=tree)
+    beaten = None
+    if incumbent is not None and answers.prompts:
+        beaten = beside_incumbent(claim, answers, incumbent, null.t, best, tree=tree)
     result = judge(
         claim,
         null,
@@ -160,9 +168,12 @@ def assess(
         score=None if scores is None else scores[best],
         permutation_p=None if test is None else test.p,
         bound=None if test is None else test.bound,
+        incumbent_p=None if beaten is None else beaten.p,
     )
+    if beaten is not None:
+        result = replace(result, incumbent=beaten.record).noted(*beaten.notes)
     notes = [few] if few else test.notes if test else []
-    found = _said_of(answers, best)
+    found = _answer_facts(answers, best)
     if answers.prompts and not thrifty:
         found["new_questions"] = new_questions(answers, best, null.t, metric, searched=searched)
     result = replace(result, notes=(*result.notes, *notes), **found)
@@ -193,7 +204,7 @@ def best_of(views: Sequence[View], metric: Metric) -> int:
     return ranked.index(max(ranked))
 
 
-def _said_of(answers: Answers, best: int) -> dict[str, Any]:
+def _answer_facts(answers: Answers, best: int) -> dict[str, Any]:
     """Return what a result says of answers, besides how they compare with guessers."""
     if not answers.prompts:
         return {}

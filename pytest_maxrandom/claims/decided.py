@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
-from pytest_maxrandom.claims.verdict import standing
+from pytest_maxrandom.claims.verdict import OF_ANSWERS, standing
 from pytest_maxrandom.record import DecidedEarly, Remark
 from pytest_maxrandom.record.result import Result
 
@@ -29,7 +29,7 @@ def undecidable(planned: PlannedClaim) -> Undecidable | None:
     if why := _of_suite(suite):
         return why
     untold = planned.claim.cannot_tell is not None
-    if untold or planned.claim.bounds().keys() <= {"permutation_p"} or planned.replicate:
+    if untold or planned.claim.bounds().keys() <= OF_ANSWERS or planned.replicate:
         return "all_answers"
     if planned.xfail and "fail" in planned.claim.severities().values():
         return "red_flags"
@@ -42,7 +42,7 @@ def _of_suite(suite: SuiteSpec) -> Undecidable | None:
     if suite.metric != "accuracy":
         return "metric"
     others = (suite.replicates, suite.compare, suite.contamination, suite.label_bias)
-    return "all_answers" if any(others) else None
+    return "all_answers" if any(others) or suite.incumbent is not None else None
 
 
 def may_pass_early(planned: PlannedClaim) -> bool:
@@ -101,8 +101,9 @@ def result_of_decided(planned: PlannedClaim, decided: DecidedSweep) -> Result:
         passed=decided.passes,
         standard_baseline=null.standard_baseline,
         max_random_baseline=null.max_random_baseline,
+        max_random_baseline_error=0.0,
         critical_count=None if critical is None else int(critical),
-        critical_parts=[key for key in claim.bounds() if key != "permutation_p"],
+        critical_parts=[key for key in claim.bounds() if key not in OF_ANSWERS],
         verdict=lowest if lowest == highest else None,
         engine=decided.sweep.engine,
         revision=decided.sweep.revision,

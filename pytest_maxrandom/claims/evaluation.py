@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from pytest_maxrandom.claims.asked import incumbent_answers
 from pytest_maxrandom.claims.assessment import best_of
 from pytest_maxrandom.claims.counting import (
     ClaimsOfRun,
@@ -262,6 +263,16 @@ class Evaluation:
         guessers = int(searched.possible) if by_tree and searched and searched.possible else t
         planned = self._planned.with_t(guessers)
         predictions, notes = sweep.predictions, list[Remark]()
+        incumbent = None
+        if not thrifty:
+            incumbent = incumbent_answers(
+                planned,
+                self._session,
+                self._ledger,
+                self._subject,
+                lambda jobs: self.ask(jobs, progress),
+                progress,
+            )
         others = [] if thrifty else self._session.other_models(planned, predictions)
         views = views_of_sweep(planned, sweep, others)
         if not thrifty:
@@ -271,7 +282,13 @@ class Evaluation:
             )
             views = with_shortcuts(views, compared)
         result = result_of_sweep(
-            planned, sweep, views, thrifty=thrifty, searched=learned, tree=by_tree
+            planned,
+            sweep,
+            views,
+            thrifty=thrifty,
+            searched=learned,
+            tree=by_tree,
+            incumbent=incumbent,
         )
         training, of_training = trained_record(
             planned.training, planned.condition, self._runner.trained()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.drawn import NoTexts, set_apart, trains, without, without_copies
+from pytest_maxrandom.claims.incumbents import NoIncumbent, incumbent_of, without_model
 from pytest_maxrandom.claims.nulls import Condition, NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.training import wrong_files
@@ -48,12 +49,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
+    from pytest_maxrandom.claims.incumbents import Incumbent
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example, Task
 
+    _Condition = tuple[Condition, Incumbent | None]
     _Examples = tuple[Task, tuple[Example, ...], tuple[Example, ...]]
 
 _Claims = TypeVar("_Claims", bound=ClaimOfSuite)
@@ -158,17 +161,18 @@ def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
     problems += wrong_files(of_paths, suite.path.parent, suite.line, suite.path)
     with suite.spec.limits.in_force():
         tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
-    conditions: dict[tuple[str, str], list[list[Condition]]] = {}
+    problems += without_model(suite, backends)
+    conditions: dict[tuple[str, str], list[list[_Condition]]] = {}
     for arm in arms:
         if (asked := arm.asked) not in conditions:
             conditions[asked] = [_conditions(suite, arm, each, problems) for each in tasks if each]
     if problems:
         raise SuiteError(dict.fromkeys(problems))
     claims = [
-        _claim(suite, arm, index, condition, backends)
+        _claim(suite, arm, index, condition, incumbent, backends)
         for arm in arms
         for index, of_task in enumerate(conditions[arm.asked])
-        for condition in of_task
+        for condition, incumbent in of_task
     ]
     # What is skipped keeps its share, so that levels are the same wherever a suite runs.
     shared = settled([*claims, *missing_claims(suite, backends)])
@@ -241,14 +245,18 @@ def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | 
 
 def _conditions(
     suite: Suite, arm: Arm, given: _Examples, problems: list[Problem]
-) -> list[Condition]:
-    """Return the conditions of a task, or add to the problems."""
+) -> list[_Condition]:
+    """Return the conditions of a task, each with the incumbent, or add to the problems."""
     spec = arm.of(suite.spec)
     task, validation, test = given
     conditions = []
     for shots in spec.prompts.shots:
         try:
-            conditions.append(draw_condition(task, validation, spec, shots, test))
+            condition = draw_condition(task, validation, spec, shots, test)
+            conditions.append((condition, incumbent_of(spec, condition, suite.path.parent)))
+        except NoIncumbent as error:
+            line = suite.line(*error.place)
+            problems.append(Problem(suite.path, line, f"{dotted(error.place)}: {error}"))
         except NoPrompts as error:
             line = suite.line(*arm.prompts_place(error.key))
             problems.append(Problem(suite.path, line, str(error)))
@@ -309,7 +317,12 @@ def asked_by(suite: SuiteSpec, prompt_set: PromptSet) -> PromptSet:
 
 
 def _claim(
-    suite: Suite, arm: Arm, index: int, condition: Condition, backends: Backends
+    suite: Suite,
+    arm: Arm,
+    index: int,
+    condition: Condition,
+    incumbent: Incumbent | None,
+    backends: Backends,
 ) -> PlannedClaim:
     spec: SuiteSpec = arm.of(suite.spec)
     task: TaskSpec = spec.tasks[index]
@@ -331,4 +344,5 @@ def _claim(
         suite=spec,
         arm=arm,
         model_line=suite.line(*arm.model_place("name")),
+        incumbent=incumbent,
     )

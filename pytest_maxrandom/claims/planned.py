@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
+    from pytest_maxrandom.claims.incumbents import Incumbent
     from pytest_maxrandom.claims.nulls import Condition, Null
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.models.base import Located
@@ -152,6 +153,8 @@ class PlannedClaim(ClaimOfSuite):
     """All replicates of the suite's claims; None where it has none."""
     model_line: int | None = None
     """Where in the suite file the model stands, from 1."""
+    incumbent: Incumbent | None = None
+    """What runs today, which the best prompt is compared with; None where the suite names none."""
 
     @property
     def exchanges(self) -> tuple[int, Iterable[Exchange]]:

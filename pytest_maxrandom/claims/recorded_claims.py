@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.classes import in_metric
+from pytest_maxrandom.claims.incumbents import NoIncumbent
 from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import settled
 from pytest_maxrandom.claims.planned import ClaimOfSuite
+from pytest_maxrandom.claims.recorded_incumbents import recorded_incumbent
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim
-from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
+from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, dotted, listed
 from pytest_maxrandom.flags.kinds.identical_models import candidates
 from pytest_maxrandom.record import ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.beside import IncumbentAnswers
     from pytest_maxrandom.claims.evidence import Evidence
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.stats.exchanges import Exchange
@@ -39,6 +42,8 @@ class RecordedClaim(ClaimOfSuite):
     """None where the results are missing."""
     metric: Metric = "accuracy"
     """What its best prompt is best in."""
+    incumbent: IncumbentAnswers | None = None
+    """What runs today, which the best prompt is compared with; None where the suite names none."""
 
     @property
     def exchanges(self) -> tuple[int, Iterable[Exchange]]:
@@ -168,9 +173,26 @@ class _Planner:
                     yield self._claim(model, place, shots, None)
                 continue
             for shots, found in self._conditions(model, place, results).items():
-                judged = self._evidence(place, found)
+                judged, incumbent = self._evidence(place, found), self._incumbent(model, found)
                 if judged is not None:
-                    yield self._claim(model, place, shots, judged)
+                    yield self._claim(model, place, shots, judged, incumbent)
+
+    def _incumbent(self, model: RecordedModelSpec, read: Answers) -> IncumbentAnswers | None:
+        """Return what the incumbent answered to the same examples, or add to the problems."""
+        spec, elsewhere = self._suite.spec.incumbent, None
+        if spec is None:
+            return None
+        try:
+            if spec.results is not None:
+                own = model.model_copy(update={"results": spec.results, "if_missing": None})
+                found = self._results.of(own) or []
+                elsewhere = [each for each in found if each.task == read.task]
+            return recorded_incumbent(spec, read, elsewhere)
+        except NoIncumbent as error:
+            self._problem(error.place, f"{dotted(error.place)}: {error}")
+        except RecordedError as error:
+            self._problem(("incumbent", "results"), f"incumbent.results: {error}")
+        return None
 
     def _asked(self, place: int, results: list[Answers]) -> bool:
         """Tell whether results hold anything of a task."""
@@ -262,6 +284,7 @@ class _Planner:
         place: int,
         shots: int | None,
         judged: Evidence | None,
+        incumbent: IncumbentAnswers | None = None,
     ) -> RecordedClaim:
         spec, task = self._suite.spec, self._suite.spec.tasks[place]
         claim, judged = self._asserted(task, judged)
@@ -272,5 +295,6 @@ class _Planner:
             claim=claim,
             metric=spec.metric,
             evidence=judged,
+            incumbent=incumbent,
             missing=model.if_missing if judged is None else None,
         )

@@ -118,7 +118,9 @@ def judged_as(
     if found.learned:
         found.why = _impossible(planned, found, prompts)
     if found.why:
-        found.decided_by = "test" if planned.condition.test else "nothing"
+        # On a test set the best prompt is compared with guessers, which is no incumbent.
+        decides = bool(planned.condition.test) and planned.claim.incumbent_p is None
+        found.decided_by = "test" if decides else "nothing"
     return found
 
 
@@ -197,6 +199,8 @@ def unjudged(result: Result, *, holds: bool) -> Result:
         log_p_max=None,
         union_p=None,
         permutation_p=None,
+        incumbent_p=None,
+        incumbent=None,
         critical_count=None,
         critical_score=None,
         critical_parts=[],

@@ -36,6 +36,10 @@ PERMUTED: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL}
 """The same in a metric in which a constant answer scores more than random guesses."""
 
 
+OF_ANSWERS = {"permutation_p", "incumbent_p"}
+"""Parts of a claim that depend on which answers are right, and not on their number alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What must hold of the best of t prompts; all parts that are given."""
@@ -44,6 +48,10 @@ class Claim:
     beats: str | None = None
     union_p: float | None = None
     permutation_p: float | None = None
+    incumbent_p: float | None = None
+    by: float = 0.0
+    """By how much more than this the best prompt is better than the incumbent, where that is
+    claimed."""
     test_p: float | None = None
     red_flags: RedFlags | None = None
     """What red flags do to it, as the suite says; None for the defaults."""
@@ -97,6 +105,7 @@ class Claim:
             "p_max": self.p_max,
             "union_p": self.union_p,
             "permutation_p": self.permutation_p,
+            "incumbent_p": self.incumbent_p,
             "beats": self.beats,
         }
         return {key: value for key, value in parts.items() if value is not None}
@@ -104,6 +113,8 @@ class Claim:
     def asserted(self) -> dict[str, float | str]:
         """Return the claim as the suite writes it."""
         bounds = self.bounds()
+        if self.incumbent_p is not None:
+            bounds |= {"better_than": "incumbent", "by": self.by}
         if bounds and self.family is not None:
             bounds["family"] = "suite"
         if bounds and self.spend:
@@ -166,7 +177,10 @@ class Claim:
         return spent(DEFAULT_LEVEL, t).t if self.spend else t
 
     def unmet(self, null: Null, result: float) -> list[Unmet]:
-        """Return which parts do not hold of a result; permutation_p and test_p are elsewhere."""
+        """Return which parts do not hold of a result.
+
+        permutation_p, incumbent_p and test_p are elsewhere.
+        """
         found, levels = [], self.levels(null.t)
         for key, of_result in (("p_max", null.p_max), ("union_p", null.union_p)):
             if key in levels and above(p := of_result(result), levels[key]):
@@ -237,7 +251,7 @@ class Claim:
         """
         if self.permutation_p is None:
             bound = None
-        if bound is None and self.bounds().keys() <= {"permutation_p"}:
+        if bound is None and self.bounds().keys() <= OF_ANSWERS:
             return None
 
         def passes(result: float) -> bool:
@@ -267,6 +281,7 @@ def judge(
     score: float | None = None,
     permutation_p: float | None = None,
     bound: float | None = None,
+    incumbent_p: float | None = None,
 ) -> Result:
     """Compare the best prompt with the best guesser.
 
@@ -282,16 +297,21 @@ def judge(
         The max-T p-value of the sweep, where predictions are known.
     bound : float, optional
         What the best score must exceed for that to be at most its level, where this is known.
+    incumbent_p : float, optional
+        The p-value of "better than the incumbent", where there is one.
     """
     result = correct if score is None else score
     levels = claim.levels(null.t)
-    level = levels.get("permutation_p")
-    permuted = level is None or (permutation_p is not None and not above(permutation_p, level))
+    of_answers = {"permutation_p": permutation_p, "incumbent_p": incumbent_p}
+    shown = all(
+        key not in levels or (p is not None and not above(p, levels[key]))
+        for key, p in of_answers.items()
+    )
     told = claim.cannot_tell is None
     critical = claim.critical(null, bound) if told else None
     scores = None if isinstance(null, Guessers) else null
     known = not null.only_permuted
-    passed = permuted and not claim.unmet(null, result) if told else None
+    passed = shown and not claim.unmet(null, result) if told else None
     return Result(
         n=null.n,
         t=null.t,
@@ -309,10 +329,13 @@ def judge(
         log_p_max=null.log_p_max(result) if known else None,
         union_p=null.union_p(result) if known else None,
         permutation_p=permutation_p,
+        incumbent_p=incumbent_p,
         critical_count=None if scores or critical is None else int(critical),
         critical_score=critical if scores else None,
         critical_parts=[
-            key for key in claim.bounds() if told and (key != "permutation_p" or bound is not None)
+            key
+            for key in claim.bounds()
+            if told and (key not in OF_ANSWERS or (key == "permutation_p" and bound is not None))
         ],
         verdict=standing(null, result),
         holds=passed,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.beside import IncumbentAnswers
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
     from pytest_maxrandom.flags.kind import Compared
@@ -112,6 +113,7 @@ def result_of_sweep(
     thrifty: bool = False,
     searched: bool = False,
     tree: bool = False,
+    incumbent: IncumbentAnswers | None = None,
 ) -> Result:
     """Return the result of a sweep's claim, with its best prompt and its cost; see `assess`."""
     metric, predictions = planned.suite.metric, sweep.predictions
@@ -124,6 +126,7 @@ def result_of_sweep(
         thrifty=thrifty,
         searched=searched,
         tree=tree,
+        incumbent=incumbent,
     )
     generated, notes = _generated(planned.suite, predictions, result.best)
     return replace(
@@ -175,7 +178,14 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
     evidence = claim.evidence
     assert evidence is not None
     views = views_of_recorded(claim, claim.other_models(known))
-    result = assess(claim.claim, claim.null, evidence.null.best, views, metric=claim.metric)
+    result = assess(
+        claim.claim,
+        claim.null,
+        evidence.null.best,
+        views,
+        metric=claim.metric,
+        incumbent=claim.incumbent,
+    )
     if evidence.untestable is not None and evidence.chance is None:
         why = Remark("no_permutations", {"why": evidence.untestable})
         result = replace(result, notes=(why, *result.notes))

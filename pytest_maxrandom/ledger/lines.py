@@ -190,6 +190,11 @@ def examples_digest(examples: Iterable[Example]) -> str:
     return set_digest(map(example_digest, examples))
 
 
+def named_digest(examples: Iterable[Example]) -> str:
+    """SHA-256 of examples and their ids, in whatever order."""
+    return set_digest(digest("named", each.id, example_digest(each)) for each in examples)
+
+
 def look_digest(subject: Subject, set_: str, prompts: Iterable[str]) -> str:
     """SHA-256 of what was compared: the same prompts again are the same look."""
     of = (subject.model, subject.quantization, subject.shots, subject.model_digest)

@@ -65,6 +65,9 @@ from pytest_maxrandom.record.fingerprint import (
     LARGEST_CHANGE as LARGEST_CHANGE,
     Fingerprint as Fingerprint,
 )
+from pytest_maxrandom.record.incumbent import (
+    BesideIncumbent as BesideIncumbent,
+)
 from pytest_maxrandom.record.label_bias import (
     Calibrated as Calibrated,
     Calibration as Calibration,

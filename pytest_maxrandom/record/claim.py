@@ -16,6 +16,7 @@ from pytest_maxrandom.record.base import (
 )
 from pytest_maxrandom.record.cost import SweepCost, TrainingRecord
 from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
+from pytest_maxrandom.record.incumbent import BesideIncumbent
 from pytest_maxrandom.record.words import PassesOn, Standing
 
 HeuristicName = Literal[
@@ -241,6 +242,11 @@ class ClaimRecord(ItemRecord):
     union_p: Share | None = None
     """At least p_max for any dependence between prompts: t times the p-value of one guesser."""
     permutation_p: Share | None = None
+    incumbent_p: Share | None = None
+    """P-value of "the best prompt is better than the incumbent, by more than `by`"."""
+    incumbent: BesideIncumbent | None = None
+    """How the best prompt compares with what runs today; None where the suite names no
+    incumbent."""
     adjusted_p: Share | None = None
     """The p-value that the claim is about, adjusted for all the claims of the run."""
     majority_rate: Share | None = None

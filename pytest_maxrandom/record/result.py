@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from pytest_maxrandom.record import (
+        BesideIncumbent,
         BestPrompt,
         ClaimRecord,
         DecidedEarly,
@@ -43,9 +44,9 @@ class Result:
     levels: dict[str, float]
     holds: bool | None
     passed: bool | None
-    standard_baseline: float
-    max_random_baseline: float
-    max_random_baseline_error: float = 0.0
+    standard_baseline: float | None = None
+    max_random_baseline: float | None = None
+    max_random_baseline_error: float | None = None
     cannot_tell: Remark | None = None
     verdict: Standing | None = None
     best: int = 0
@@ -59,6 +60,8 @@ class Result:
     log_p_max: float | None = None
     union_p: float | None = None
     permutation_p: float | None = None
+    incumbent_p: float | None = None
+    incumbent: BesideIncumbent | None = None
     critical_count: int | None = None
     critical_score: float | None = None
     critical_parts: list[str] = field(default_factory=list)
@@ -129,6 +132,8 @@ class Result:
         """Tell on what it passes where right answers were not shuffled, here or on a test set."""
         on_test = self.test is not None and self.test.permutation_p is not None
         if not self.passed or not asserted or self.permutation_p is not None or on_test:
+            return None
+        if "incumbent_p" in asserted:  # a preferred label would have to be better than it, too
             return None
         if "union_p" in asserted:  # which p_max is never above
             return "union p only"

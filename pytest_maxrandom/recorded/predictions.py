@@ -124,6 +124,12 @@ class PromptLine:
     examples: list[AnswerLine]
     simulated: bool = False
     """Whether a rule made the answers up (`backend: mock`); left out where none did."""
+    examples_digest: str | None = None
+    """Digest of the examples and their ids."""
+    model_digest: str | None = None
+    """By which the ledger knows the model."""
+    arithmetic: str | None = None
+    """Digest of what computed the numbers."""
 
     def problems(self) -> Iterator[str]:
         """Yield what no line that is known here can have."""

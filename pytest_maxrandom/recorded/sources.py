@@ -230,13 +230,14 @@ class ModelResults:
     def _read_once(self, spec: ResultsSpec, path: Path, model: RecordedModelSpec) -> list[Answers]:
         stated = spec.shots if isinstance(spec, StatedShots) else None
         tasks, shots = self._suite.spec.tasks, self._suite.spec.prompts.shots or []
+        others = [each for each in self._suite.spec.models if each != model]
         meant = Meant(
             model=spec.model or model.name,
             task=(tasks[0].in_results or tasks[0].name) if len(tasks) == 1 else None,
             shots=stated if stated is not None or len(shots) != 1 else shots[0],
             models=tuple(
                 (each.results.model,) if each.results.model else (each.name, each.short_name)
-                for each in self._suite.spec.models
+                for each in (*others, model)
                 if each.results.path == spec.path
             ),
         )

@@ -49,7 +49,7 @@ _COUNTED: dict[Kind, tuple[str, str]] = {
     "unknown": ("1 has no result in the base", "{} have no result in the base"),
     "other": ("1 changed otherwise", "{} changed otherwise"),
 }
-_WEAKER_IF_LESS = frozenset({"in_replicates", "not_worse_than", "better"})
+_WEAKER_IF_LESS = frozenset({"in_replicates", "not_worse_than", "better", "by"})
 """Bounds from below: the smaller, the less is claimed. All others are bounds from above."""
 
 

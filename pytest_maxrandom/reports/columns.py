@@ -20,6 +20,8 @@ _NEW = (
 NOTES = {
     "needed": "*Needed*: what passes, with the other answers as they are; without the permutation "
     "p where no number of right answers alone is enough for it.",
+    "beside": "*Beside the incumbent*: the best accuracy minus that of what runs today, on the "
+    "same examples, and its interval, with the selection of the best of *t* taken into account.",
     "new": f"*New*: {_NEW}",
     "new_below": f"Below the best: {_NEW}",
     "verdict": "A verdict *between baselines* is above the standard baseline only, *above maximum* "

@@ -136,7 +136,7 @@ def odds(run: RunRecord) -> Iterator[Odds]:
         levels = {
             name: float(claim.levels.get(name, asserted))
             for name, asserted in claim.asserted.items()
-            if name in P_VALUES
+            if name in P_VALUES and name != "incumbent_p"
         }
         if claim.metric != "accuracy" or not levels or not claim.n or not claim.t:
             continue

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
 from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ALLOWED
+from pytest_maxrandom.reports import incumbent
 from pytest_maxrandom.reports.quantities import examples, levels_of, metric_name, p_is, shown_p
 from pytest_maxrandom.reports.red_flags import MEASURES
 from pytest_maxrandom.reports.searches import rule
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
 _OF_LEVELS = {"family": "shared by the suite's claims", "looks": "spent per doubling of t"}
 """How levels come about that are not those of the suite."""
+_OF_INCUMBENT = ("better_than", "by")
+"""Parts of a claim that are said together."""
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
 
@@ -120,7 +123,8 @@ def claimed(claim: ClaimRecord) -> str:
     bounded: dict[str, list[str]] = {}
     for key, bound in levels.items():
         bounded.setdefault(level(bound), []).append(P_VALUES[key])
-    phrases = [
+    phrases = [*filter(None, [incumbent.claimed(claim.asserted)])]
+    phrases += [
         f"{listed(names)} {'is' if len(names) == 1 else 'are'} at most {bound}"
         for bound, names in bounded.items()
     ]
@@ -129,7 +133,7 @@ def claimed(claim: ClaimRecord) -> str:
             phrases.append(f"p on the test set is at most {level(value)}")
         elif key == "beats":
             phrases.append(f"the best {metric_name(claim)} is above {BASELINES.get(value, value)}")
-        elif key not in _OF_LEVELS and key not in levels:
+        elif key not in _OF_LEVELS and key not in levels and key not in _OF_INCUMBENT:
             phrases.append(f"{key} is {value}")
     shared = [words for key, words in _OF_LEVELS.items() if key in claim.asserted and levels]
     said = ", and ".join(phrases)

@@ -11,6 +11,7 @@ import math
 import shutil
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.ledger.lines import named_digest
 from pytest_maxrandom.recorded.predictions import VERSION, AnswerLine, PromptLine
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
@@ -100,6 +101,7 @@ def prompt_lines(
         else [example.choices[place] for place in shown_order(example)]
         for example in examples
     }
+    arithmetic = None if record.engine is None else record.engine.arithmetic
     for prompt in predictions:
         yield PromptLine(
             schema_version=VERSION,
@@ -129,6 +131,9 @@ def prompt_lines(
                 for place, example in enumerate(prompt.examples)
             ],
             simulated=record.simulated,
+            examples_digest=named_digest(prompt.examples),
+            model_digest=record.model_digest,
+            arithmetic=arithmetic.digest if arithmetic else None,
         )
 
 
@@ -140,6 +145,7 @@ def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
     Of choices that were scored there is no text.
     """
     left_out = {"listed": None, "cluster": None, "simulated": False, "text": None, "finish": None}
+    left_out |= {"examples_digest": None, "model_digest": None, "arithmetic": None}
     return {
         key: value
         for key, value in vars(line).items()

@@ -95,6 +95,19 @@ def _of_claims(run: RunRecord) -> list[_Told]:
             "besag-clifford-1991",
         ),
         (
+            any(claim.incumbent and claim.incumbent.test == "resampled" for claim in claims),
+            "The best prompt is compared with the incumbent by the reality check: examples are "
+            "drawn with replacement, and its difference is compared with the largest rise of any "
+            "of the prompts",
+            "white-2000",
+        ),
+        (
+            any(claim.incumbent and claim.incumbent.test == "exact" for claim in claims),
+            "The best prompt is compared with the incumbent by an exact paired test, whose p-value "
+            "is multiplied by t, for any dependence between prompts",
+            "mcnemar-1947",
+        ),
+        (
             new,
             "The bound on new questions is the accuracy that the best of t prompts just does not "
             "reject, at a t-th of 5 %, for any dependence between prompts",

@@ -226,8 +226,13 @@ MOST_BYTES = 20 * 2**20
 _LONGEST_ID, _LONGEST_LABEL = 300, 60
 _ELSEWHERE = "the full report says what"
 _LEVELS = (*P_VALUES, "test_p", "in_replicates", "above_random", "level")
-_MARGINS = ("not_worse_than", "better")
-_CHOSEN = {"beats": ("max_random", "standard"), "family": ("suite",), "looks": ("spend",)}
+_MARGINS = ("not_worse_than", "better", "by")
+_CHOSEN = {
+    "beats": ("max_random", "standard"),
+    "better_than": ("incumbent",),
+    "family": ("suite",),
+    "looks": ("spend",),
+}
 
 
 def load_untrusted(path: Path) -> RunRecord:
@@ -306,6 +311,7 @@ _LEFT: dict[str, Callable[[Any], Any]] = {
     "notes": lambda _: [],
     "warnings": lambda _: [],
     "shortcuts": lambda _: None,
+    "incumbent": lambda found: found and replace(found, name="the incumbent", model="", digest=""),
     "engine": lambda _: None,
     "asserted": _bounds,
     "levels": _bounds,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, P_VALUES, accuracies, accuracy, count, share
-from pytest_maxrandom.reports import phrases
+from pytest_maxrandom.reports import incumbent, phrases
 from pytest_maxrandom.reports.columns import (
     HTML_ONLY,
     MAXIMUM,
@@ -38,6 +38,8 @@ _TESTS = {
     "permutation_p": "the *permutation p*, the probability that these prompts do as well on "
     "shuffled right answers",
     "p_max": "*p_max*, the probability that the best of *t* independent guessers does as well",
+    "incumbent_p": "the *incumbent p*, the probability that the best of *t* prompts is so much "
+    "better than the incumbent where none is",
     "union_p": "the *union p*, at least the probability that the best of *t* guessers does so, "
     "however they depend on each other",
 }
@@ -131,6 +133,8 @@ def _columns(
         Column("metric", _metric, brief="metric", optional=True, **narrow),
         Column("correct", _correct, "right", **paper),
         Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"], **paper),
+        Column("beside the\nincumbent", incumbent.difference, "right", optional=True,
+               wide="beside", note=NOTES["beside"]),
         Column("needed", lambda c: phrases.needed_value(c) or NONE, "right", wide="needed",
                optional=True, note=NOTES["needed"], **narrow),
         Column("needed", phrases.needed_value, "score", optional=True, note=NOTES["needed"],

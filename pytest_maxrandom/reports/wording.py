@@ -30,7 +30,7 @@ from pytest_maxrandom.record import (
     ReplicatesRecord,
     Searched,
 )
-from pytest_maxrandom.reports import designs, label_bias, red_flags
+from pytest_maxrandom.reports import designs, incumbent, label_bias, red_flags
 from pytest_maxrandom.reports.quantities import (
     OF_GUESSERS,
     examples,
@@ -97,12 +97,17 @@ def failure(record: Record) -> str | None:
 def _of_claim(claim: ClaimRecord) -> str | None:
     if claim.decided is not None:
         return _cannot(claim, claim.decided)
-    if claim.best_correct is None or not claim.n:
+    if not claim.n or (claim.best_correct is None and claim.incumbent is None):
         return claim.message
     if claim.searched is not None and claim.searched.why is not None:
         return _after_search(claim, claim.searched)
     parts, by_class = unmet(claim), _by_class(claim)
-    said = _shortfall(claim, parts) if parts else _missed(claim)
+    beside = {part.part for part in parts} == {"incumbent_p"}
+    if beside and claim.incumbent is not None:
+        reached, numbers = incumbent.shortfall(claim, claim.incumbent)
+        said = f"{_reached_and_needed(claim)[0]} {reached} {_context(claim, numbers)}"
+    else:
+        said = _shortfall(claim, parts) if parts else _missed(claim)
     kinds = list(dict.fromkeys(flag.kind for flag in claim.failing_flags))
     if not kinds:
         return said + by_class if said else claim.message

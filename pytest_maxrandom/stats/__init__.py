@@ -30,6 +30,8 @@ which asks for one number starts at once.
 ``differences``    sign-flip test and interval of a mean of paired differences, and a
                    test for differences that may be rare and skewed
 ``paired``         two arms on the same examples, McNemar's test
+``incumbents``     the best of t candidates beside what runs today
+``score_pairs``    an exact test of the difference of two prompts' scores
 ``noncentral``     effect of an arm in log odds, given the total of each pair
 ``replication``    what single replicates would have concluded
 ``seeding``        random choices that are the same on every machine

@@ -88,7 +88,7 @@ def out_of_bag(
     groups = numbered(range(n) if clusters is None else clusters)
     if len(groups) != n:
         raise ValueError(f"clusters names {len(groups)} examples, correct has {n}")
-    drawn = _draws(int(groups.max()) + 1, whole_number("resamples", resamples, 1), seed)
+    drawn = draws(int(groups.max()) + 1, whole_number("resamples", resamples, 1), seed)
     choose = select or (lambda weights: _rates(weights, right, scored))
     batch = max(1, _CELLS // len(right))
     values = [
@@ -224,7 +224,7 @@ def _grid(
     return (right & scored).astype(np.float32), scored.astype(np.float32)
 
 
-def _draws(units: int, resamples: int, seed: int) -> Weights:
+def draws(units: int, resamples: int, seed: int) -> Weights:
     """Return how often each unit is drawn in each resample, shape (resamples, units).
 
     This depends on nothing that was answered, so the claims of a task share it.

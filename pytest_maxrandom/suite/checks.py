@@ -19,6 +19,7 @@ from pytest_maxrandom.suite.arms import (
 )
 from pytest_maxrandom.suite.base import SCORINGS, UNLISTED, Spec, as_list, repeats
 from pytest_maxrandom.suite.claims import LabelBiasSpec
+from pytest_maxrandom.suite.incumbent import unclaimable
 from pytest_maxrandom.suite.models import ModelSpec, OpenAISpec, kind_of
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
@@ -78,6 +79,7 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         )
     yield from _of_tasks(suite, tasks)
     yield from _of_replicates(suite, tasks, recorded=recorded)
+    yield from unclaimable(suite, tasks)
     yield from _of_label_bias(suite, tasks, recorded=recorded)
     arms = suite.get("arms")
     if recorded:

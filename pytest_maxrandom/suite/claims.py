@@ -13,6 +13,7 @@ from pytest_maxrandom.host.limits import Limits, in_force
 from pytest_maxrandom.record.base import Severity
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
 from pytest_maxrandom.record.metrics import METRICS
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.suite.base import (
     Distinct,
     Mark,
@@ -95,6 +96,13 @@ class BoundsSpec(Spec):
     beats: Literal["max_random", "standard"] | None = None
     """Best accuracy must be above this baseline: max_random, the maximum random baseline of t
     random guessers, or standard, that of one."""
+    better_than: Literal["incumbent"] | None = None
+    """incumbent: the best prompt's accuracy is above that of the suite's `incumbent`, which is
+    tested on the same examples as the best of t."""
+    by: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """By how much more than this it is better: with 0.0 by however little."""
+    incumbent_p: Annotated[float, Field(ge=1e-6, lt=0.5)] | None = None
+    """The largest allowed p-value of `better_than`; 0.05 if not given."""
     family: Literal["suite"] | None = None
     """suite: all claims of the suite with this key share their levels equally, so that the level
     bounds the probability that any of them passes by guessing."""
@@ -106,7 +114,22 @@ class BoundsSpec(Spec):
     def bounds(self) -> dict[str, Any]:
         """Return what is claimed of the numbers."""
         keys = ("p_max", "permutation_p", "beats", "union_p")
-        return {key: value for key in keys if (value := getattr(self, key)) is not None}
+        bounds = {key: value for key in keys if (value := getattr(self, key)) is not None}
+        if self.better_than is not None:
+            p = DEFAULT_LEVEL if self.incumbent_p is None else self.incumbent_p
+            bounds |= {"incumbent_p": p, "by": self.by}
+        return bounds
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield what belongs to a comparison that is not claimed."""
+        if self.better_than is None:
+            for key in ("by", "incumbent_p"):
+                if key in self.model_fields_set:
+                    yield (
+                        (key,),
+                        "this belongs to `better_than: incumbent`, which is not claimed; add that, "
+                        "or remove this",
+                    )
 
 
 Bounds = TypeVar("Bounds", bound=BoundsSpec)

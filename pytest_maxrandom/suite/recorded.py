@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
@@ -18,6 +18,12 @@ from pytest_maxrandom.suite.claims import (
     SharedSettings,
 )
 from pytest_maxrandom.suite.extensions import SpecUnion
+from pytest_maxrandom.suite.incumbent import IncumbentSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_maxrandom.suite.base import Contradiction
 
 _MOST = 10**9
 _FRACTION = re.compile(r"[0-9]{1,9}/[0-9]{1,9}")
@@ -289,6 +295,25 @@ class RecordedTaskSpec(ClaimSettings):
     """What a publication says; the report compares it with the results."""
 
 
+class RecordedIncumbentSpec(IncumbentSettings):
+    """What runs today, of which there are results."""
+
+    results: Annotated[ResultsSpec, RESULTS.validator] | None = None
+    """Where they are; among the results of each claim if not given."""
+    prompt: Text | None = None
+    """Which prompt it is, as the results call it; not needed where they hold one prompt of the
+    task."""
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield that nothing tells which results are those of the incumbent."""
+        if self.results is None and self.prompt is None:
+            yield (
+                (),
+                "says neither which prompt runs today (`prompt`) nor where its results are "
+                "(`results`); give one of the two",
+            )
+
+
 class RecordedPromptsSpec(Spec):
     """The results to use."""
 
@@ -305,6 +330,9 @@ class RecordedSuiteSpec(
     """The models, each with the location of its results."""
     tasks: Annotated[list[RecordedTaskSpec], Field(min_length=1)]
     """The tasks, by their names in the results, and what is claimed of each."""
+    incumbent: RecordedIncumbentSpec | None = None
+    """What runs today, of which there are results: reports say by how much the best prompt is
+    better on the same examples, and `assert: {better_than: incumbent}` claims it."""
     prompts: RecordedPromptsSpec = RecordedPromptsSpec()
     """The numbers of demonstrations to judge."""
     judge: Literal["counted", "published"] = "counted"

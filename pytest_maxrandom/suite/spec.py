@@ -20,6 +20,7 @@ from pytest_maxrandom.suite.claims import (
     MetricSettings,
     SharedSettings,
 )
+from pytest_maxrandom.suite.incumbent import IncumbentSpec  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.models import AnyModel  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
 from pytest_maxrandom.suite.tasks import AnyTask  # noqa: TC001 - read by pydantic
@@ -60,6 +61,9 @@ class SuiteSpec(
     claims."""
     tasks: Annotated[list[AnyTask], Field(min_length=1)]
     """The tasks: where their examples are, and what is claimed of each."""
+    incumbent: IncumbentSpec | None = None
+    """What runs today, a prompt or a model: reports say by how much the best prompt is better on
+    the same examples, and `assert: {better_than: incumbent}` claims it."""
     replicates: (
         Annotated[
             ReplicatesSpec, BeforeValidator(_counted, json_schema_input_type=Count | ReplicatesSpec)
@@ -115,7 +119,7 @@ def undecidable(suite: dict[str, Any]) -> Iterator[Contradiction]:
             f"`decided` counts right answers, but the metric is {metric}; use `metric: "
             "accuracy`, or remove `until`",
         )
-    for key in ("replicates", "compare", "contamination", "label_bias"):
+    for key in ("replicates", "compare", "contamination", "label_bias", "incumbent"):
         if suite.get(key) not in (None, []):
             yield (
                 ("until",),

@@ -38,18 +38,18 @@ TASK_KEYS = (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
             "(keys here: assert, xfail, marks, metric, limits, share, label_bias, compare, "
-            "contamination, models, arms, tasks, replicates, prompts, scoring, counterfactual, "
-            "generation, classify, shortcuts, until, allow_unpassable)",
+            "contamination, models, arms, tasks, incumbent, replicates, prompts, scoring, "
+            "counterfactual, generation, classify, shortcuts, until, allow_unpassable)",
         ),
         (
             "assert: {p_mx: 0.05}",
             "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "union_p, permutation_p, beats, family, red_flags, count, looks, test_p, "
-            "in_replicates)",
+            "union_p, permutation_p, beats, better_than, by, incumbent_p, family, red_flags, "
+            "count, looks, test_p, in_replicates)",
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
-            "family, red_flags, count, looks, test_p, in_replicates)",
+            "better_than, by, incumbent_p, family, red_flags, count, looks, test_p, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
@@ -102,8 +102,8 @@ TASK_KEYS = (
         (
             "assert: 0.05",
             "`assert`: found 0.05, expected keys with values or 'report' (keys here: p_max, "
-            "union_p, permutation_p, beats, family, red_flags, count, looks, test_p, "
-            "in_replicates)",
+            "union_p, permutation_p, beats, better_than, by, incumbent_p, family, red_flags, "
+            "count, looks, test_p, in_replicates)",
         ),
         (
             "prompts:",

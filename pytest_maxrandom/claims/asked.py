@@ -1,0 +1,132 @@
+"""What the incumbent of a claim answers, whose model is run.
+
+It is asked on the claim's own examples, through the same sweep and the same store, so it is asked
+again wherever its model, its server, what computes it or the examples are other than those of what
+is stored. Nothing of it is a try: no prompt is selected by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.beside import IncumbentAnswers
+from pytest_maxrandom.claims.incumbents import SHOWN
+from pytest_maxrandom.claims.runner import Runner
+from pytest_maxrandom.errors import ModelError, SweepError
+from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.sweep import run_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.session import SessionState
+    from pytest_maxrandom.ledger import SetLedger, Subject, Try
+    from pytest_maxrandom.recorded.predictions import PromptLine
+    from pytest_maxrandom.suite.models import ModelSpec
+    from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.sweep import Progress, Sweep
+
+
+def incumbent_answers(
+    planned: PlannedClaim,
+    session: SessionState,
+    ledger: SetLedger,
+    subject: Subject,
+    ask: Callable[[Sequence[Job]], Sweep],
+    progress: Progress,
+) -> IncumbentAnswers | None:
+    """Return what the incumbent answers to the examples of a claim; None where there is none.
+
+    Parameters
+    ----------
+    ledger, subject : SetLedger, Subject
+        Of the claim; they tell whether the incumbent was chosen on these examples.
+    ask : callable
+        Asks the claim's own model what is no try of the claim.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be scored, or its stored answers are those of another model.
+    """
+    incumbent = planned.incumbent
+    if incumbent is None:
+        return None
+    tried = ledger.tries()
+    if incumbent.line is not None:
+        return _read(planned, session, subject, incumbent.line, tried)
+    prompt, spec = incumbent.prompt, incumbent.spec
+    assert prompt is not None
+    shown = {each.id for each in prompt.demonstrations}
+    examples = [each for each in planned.condition.prompt_set.validation if each.id not in shown]
+    jobs = jobs_of([(prompt, examples)], planned.suite.scoring)
+    model, model_digest = planned.model, subject.model_digest
+    try:
+        if spec.model is None:
+            sweep = ask(jobs)
+        else:
+            other = _beside(planned, spec.model)
+            model, model_digest = other.model, other.backends.identify(*other.loads).tried_digest
+            executor = Runner(other, session).executor(lambda jobs: None)
+            cache = session.cache(other)
+            sweep = run_sweep(jobs, executor, progress, cache=cache, fresh=session.fresh)
+    except ModelError:
+        raise
+    except SweepError as error:
+        raise SweepError(f"incumbent: {error}") from error
+    [found] = sweep.predictions
+    same = model_digest == subject.model_digest and subject.tried(prompt.digest) in tried
+    return IncumbentAnswers(
+        settings=spec,
+        name=incumbent.name,
+        digest=prompt.digest,
+        model=model.name,
+        model_digest=model_digest,
+        scores={
+            example.id: float(chosen in example.right)
+            for example, chosen in zip(found.examples, found.chosen, strict=True)
+        },
+        chosen_here=len(tried) if same else None,
+    )
+
+
+def _read(
+    planned: PlannedClaim,
+    session: SessionState,
+    subject: Subject,
+    line: PromptLine,
+    tried: Collection[Try],
+) -> IncumbentAnswers:
+    """Return stored answers, which are stale where the same model is computed otherwise now."""
+    incumbent = planned.incumbent
+    assert incumbent is not None
+    if (line.model, line.quantization) == (planned.model.name, planned.model.variant):
+        arithmetic = session.cache(planned).arithmetic.digest
+        for what, there, here in (
+            ("model", line.model_digest, subject.model_digest),
+            ("arithmetic", line.arithmetic, arithmetic),
+        ):
+            if there != here:
+                raise SweepError(
+                    f"incumbent: the answers of {incumbent.source} are stale: the digest of the "
+                    f"{what} of {line.model} is {str(there)[:SHOWN]} there, and {here[:SHOWN]} "
+                    "here; name the incumbent's prompt, so that it is asked again"
+                )
+    chosen = line.model_digest == subject.model_digest and subject.tried(line.prompt) in tried
+    return IncumbentAnswers(
+        settings=incumbent.spec,
+        name=incumbent.name,
+        digest=line.prompt,
+        model=line.model,
+        model_digest=line.model_digest,
+        scores={each.id: float(each.chosen in each.right) for each in line.examples},
+        chosen_here=len(tried) if chosen else None,
+    )
+
+
+def _beside(planned: PlannedClaim, model: ModelSpec) -> PlannedClaim:
+    """Return a claim with another model in place of its own."""
+    arm = replace(planned.arm, name=model.test_id, key=None, model=model, train=None, classify=None)
+    return replace(planned, model=model, arm=arm)

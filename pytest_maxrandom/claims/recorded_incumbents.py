@@ -1,0 +1,114 @@
+"""The incumbent of recorded results: one prompt of them, or of other results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.claims.beside import IncumbentAnswers
+from pytest_maxrandom.claims.incumbents import NoIncumbent
+from pytest_maxrandom.errors import did_you_mean, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.suite.recorded import RecordedIncumbentSpec
+
+
+def recorded_incumbent(
+    spec: RecordedIncumbentSpec, read: Answers, elsewhere: Sequence[Answers] | None
+) -> IncumbentAnswers:
+    """Return what the incumbent answered to the examples of a claim about recorded results.
+
+    Parameters
+    ----------
+    read : Answers
+        Those of the claim.
+    elsewhere : sequence of Answers, optional
+        The results of the incumbent on the same task; None where it is among those of the claim.
+
+    Raises
+    ------
+    NoIncumbent
+        In one sentence, where its prompt is not there, or it did not answer what candidates did.
+    """
+    if not read.prompts:
+        raise NoIncumbent(
+            f"of {read.path} only the best prompt's accuracy is known, which cannot be compared "
+            "with the incumbent's answers; give the answers of each prompt"
+        )
+    found = _results(read, elsewhere)
+    row = _row(spec, found)
+    scores = {
+        name: float(value)
+        for name, value in zip(found.examples, found.values[row], strict=True)
+        if not np.isnan(value)
+    }
+    _check_examples(read, found, row)
+    here = found is read and len(read.prompts) > 1
+    return IncumbentAnswers(
+        settings=spec,
+        name=f"the prompt {found.prompts[row]!r}",
+        digest=found.prompts[row],
+        model=found.model or read.model,
+        scores=scores,
+        chosen_here=len(read.distinct().prompts) if here else None,
+    )
+
+
+def _results(read: Answers, elsewhere: Sequence[Answers] | None) -> Answers:
+    """Return the results that have the incumbent: with as many shots, where there are several."""
+    if elsewhere is None:
+        return read
+    of_shots = [each for each in elsewhere if each.shots == read.shots]
+    found = of_shots if len(elsewhere) > 1 else [*elsewhere]
+    if not found or not found[0].prompts:
+        raise NoIncumbent(
+            f"holds no answers of prompts to {read.task!r} with {read.shots} shots, nor of one "
+            "number of shots alone; give a file that does",
+            "results",
+        )
+    return found[0]
+
+
+def _row(spec: RecordedIncumbentSpec, found: Answers) -> int:
+    names = found.prompts
+    if spec.prompt is None:
+        if len(found.distinct().prompts) > 1:
+            raise NoIncumbent(
+                f"{found.path} holds {len(names)} prompts; say which of them runs today with "
+                "`prompt`",
+                "results",
+            )
+        return 0
+    if spec.prompt not in names:
+        hint = did_you_mean(spec.prompt, names) or f"; found {listed(dict.fromkeys(names), 8)}"
+        raise NoIncumbent(f"{found.path} has no prompt {spec.prompt!r}{hint}", "prompt")
+    return names.index(spec.prompt)
+
+
+def _check_examples(read: Answers, found: Answers, row: int) -> None:
+    """Refuse answers to other examples, or to examples with other texts."""
+    answered = {
+        name for name, there in zip(found.examples, found.evaluated[row], strict=True) if there
+    }
+    lacking = [name for name in read.examples if name not in answered]
+    if len(lacking) > max(found.shots, read.shots):
+        raise NoIncumbent(
+            f"the incumbent in {found.path} has no answer to {len(lacking)} of the "
+            f"{len(read.examples)} examples of {read.task or read.path} (first: {lacking[0]!r}); "
+            "score it on the same examples",
+            "prompt" if found is read else "results",
+        )
+    if found is read or read.inputs is None or found.inputs is None:
+        return
+    texts = dict(zip(found.examples, found.inputs, strict=True))
+    for name, text in zip(read.examples, read.inputs, strict=True):
+        if texts.get(name, text) != text:
+            raise NoIncumbent(
+                f"example {name!r} has another text in {found.path}; score the incumbent on the "
+                "same examples",
+                "results",
+            )

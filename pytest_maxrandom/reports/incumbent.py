@@ -1,0 +1,84 @@
+"""The best prompt beside the incumbent, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, signed
+from pytest_maxrandom.reports.text import clauses
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import BesideIncumbent, ClaimRecord
+
+TESTS = {
+    "exact": "an exact paired test, times t",
+    "resampled": "White's reality check",
+}
+"""What each test is."""
+
+
+def difference(claim: ClaimRecord) -> str:
+    """Write the difference to the incumbent with its interval; empty where there is none."""
+    found = claim.incumbent
+    return "" if found is None else f"{signed(found.difference)} ({_interval(found)})"
+
+
+def compared(claim: ClaimRecord) -> str:
+    """Say by how much the best prompt is better than the incumbent, and what else is known."""
+    found = claim.incumbent
+    if found is None:
+        return ""
+    tested = f"best of {_tries(found)} prompts on {count(found.n)} examples"
+    if found.units != found.n:
+        tested += f" in {count(found.units)} clusters"
+    above = "" if not found.by else f" by more than {accuracy(found.by)}"
+    others = found.candidates - found.alike
+    return clauses(
+        f"the best prompt is {signed(found.difference)} beside {_named(found)} "
+        f"({accuracy(found.accuracy)}); interval {_interval(found)}, each end at "
+        f"{accuracy(1 - found.level)} with the selection of the best taken into account",
+        f"incumbent p (being better{above}) "
+        f"{equals(p_value(claim.incumbent_p, level=found.level))} ({TESTS[found.test]}; {tested})",
+        f"{count(found.alike)} of {count(found.candidates)} prompts cannot be told from the best"
+        if others
+        else found.candidates > 1
+        and f"none of the {count(found.candidates)} prompts can be told from the best",
+        found.needed is not None
+        and f"about {count(found.needed)} examples would show a difference of "
+        f"{accuracy(found.matters)} with probability .8",
+    )
+
+
+def claimed(asserted: dict[str, object]) -> str:
+    """Say that the best prompt is claimed to be better than the incumbent; empty if it is not."""
+    if "better_than" not in asserted:
+        return ""
+    by = asserted.get("by")
+    above = f" by more than {accuracy(by)}" if isinstance(by, float) and by else ""
+    return f"the best prompt is better than the incumbent{above}"
+
+
+def shortfall(claim: ClaimRecord, found: BesideIncumbent) -> tuple[str, str]:
+    """Say what a claim that fails beside the incumbent reached and needs, and the numbers."""
+    beside = f"the incumbent's {accuracy(found.accuracy)}"
+    reached = f"is {signed(found.difference)} beside {beside}"
+    if found.difference <= found.by:
+        said = f"{reached}, needs above {signed(found.by)}"
+    else:
+        said = f"{reached}, but that may be luck: it needs a lower end above {signed(found.by)}"
+    numbers = f"incumbent p {equals(p_value(claim.incumbent_p, level=found.level))}"
+    if found.level != 0.05:
+        numbers += f", level {level(found.level)}"
+    return said, f"{numbers}; interval {_interval(found)}"
+
+
+def _interval(found: BesideIncumbent) -> str:
+    return f"{signed(found.low)} to {signed(found.high)}"
+
+
+def _named(found: BesideIncumbent) -> str:
+    return f"{found.name} of {found.model}" if found.model else found.name
+
+
+def _tries(found: BesideIncumbent) -> str:
+    return count(int(found.of)) if found.of < 1e15 else f"{found.of:.1e}"

@@ -1,0 +1,124 @@
+"""An exact test of the mean difference of two prompts' scores on the same examples.
+
+Where answers are right or wrong, no two examples belong together and the margin is 0, it is the
+one-sided test of McNemar (1947) with the exact binomial distribution. With another margin the
+number of wins less losses is compared with its distribution at the worst share of examples that
+only one of the two answers rightly, of those in a confidence interval, whose own error is added
+(Berger and Boos, "P values maximized over a confidence set for the nuisance parameter", 1994). For
+graded scores, and for clusters, it is `pytest_maxrandom.stats.differences.TiltedTest`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.stats.best_of import narrowed
+from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.differences import TiltedTest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_SIGNS = (-1.0, 0.0, 1.0)
+_OF_BOUND = 0.02
+"""Share of the level that bounds the share of examples that only one of two answers rightly."""
+_FLOOR = 1e-12
+"""A p-value that comes by Fourier transform is known to this."""
+_SHARES = 9
+"""Shares of an interval at which a probability is computed; it changes little between them."""
+_ENOUGH = 1e-6
+
+
+class ScorePair:
+    """The differences of two prompts' scores, and an exact test of their mean.
+
+    Parameters
+    ----------
+    differences
+        From -1 to 1, shape (n,).
+    groups
+        Number of each example's cluster, shape (n,).
+    """
+
+    def __init__(self, differences: Floats, groups: NDArray[np.int64]) -> None:
+        self.differences, self.groups = differences, groups
+        _, of, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        self.sizes = sizes
+        self.means = np.bincount(of, differences) / sizes
+        self.binary = len(sizes) == len(differences) and bool(np.isin(differences, _SIGNS).all())
+        if self.binary:
+            self.wins, self.losses = int((differences > 0).sum()), int((differences < 0).sum())
+        self._tilted: TiltedTest | None = None
+        self._ends: dict[float, tuple[float, float]] = {}
+
+    @property
+    def mirrored(self) -> ScorePair:
+        """The same with the two prompts exchanged."""
+        return ScorePair(-self.differences, self.groups)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the mean difference."""
+        n, mean = len(self.differences), float(self.differences.mean())
+        return float((self.sizes**2 * (self.means - mean) ** 2).sum()) / n**2
+
+    def p_greater(self, margin: float, level: float) -> float:
+        """P-value of "the mean difference is above the margin", to be compared with a level."""
+        if not self.binary:
+            if self._tilted is None:
+                self._tilted = TiltedTest(self.means, weights=self.sizes)
+            return max(_FLOOR, self._tilted.p_greater(margin))
+        apart = self.wins + self.losses
+        if margin == 0:
+            return _tail(self.wins, apart, 0.5)
+        if abs(margin) >= 1:
+            return 1.0 if margin > 0 else 0.0
+        error = _OF_BOUND * level
+        least, most = self._shares(error / 2)
+        if most < abs(margin):
+            # So large a difference, of whatever sign, takes more examples on which the two differ.
+            return 1.0 if margin > 0 else error
+        shares = np.linspace(max(abs(margin), least), most, _SHARES)
+        worst = max(self._surplus(float(share), margin) for share in shares)
+        return min(1.0, error + max(_FLOOR, worst))
+
+    def _surplus(self, share: float, margin: float) -> float:
+        """Return P(wins - losses is as large), where so many examples differ, by the margin."""
+        n = len(self.differences)
+        one = np.array([(share - margin) / 2, 1 - share, (share + margin) / 2])
+        size = 1 << (2 * n).bit_length()
+        sums = np.fft.irfft(np.fft.rfft(one, size) ** n, size)
+        return float(sums[self.wins - self.losses + n : 2 * n + 1].sum())
+
+    def _shares(self, error: float) -> tuple[float, float]:
+        """Return bounds of the share of examples on which the two differ, each with an error."""
+        if error not in self._ends:
+            apart, n = self.wins + self.losses, len(self.differences)
+            low, _ = narrowed(0.0, apart / n, lambda at: _tail(apart, n, at) <= error)
+            same, _ = narrowed(0.0, 1 - apart / n, lambda at: _tail(n - apart, n, at) <= error)
+            self._ends[error] = low, 1 - same
+        return self._ends[error]
+
+    def lowest(self, level: float) -> float:
+        """Return the highest margin, from -1 on, that the test excludes at a level."""
+
+        def excluded(margin: float) -> bool:
+            return self.p_greater(margin, level) <= level
+
+        found = narrowed(-1.0, float(self.differences.mean()), excluded, _ENOUGH)[0]
+        # The margin 0 has no unknown share, and so no error of its bound.
+        return 0.0 if found < 0 and excluded(0.0) else found
+
+
+def _tail(least: int, n: int, chance: float) -> float:
+    """Return P(X >= least) of a binomial."""
+    if least <= 0:
+        return 1.0
+    if chance <= 0 or chance >= 1:
+        return float(chance >= 1)
+    return GuesserCount(((Fraction(chance), n),)).p_at_least(least)

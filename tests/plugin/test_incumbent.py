@@ -1,0 +1,332 @@
+"""Suites that name what runs today, and claim that the best of t prompts is better."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scipy import stats
+
+from pytest_maxrandom.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N = 120
+SUITE = """\
+models:
+  - {{name: new, backend: mock, knows: {knows}, copies: 0.5}}
+incumbent: {incumbent}
+tasks:
+  - {{name: larger, format: jsonl, path: q.jsonl, validation: {{max_examples: {n}}}}}
+prompts: {{shots: 2, count: 10}}
+assert: {{better_than: incumbent}}
+"""
+OLD = '{instruction: "Answer:", model: {name: old, backend: mock, knows: 0.4}}'
+TABLE = """\
+models: [{name: m, backend: recorded, results: {path: t.csv, format: table}}]
+tasks: [{name: larger, chance: 1/2}]
+incumbent: {prompt: p0}
+assert: {better_than: incumbent, by: 0.0}
+"""
+
+
+@pytest.fixture
+def folder(pytester: pytest.Pytester) -> Path:
+    """Questions with two choices, more than a validation set takes."""
+    found = pytester.mkdir("eval_suites")
+    generator = random.Random(3)
+    lines = []
+    for number in range(N + 40):
+        one, other = generator.sample(range(1000), 2)
+        lines.append(
+            {
+                "id": f"q{number}",
+                "input": f"Is {one} larger than {other}?",
+                "choices": ["Yes", "No"],
+                "answer": "Yes" if one > other else "No",
+            }
+        )
+    (found / "q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return found
+
+
+def suite(folder: Path, knows: float = 0.9, incumbent: str = OLD, n: int = N) -> None:
+    text = SUITE.format(knows=knows, incumbent=incumbent, n=n)
+    (folder / "s.yaml").write_text(text)
+
+
+def run(pytester: pytest.Pytester, *options: str) -> dict[str, Any]:
+    pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md", *options)
+    report: dict[str, Any] = json.loads((pytester.path / "r.json").read_text())
+    return report["claims"][0]  # type: ignore[no-any-return]
+
+
+def flat(result: pytest.RunResult) -> str:
+    return " ".join(" ".join(result.outlines).split())
+
+
+def test_the_best_of_t_prompts_is_tested_against_what_runs_today(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    suite(folder)
+    claim = run(pytester, "--maxrandom-predictions=p.jsonl")
+    beside = claim["incumbent"]
+    assert claim["outcome"] == "passed"
+    assert (beside["test"], beside["n"], beside["of"], claim["t"]) == ("exact", N, 10, 10)
+    assert beside["low"] > 0
+    assert beside["difference"] == pytest.approx(claim["best_accuracy"] - beside["accuracy"])
+    # The same p-value by SciPy, from the answers of both.
+    suite(folder, 0.4, '{instruction: "Answer:"}')
+    text = (folder / "s.yaml").read_text().replace(", copies: 0.5", "")
+    text = text.replace("name: new", "name: old")
+    (folder / "s.yaml").write_text(text.replace("shots: 2", "shots: 0, instructions: ['Answer:']"))
+    lines = [json.loads(line) for line in (pytester.path / "p.jsonl").read_text().splitlines()]
+    run(pytester, "--maxrandom-predictions=old.jsonl")
+    [old] = [json.loads(line) for line in (pytester.path / "old.jsonl").read_text().splitlines()]
+    assert old["prompt"] == beside["digest"]
+    right = [{each["id"]: each["chosen"] in each["right"] for each in line["examples"]}
+             for line in [*lines, old]]  # fmt: skip
+    best = max(right[:-1], key=lambda one: sum(one.values()))
+    wins = sum(best[name] and not right[-1][name] for name in best)
+    losses = sum(right[-1][name] and not best[name] for name in best)
+    alone = stats.binomtest(wins, wins + losses, alternative="greater").pvalue
+    assert claim["incumbent_p"] == pytest.approx(min(1, 10 * alone))
+
+
+def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    suite(folder, 0.4)
+    result = pytester.runpytest("--maxrandom-report=r.md")
+    result.assert_outcomes(failed=1)
+    said = flat(result)
+    assert re.search(
+        r"best \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but that may be luck)"
+        r".* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, n = 120\)",
+        said,
+    )
+    report = (pytester.path / "r.md").read_text()
+    assert "beside the<br>incumbent" in report
+    assert "cannot be told from the best" in report or "can be told from the best" in report
+
+
+def test_the_incumbent_is_no_try_and_is_asked_once(pytester: pytest.Pytester, folder: Path) -> None:
+    suite(folder)
+    first = run(pytester)
+    ledger = [*(folder / ".maxrandom-simulated").rglob("*.jsonl")] or [
+        path for path in folder.rglob("*") if "maxrandom" in str(path) and path.is_file()
+    ]
+    counted = sum(first["incumbent"]["digest"] in path.read_text() for path in ledger)
+    again = run(pytester)
+    assert counted == 0
+    assert (first["t"], again["t"]) == (10, 10)
+    assert again["engine"]["reused"] == 10
+    assert again["incumbent"]["difference"] == first["incumbent"]["difference"]
+
+
+def test_an_incumbent_that_was_tried_here_had_luck_and_the_report_says_so(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    suite(folder, 0.5, '{instruction: "B:"}')
+    text = (folder / "s.yaml").read_text()
+    (folder / "s.yaml").write_text(
+        text.replace("shots: 2", "shots: 0, instructions: ['A:', 'B:', 'C:']")
+    )
+    claim = run(pytester)
+    assert claim["incumbent"]["chosen_here"] == claim["t"] == 3
+    notes = " ".join(note["text"] for note in claim["notes"])
+    assert "examples that no prompt has seen would be fairer" in notes
+
+
+def test_stored_answers_stand_for_the_incumbent_while_nothing_has_changed(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    suite(folder)
+    asked = run(pytester)["incumbent"]
+    text = (folder / "s.yaml").read_text()
+    old = "shots: 0, instructions: ['Answer:']"
+    (folder / "s.yaml").write_text(
+        re.sub(r"incumbent: \{.*\n", "", text)
+        .replace("better_than: incumbent", "p_max: 0.05")
+        .replace("{name: new, backend: mock, knows: 0.9, copies: 0.5}",
+                 "{name: old, backend: mock, knows: 0.4}")
+        .replace("shots: 2", old)
+    )  # fmt: skip
+    run(pytester, f"--maxrandom-predictions={folder / 'old.jsonl'}")
+    suite(folder, incumbent="{answers: old.jsonl}")
+    stored = run(pytester)["incumbent"]
+    same = ("accuracy", "difference", "low", "high", "digest", "model", "model_digest")
+    assert [stored[key] for key in same] == [asked[key] for key in same]
+    # The same model is another one now.
+    (folder / "s.yaml").write_text(
+        (folder / "s.yaml").read_text().replace("name: new", "name: old")
+    )
+    result = pytester.runpytest()
+    assert "incumbent: the answers of old.jsonl are stale: the digest of the model of old is" in (
+        flat(result)
+    )
+    # The task is another one now.
+    suite(folder, incumbent="{answers: old.jsonl}")
+    questions = (folder / "q.jsonl").read_text()
+    (folder / "q.jsonl").write_text(questions.replace(" larger than ", " more than "))
+    result = pytester.runpytest("--collect-only")
+    told = r"s\.yaml:3: incumbent\.answers: .* holds no answers to the 120 validation examples"
+    assert re.search(told, flat(result))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("incumbent: {incumbent}\n", "", "6: assert.better_than: the suite does not say what the"),
+        ("better_than: incumbent", "p_max: 0.05, by: 0.1", "7: assert.by: this belongs to `better"),
+        ("Answer:\"", "Answer:\", demonstrations: [nobody]",
+         "3: incumbent.demonstrations[0]: larger has no example 'nobody'"),
+        ("{incumbent}", "{{matters: 0.1}}", "3: incumbent: says nothing of what runs today"),
+        ("tasks:", "metric: macro_f1\ntasks:", "3: incumbent: the difference to it is one of"),
+        ("tasks:", "replicates: 3\ntasks:", "3: incumbent: one prompt is compared on one set"),
+        ("tasks:", "until: decided\ntasks:", "4: until: `decided` skips answers, but `incumbent`"),
+        ("name: old", "name: old, knowz: 1", "3: unknown key `incumbent.model.knowz`"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_with_their_line_at_collection(
+    pytester: pytest.Pytester, folder: Path, old: str, new: str, told: str
+) -> None:
+    template = SUITE.replace("{incumbent}", "{incumbent}")
+    if old in template:
+        text = template.replace(old, new).format(knows=0.9, incumbent=OLD, n=N)
+    else:
+        text = template.format(knows=0.9, incumbent=OLD.replace(old, new), n=N)
+    if "until" in text:
+        text = text.replace("count: 10", "count: 10, budget: 10")
+    (folder / "s.yaml").write_text(text)
+    result = pytester.runpytest("--collect-only")
+    assert f"s.yaml:{told}" in flat(result)
+
+
+def table(path: Path, rates: dict[str, float], seed: int = 1, n: int = 150) -> dict[str, list[int]]:
+    generator = random.Random(seed)
+    right = {
+        prompt: [int(generator.random() < rate) for _ in range(n)] for prompt, rate in rates.items()
+    }
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["model", "task", "shots", "prompt_id", "example_id", "correct"])
+        for prompt, answers in right.items():
+            out.writerows(["m", "larger", 0, prompt, f"e{place}", answer]
+                          for place, answer in enumerate(answers))  # fmt: skip
+    return right
+
+
+def test_a_prompt_of_recorded_results_can_be_the_incumbent(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    (folder / "s.yaml").write_text(TABLE)
+    right = table(folder / "t.csv", {"p0": 0.6, "p1": 0.7, "p2": 0.85})
+    claim = run(pytester)
+    wins = sum(new > old for new, old in zip(right["p2"], right["p0"], strict=True))
+    losses = sum(new < old for new, old in zip(right["p2"], right["p0"], strict=True))
+    alone = stats.binomtest(wins, wins + losses, alternative="greater").pvalue
+    assert claim["incumbent_p"] == pytest.approx(min(1, 3 * alone))
+    assert claim["outcome"] == "passed"
+    assert claim["incumbent"]["chosen_here"] == 3
+
+
+def test_a_second_file_can_be_the_incumbent(pytester: pytest.Pytester, folder: Path) -> None:
+    spec = "{results: {path: old.csv, format: table}}"
+    (folder / "s.yaml").write_text(TABLE.replace("{prompt: p0}", spec))
+    table(folder / "t.csv", {"p1": 0.7, "p2": 0.85})
+    table(folder / "old.csv", {"p0": 0.6}, seed=2)
+    claim = run(pytester)
+    assert claim["incumbent"]["difference"] > 0.1
+    assert (claim["t"], claim["incumbent"]["chosen_here"]) == (2, None)
+    table(folder / "old.csv", {"p0": 0.6}, n=140)
+    said = flat(pytester.runpytest("--collect-only"))
+    assert re.search(r"s\.yaml:3: incumbent\.results: the incumbent in .*old\.csv has no answer to "
+                     r"10 of the 150 examples", said)  # fmt: skip
+    (folder / "s.yaml").write_text(TABLE.replace("p0", "p9"))
+    said = flat(pytester.runpytest("--collect-only"))
+    assert re.search(r"s\.yaml:3: incumbent\.prompt: .*t\.csv has no prompt 'p9'", said)
+
+
+def test_claims_of_a_family_share_the_level(pytester: pytest.Pytester, folder: Path) -> None:
+    table(folder / "t.csv", {"p0": 0.6, "p1": 0.9})
+    text = TABLE.replace("by: 0.0", "by: 0.0, family: suite")
+    second = text.replace("tasks: [", "tasks: [{name: copy, in_results: larger, chance: 1/2}, ")
+    (folder / "s.yaml").write_text(second)
+    claim = run(pytester)
+    assert claim["levels"] == {"incumbent_p": 0.025}
+    assert claim["incumbent"]["level"] == 0.025
+
+
+def test_reports_in_other_formats_show_the_difference(
+    pytester: pytest.Pytester, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "s.yaml").write_text(TABLE)
+    table(folder / "t.csv", {"p0": 0.6, "p1": 0.7, "p2": 0.85})
+    run(pytester)
+    for form in ("html", "latex", "markdown"):
+        capsys.readouterr()
+        assert main(["report", str(pytester.path / "r.json"), "--format", form]) == 0
+        assert "incumbent" in capsys.readouterr().out
+
+
+def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
+    pytester: pytest.Pytester, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite(folder)
+    first = run(pytester)
+    capsys.readouterr()
+    assert main(["promote", "r.json"]) == 0
+    printed = capsys.readouterr().out
+    assert "Its t, 10, goes on" in printed
+    text = (folder / "s.yaml").read_text()
+    text = re.sub(r"incumbent: \{.*\n", printed, text).replace("count: 10", "count: 15, seed: 1")
+    (folder / "s.yaml").write_text(text)
+    second = run(pytester)
+    assert second["incumbent"]["digest"] == first["best_prompt"]["digest"]
+    assert second["incumbent"]["accuracy"] == first["best_accuracy"]
+    assert second["t"] == second["incumbent"]["of"] == 25
+    assert second["incumbent"]["chosen_here"] == 25
+    assert second["outcome"] == "failed"
+    assert main(["promote", "r.json"]) == 2
+    assert "expected one claim that passed and asserts `better_than: incumbent`, found none" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import numpy as np
+
+        generator = np.random.default_rng(4)
+        old = generator.beta(4, 4, 150).round(3)
+        new = np.clip(old + generator.normal(0.0, 0.05, (5, 150)), 0, 1)
+        better = np.clip(new + 0.1, 0, 1)
+
+        def test_better(maxrandom):
+            result = maxrandom.better(candidates=better, incumbent=old, t=40)
+            assert result.incumbent.low > 0
+
+        def test_no_better(maxrandom):
+            maxrandom.better(candidates=new, incumbent=old)
+
+        def test_wrong(maxrandom):
+            maxrandom.better(candidates=new, incumbent=old[1:])
+    """)
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=1, failed=2)
+    said = flat(result)
+    assert re.search(r"best \.\d+ is [+-]\.\d+ beside the incumbent's \.\d+", said)
+    assert "candidates must have the shape (candidates, examples)" in said
+    report = json.loads((pytester.path / "r.json").read_text())
+    claims = {each["id"].rpartition("::")[2]: each for each in report["claims"]}
+    assert claims["test_better"]["outcome"] == "passed"
+    assert claims["test_better"]["assert"] == {
+        "incumbent_p": 0.05, "better_than": "incumbent", "by": 0.0,
+    }  # fmt: skip
+    assert claims["test_better"]["max_random_baseline"] is None

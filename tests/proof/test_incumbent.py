@@ -1,0 +1,166 @@
+"""Better than the incumbent: how many claims pass where no candidate is better, and where one is.
+
+The best of t candidates nearly always has a higher score than an incumbent that is as good as each
+of them. What is drawn here has a common part for each example, by which candidates and incumbent
+answer alike; in clusters a further part is the same for whole clusters.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.stats.incumbents import Rises, usual_test
+from pytest_maxrandom.stats.score_pairs import ScorePair
+from tests.proof.scale import most, scaled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tests.proof.conftest import Measured
+
+    Scores = NDArray[np.float64]
+    Kind = Literal["right or wrong", "graded"]
+
+pytestmark = pytest.mark.proof
+
+RATE, LEVEL = 0.7, 0.05
+RUNS, RESAMPLES = scaled(2000, 25), 499
+CLUSTER = 4
+ALIKE = {
+    "independent": (0.0, 1),
+    "rho .5": (0.5, 1),
+    "rho .9": (0.9, 1),
+    "clusters": (0.5, CLUSTER),
+}
+
+
+def drawn(
+    generator: np.random.Generator, t: int, n: int, alike: str, kind: Kind, rates: Scores
+) -> tuple[Scores, Scores, NDArray[np.int64]]:
+    """Return candidates, the incumbent, and the number of each example's cluster."""
+    rho, size = ALIKE[alike]
+    groups = np.arange(n) // size
+    units = int(groups[-1]) + 1
+    shared = generator.standard_normal(units)[groups]
+    own = generator.standard_normal((t + 1, n))
+    if size > 1:
+        own = (
+            np.sqrt(0.5) * own + np.sqrt(0.5) * generator.standard_normal((t + 1, units))[:, groups]
+        )
+    latent = np.sqrt(rho) * shared + np.sqrt(1 - rho) * own
+    above = latent - np.array([NormalDist().inv_cdf(1 - rate) for rate in rates])[:, None]
+    scores = (above > 0).astype(float)
+    if kind == "graded":
+        scores = np.clip(above * 0.4 + 0.3, 0, 1).round(2)
+    return scores[1:], scores[0], groups
+
+
+def passes(
+    candidates: Scores, incumbent: Scores, groups: NDArray[np.int64], test: str, by: float = 0.0
+) -> bool:
+    """Tell whether the best candidate is found to be better than the incumbent."""
+    differences, t = candidates - incumbent, len(candidates)
+    there = ~np.isnan(differences)
+    means = np.nanmean(differences, axis=1)
+    best = int(means.argmax())
+    if means[best] <= by:
+        return False
+    if test == "exact":
+        pair = ScorePair(differences[best][there[best]], groups[there[best]])
+        return t * pair.p_greater(by, LEVEL / t) <= LEVEL
+    rises = Rises(differences, there, groups, RESAMPLES, 0)
+    return rises.p_greater(float(means[best]) - by) <= LEVEL
+
+
+@pytest.mark.parametrize("n", [60, 200, 1000])
+@pytest.mark.parametrize("t", [1, 5, 20, 200])
+@pytest.mark.parametrize("kind", ["right or wrong", "graded"])
+@pytest.mark.parametrize("alike", ALIKE)
+def test_the_best_of_t_that_are_no_better_passes_in_five_of_a_hundred_runs(
+    alike: str, kind: Kind, t: int, n: int, measured: Measured
+) -> None:
+    generator = np.random.default_rng(n + t)
+    passed = {"exact": 0, "resampled": 0}
+    rates = np.full(t + 1, RATE)
+    for _ in range(RUNS):
+        candidates, incumbent, groups = drawn(generator, t, n, alike, kind, rates)
+        for test in passed:
+            passed[test] += passes(candidates, incumbent, groups, test)
+    shares = [passed[test] / RUNS for test in passed]
+    measured(f"no candidate is better ({RUNS} runs)", f"{alike} | {kind} | {t} | {n}", *shares)
+    assert passed["exact"] <= most(RUNS)
+    assert passed[usual_test(n // ALIKE[alike][1])] <= most(RUNS)
+
+
+def test_candidates_scored_without_their_own_demonstrations_pass_no_more_often(
+    measured: Measured,
+) -> None:
+    generator, passed = np.random.default_rng(5), {"exact": 0, "resampled": 0}
+    for _ in range(RUNS):
+        candidates, incumbent, groups = drawn(
+            generator, 20, 200, "rho .5", "right or wrong", np.full(21, RATE)
+        )
+        for row in candidates:
+            row[generator.choice(200, 4, replace=False)] = np.nan
+        for test in passed:
+            passed[test] += passes(candidates, incumbent, groups, test)
+    shares = [passed[test] / RUNS for test in passed]
+    measured(f"no candidate is better ({RUNS} runs)", "leave-out | t 20 | n 200", *shares)
+    assert max(passed.values()) <= most(RUNS)
+
+
+def test_one_worse_and_noisier_candidate_and_a_margin_let_no_more_pass(measured: Measured) -> None:
+    generator, passed = np.random.default_rng(6), {"exact": 0, "resampled": 0}
+    # All but one are better by just the margin; that one is worse, and differs most.
+    rates = np.array([0.7, 0.4, *[0.73] * 19])
+    for _ in range(RUNS):
+        candidates, incumbent, groups = drawn(generator, 20, 400, "rho .9", "right or wrong", rates)
+        candidates[0] = (generator.random(400) < 0.4).astype(float)
+        for test in passed:
+            passed[test] += passes(candidates, incumbent, groups, test, by=0.03)
+    shares = [passed[test] / RUNS for test in passed]
+    measured(f"no candidate is better ({RUNS} runs)", "by .03, one worse | t 20 | n 400", *shares)
+    assert max(passed.values()) <= most(RUNS)
+
+
+def test_the_luck_of_an_incumbent_makes_the_claim_harder(measured: Measured) -> None:
+    generator, passed = np.random.default_rng(7), {"exact": 0, "resampled": 0}
+    for _ in range(RUNS):
+        scores, _, groups = drawn(
+            generator, 40, 200, "independent", "right or wrong", np.full(41, RATE)
+        )
+        lucky = scores[int(scores[20:].mean(axis=1).argmax()) + 20]
+        for test in passed:
+            passed[test] += passes(scores[:20], lucky, groups, test)
+    shares = [passed[test] / RUNS for test in passed]
+    measured(f"no candidate is better ({RUNS} runs)", "incumbent was the best of 20", *shares)
+    assert max(passed.values()) <= max(1, most(RUNS) // 4)
+
+
+def test_resampled_finds_one_better_candidate_as_often_as_whites_test_by_hand(
+    measured: Measured,
+) -> None:
+    """One of 200 candidates that answer much alike is better by .10."""
+    generator, runs = np.random.default_rng(8), scaled(1000, 40)
+    rates = np.array([RATE, RATE + 0.1, *[RATE] * 199])
+    passed = {"exact": 0, "resampled": 0}
+    by_hand = 0
+    for _ in range(runs):
+        candidates, incumbent, groups = drawn(
+            generator, 200, 200, "rho .9", "right or wrong", rates
+        )
+        for test in passed:
+            passed[test] += passes(candidates, incumbent, groups, test)
+        differences = candidates - incumbent
+        means = differences.mean(axis=1)
+        counts = generator.multinomial(200, np.full(200, 1 / 200), RESAMPLES)
+        highest = (counts @ differences.T / 200 - means).max(axis=1)
+        by_hand += (1 + int((highest >= means.max() - 1e-12).sum())) / (1 + RESAMPLES) <= LEVEL
+    shares = [passed["exact"] / runs, passed["resampled"] / runs, by_hand / runs]
+    measured(f"one of 200 is better by .10 ({runs} runs)", "rho .9, n 200", *shares)
+    assert abs(passed["resampled"] - by_hand) <= 0.05 * runs
+    assert passed["resampled"] > passed["exact"]
