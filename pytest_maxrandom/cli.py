@@ -31,7 +31,7 @@ _GROUPS = {
     },
     "after a run": {
         "report": "report",
-        "diff": "report",
+        "diff": "diff",
         "promote": "promote",
         "figures": "figures",
         "holdout": "holdout",
@@ -53,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0: done; 1: `check` or `ledger verify` found mistakes, or `diff` something that fell; 2: the
+        0: done; 1: `check` or `ledger verify` found mistakes, or `diff` something that fell or
+        got worse; 2: the
         arguments, or a file that they name, are wrong. `gate` returns pytest's code.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)

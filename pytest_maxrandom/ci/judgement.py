@@ -21,16 +21,18 @@ from pytest_maxrandom.ci.watch import Committed, Uncounted, Watch, how_to_commit
 from pytest_maxrandom.errors import GitError, ReportError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger.history import Commit
+from pytest_maxrandom.reports.losses import whether_worse
 from pytest_maxrandom.reports.page.render import headed
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.summary import not_compared, reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pytest_maxrandom.ci.gate import Outcome
     from pytest_maxrandom.ci.process import Ran
+    from pytest_maxrandom.ci.since import Since
     from pytest_maxrandom.host.data import Boundary
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.record import NotCompared, Reservation, Reserved, RunRecord
@@ -66,6 +68,8 @@ class Before:
         What pytest is to test, and its other arguments.
     limits : Boundary
         What suites may read.
+    since : callable, optional
+        Reads the base's report, where it is asserted that nothing got worse; called with the base.
 
     Attributes
     ----------
@@ -79,13 +83,19 @@ class Before:
     """
 
     def __init__(
-        self, base: str, suites: Sequence[str], arguments: Sequence[str], limits: Boundary
+        self,
+        base: str,
+        suites: Sequence[str],
+        arguments: Sequence[str],
+        limits: Boundary,
+        since: Callable[[str], Since] | None = None,
     ) -> None:
         self.ref = ref = known_base(base, os.environ)
         self._not_compared: NotCompared | None = (
             None if ref else ("declined" if base else "unknown")
         )
         self._suites, self._arguments = suites, arguments
+        self._since = None if since is None else since(ref)
         self._tree = _tree(required=bool(ref))
         self._committed = Committed(self._tree)
         self._base: tuple[Commit, Watch, Comparison] | None = None
@@ -112,7 +122,7 @@ class Before:
         run, said = _read(files["json"])
         judged = Judged(judge(ran.code, run, ", ".join(self._suites)), run, ran.root, said)
         try:
-            reservations, lost = self._of_base(judged, ran)
+            reservations, gone = self._of_base(judged, ran)
         except (GitError, OSError) as error:
             return replace(judged, outcome=unread_base(str(error)), recorded=None)
         uncounted = Uncounted()
@@ -121,13 +131,17 @@ class Before:
         reservations += uncounted.reservations
         for each in reservations:
             each.fails = each.kind in fail_on and "untold" not in each.weaker
-        if run is not None and (reservations or self._not_compared):
+        lost = None if run is None or self._since is None else self._since.of(run)
+        if run is not None and (reservations or self._not_compared or lost):
             judged.recorded = run = replace(
-                run, reservations=reservations, not_compared=self._not_compared
+                run,
+                reservations=reservations,
+                not_compared=self._not_compared,
+                regressions=lost,
             )
             _write_again(run, files, ran.templates)
         judged.ledger = uncounted.files
-        reasons = [lines_lost(lost, self.ref)] if lost else []
+        reasons = [lines_lost(gone, self.ref)] if gone else []
         if run is not None and not ran.told:
             reasons.append(
                 "pytest ran without the gate's own plugin, so nothing tells how it was configured; "
@@ -139,7 +153,11 @@ class Before:
                 "gate would believe; give the option in pytest-args"
             )
         reasons += why_fatal(reservations)
-        judged.said += lost
+        judged.said += gone
+        if lost is not None:
+            judged.said.append(whether_worse(lost))
+            if not lost.met:
+                reasons.append(judged.said[-1])
         if uncounted.reservations:
             judged.said.append(how_to_commit(self._tree, uncounted))
             if "uncounted" in fail_on:

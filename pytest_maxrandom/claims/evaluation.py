@@ -16,6 +16,7 @@ from pytest_maxrandom.claims.counting import (
     subject_of,
 )
 from pytest_maxrandom.claims.decided import ClaimGoal, result_of_decided, undecidable
+from pytest_maxrandom.claims.kept import of_sweep
 from pytest_maxrandom.claims.lengths import counting_too_long
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
@@ -143,13 +144,21 @@ class Evaluation:
         early = (Remark("not_decided_early", {"why": why}),) if why else ()
         assert best_correct is not None
         prompt_set = planned.condition.prompt_set
+        kept = None if isinstance(found, DecidedSweep) else of_sweep(found.predictions)
         look = ledger.look(
-            subject, prompt_set.digests, t=result.t, n=prompt_set.n, best_correct=best_correct
+            subject,
+            prompt_set.digests,
+            t=result.t,
+            n=prompt_set.n,
+            best_correct=best_correct,
+            answers=kept and kept.digest,
         )
         own = self.tries.besides_searches(result.t)
+        counted = look_of(planned, result, look, claim, task, own)
         result = replace(
             result,
-            tries=look_of(planned, result, look, claim, task, own),
+            answers=kept and kept.packed(),
+            tries=replace(counted, **ledger.chosen_from(subject)),
             model_digest=subject.model_digest,
             counted_as=None if subject.model == planned.model.name else subject.model,
             notes=(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.balanced import balanced_of_recorded, balanced_of_sweep
+from pytest_maxrandom.claims.kept import of_answers
 from pytest_maxrandom.claims.planned import generated_by
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
@@ -192,7 +193,8 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
     if evidence.by_places and result.permutation_p is not None:
         result = result.noted(Remark("places_exchanged"))
     result = result.noted(*balanced_of_recorded(claim, result))
-    return replace(result, n=evidence.n)
+    kept = of_answers(evidence.results)
+    return replace(result, n=evidence.n, answers=kept and kept.packed())
 
 
 def with_shortcuts(views: Sequence[View], compared: Compared) -> list[View]:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
@@ -35,6 +36,21 @@ def table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
         ).rstrip()
         for row in rows
     )
+
+
+def written(file: Path, text: str, what: str) -> str:
+    """Write a file, and say what it is.
+
+    Raises
+    ------
+    ReportError
+        If it cannot be written.
+    """
+    try:
+        file.write_text(text, encoding="utf-8", newline="")  # line ends are part of CSV
+    except OSError as error:
+        raise ReportError(f"{file}: cannot be written: {error.strerror}") from error
+    return f"{what}: {file}"
 
 
 def suites_in(paths: Iterable[Path]) -> list[Path]:

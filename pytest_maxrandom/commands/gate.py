@@ -10,6 +10,8 @@ from pytest_maxrandom.ci import actions
 from pytest_maxrandom.ci.gate import discard, report_files, unread_base
 from pytest_maxrandom.ci.judgement import Before, Judged, Ledger
 from pytest_maxrandom.ci.process import run_pytest
+from pytest_maxrandom.ci.since import Since
+from pytest_maxrandom.commands.diff import ASSERT, read_asserted
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.data import Boundary, work_tree
 from pytest_maxrandom.ledger.base import BASE
@@ -20,7 +22,7 @@ from pytest_maxrandom.reports.markdown import MARKDOWN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_maxrandom.record import Reserved
 
@@ -43,8 +45,8 @@ suite is wrong, 3 for an internal error, 4 for wrong arguments, 5 if nothing was
 if signal s ended pytest. If pytest ends with 0, the report still decides: the gate returns 1 if a
 claim in it does not hold, 2 if it lacks results, and 5 if there is no claim or no report. It also
 returns 1 if results are simulated, the ledger lost lines since the base or lacks tries of this run,
-or a reservation fails it. The gate runs nothing and returns 2 if git cannot read the base, or if a
-file that no gate wrote would be overwritten."""
+a reservation fails it, or what --assert says is not shown. The gate runs nothing and returns 2 if
+git cannot read the base, or if a file that no gate wrote would be overwritten."""
 
 _ALLOWED = (
     (
@@ -107,6 +109,19 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "to commit are kept in the first two cases",
     )
     add(
+        "--assert",
+        dest="asserted",
+        metavar="TEXT",
+        help=f"fail if a claim is worse than at the base, or if that cannot be told. {ASSERT}",
+    )
+    add(
+        "--base-report",
+        default="",
+        metavar="REPORT",
+        help="with --assert: the base's JSON report, a file or REVISION:PATH (default: the file at "
+        "the base that has the path of this run's JSON report)",
+    )
+    add(
         "--exit-zero",
         action="store_true",
         help="always exit with 0; the output `code` has pytest's exit code",
@@ -130,6 +145,7 @@ def run(options: argparse.Namespace) -> str:
     arguments = _words("pytest-args", options.pytest_args)
     fail_on = _kinds(options.fail_on, options.ledger)
     files = report_files(options.report)
+    since = _since(options, files["json"])
     files["report"].parent.mkdir(parents=True, exist_ok=True)
     discard(files)
     own = [
@@ -145,7 +161,7 @@ def run(options: argparse.Namespace) -> str:
         print(line, flush=True)
     limits = _boundary(options)
     try:
-        before = Before(options.base_ref, suites, arguments, limits)
+        before = Before(options.base_ref, suites, arguments, limits, since)
     except (GitError, OSError, ValueError) as error:
         judged = Judged(unread_base(str(error)))
     else:
@@ -163,6 +179,19 @@ def run(options: argparse.Namespace) -> str:
     judged.said.append(f"{outcome.word}: {outcome.sentence}")
     last = [f"maxrandom gate: {sentence}" for sentence in judged.said]
     return "\n".join([*last, *end_of_silence, *_commands(judged)])
+
+
+def _since(options: argparse.Namespace, json: Path) -> Callable[[str], Since] | None:
+    """Return what reads the base's report, if anything is asserted of it."""
+    if options.asserted is None:
+        if options.base_report:
+            raise ValueError("--base-report: found no --assert, which says what is compared")
+        return None
+    asserted, named = read_asserted(options.asserted), options.base_report
+    if not named:
+        return lambda ref: Since.read(asserted, "", ref, json)
+    since = Since.read(asserted, named, "", json)  # before this run's report takes its place
+    return lambda ref: since
 
 
 def _kinds(said: str, ledger: Ledger) -> frozenset[Reserved]:

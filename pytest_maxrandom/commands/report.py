@@ -1,25 +1,24 @@
-"""`maxrandom report` and `diff`: recorded numbers for people and programs, and what changed."""
+"""`maxrandom report`: recorded numbers for people and programs."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.commands import json_text
+from pytest_maxrandom.commands import written
 from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.host.packages import package_of
+from pytest_maxrandom.record.packed import pack
 from pytest_maxrandom.recorded.predictions import read_lines
 from pytest_maxrandom.reports.csv import TABLES, csv
-from pytest_maxrandom.reports.difference import content, difference, lines, markdown as marked
 from pytest_maxrandom.reports.formats import FORMATS
-from pytest_maxrandom.reports.page.cells import allowed_texts, of_lines, pack
+from pytest_maxrandom.reports.page.cells import allowed_texts, of_lines
 from pytest_maxrandom.reports.page.render import html
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
-from pytest_maxrandom.reports.results import find, load, path_of
+from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.reports.trend import trends
 
 if TYPE_CHECKING:
@@ -28,21 +27,10 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
 
 _TEMPLATED = ("markdown", "disclosure", "html", "latex")
-_REPORT = (
-    "a file written by pytest --maxrandom-json, or a git revision: REVISION:PATH, or REVISION alone"
-)
-_DIFF = """\
-Show what changed between two JSON reports: which claims fell, rose, are new or gone, with their
-best and needed accuracy, n, t and p before and after, and what else differs: examples, model,
-settings, arithmetic, red flags. A report is a file, or a file at a git revision:
-`maxrandom diff main:report.json report.json`. A revision alone uses the path of the other
-report."""
-_DIFF_CODES = """\
-The exit code is 0 if no claim fell, 1 if one did, and 2 if an argument or a file is wrong."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the commands and their arguments."""
+    """Describe the command and its arguments."""
     text = "write a JSON report as Markdown, HTML, LaTeX, BibTeX or CSV"
     parser = commands.add_parser("report", help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.set_defaults(run=run)
@@ -98,20 +86,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="with --format latex: write a whole document with its references",
     )
     add("--templates", type=Path, metavar="DIR", help="folder with templates that override blocks")
-    text = "show what changed between two JSON reports, and why"
-    differ = commands.add_parser("diff", help=text, description=_DIFF, epilog=_DIFF_CODES)
-    differ.add_argument("base", metavar="BASE", help=f"the earlier report: {_REPORT}")
-    differ.add_argument("head", metavar="HEAD", help="the later report, in the same form")
-    differ.add_argument(
-        "--format",
-        choices=("text", "markdown", "json"),
-        default="text",
-        help="text: for a terminal (the default); markdown: for GitHub; json: for programs",
-    )
-    differ.add_argument(
-        "--out", type=Path, metavar="FILE", help="file to write (default: standard output)"
-    )
-    differ.set_defaults(run=run_diff)
 
 
 def _format(name: str) -> str:
@@ -169,43 +143,7 @@ def run(options: argparse.Namespace) -> str:
     text = write.get(options.format, lambda: FORMATS[options.format](record))()
     if options.out is None:
         return text.removesuffix("\n")
-    return _written(options.out, text, "report")
-
-
-def run_diff(options: argparse.Namespace) -> str:
-    """Compare, and set the exit code.
-
-    Returns
-    -------
-    str
-        The difference, or where it was written.
-
-    Raises
-    ------
-    ReportError
-        If a report is not there or wrong, or the difference cannot be written.
-    """
-    base = find(options.base, path_of(options.head))
-    head = find(options.head, path_of(options.base))
-    found = difference(options.base, base, options.head, head)
-    options.status = int(found.fell)
-    if options.format == "json":
-        text = json_text(content(found))
-    elif options.format == "markdown":
-        text = marked(found).removesuffix("\n")
-    else:
-        width = shutil.get_terminal_size().columns if options.out is None else 80
-        text = "\n".join(line for line, _ in lines(found, width))
-    return text if options.out is None else _written(options.out, f"{text}\n", "difference")
-
-
-def _written(file: Path, text: str, what: str) -> str:
-    """Write a file, and say what it is."""
-    try:
-        file.write_text(text, encoding="utf-8", newline="")  # line ends are part of CSV
-    except OSError as error:
-        raise ReportError(f"{file}: cannot be written: {error.strerror}") from error
-    return f"{what}: {file}"
+    return written(options.out, text, "report")
 
 
 def _cells(record: RunRecord, path: Path | None) -> dict[str, str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.record import Adjustment
+    from pytest_maxrandom.reports.regressions import Asserted
 
 
 def _value(config: pytest.Config, option: str) -> Any:
@@ -118,6 +119,23 @@ def _positive(config: pytest.Config, option: str) -> int | None:
     return int(value)
 
 
+def _asserted(config: pytest.Config, option: str) -> Asserted | None:
+    """Return what is asserted of this run and an earlier one."""
+    said = config.getoption(option)
+    if said is None:
+        return None
+    from pytest_maxrandom.reports.regressions import Asserted
+
+    if config.getoption("--maxrandom-diff") is None:
+        raise pytest.UsageError(
+            f"{option}: found no report to compare with; give it with --maxrandom-diff BASE"
+        )
+    try:
+        return Asserted.read(said)
+    except ValueError as error:
+        raise pytest.UsageError(f"{option}: {error}") from None
+
+
 def _option(
     meaning: str,
     unsaid: object = None,
@@ -170,6 +188,13 @@ class Settings:
         "show at the end what changed since an earlier JSON report, and why; BASE is a file, "
         "or a git revision that has the file of --maxrandom-json; outcomes do not depend on it",
         metavar="BASE",
+    )
+    diff_assert: Asserted | None = _option(
+        "with --maxrandom-diff: fail if a claim is worse than in the earlier report, or if that "
+        "cannot be told. not_worse_than=MARGIN, such as not_worse_than=-0.02, is the margin; "
+        "behind commas: alpha=LEVEL, cannot_tell=pass, prompts=sample",
+        read=_asserted,
+        metavar="TEXT",
     )
     templates: Path | None = _option(
         "folder with Jinja2 templates that override blocks of the Markdown report and the page",

@@ -18,7 +18,7 @@ from pytest_maxrandom.suite import is_suite
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.record import Regressions, RunRecord
     from pytest_maxrandom.reports.trend import Trend
 
 _MOST_CHANGES = 20
@@ -41,6 +41,7 @@ class Reporting:
         self._failures = Failures(config.option.tbstyle)
         self._said: list[str] = []
         self._unwritten = ""
+        self._worse: Regressions | None = None
         self._tests = not (config.option.collectonly or self._settings.dry_run)
         self._base = _base(config, self._settings) if self._tests else None
         if self._settings.predictions and self._tests:
@@ -93,18 +94,35 @@ class Reporting:
         if not self._tests:
             return
         self._run.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
-        if exitstatus == pytest.ExitCode.OK and self._run.leaks():
+        if exitstatus == pytest.ExitCode.OK and (self._run.leaks() or self._is_worse()):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED  # no item is about all tasks
         settings = self._settings
         written = settings.report, settings.json, settings.html, settings.predictions
         if not (any(written) or settings.figures):
             return
         try:
-            self._write(self._run.record())
+            self._write(self._recorded())
         except (OSError, MaxRandomError) as error:
             self._unwritten = f"no report was written: {error}"
             if exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def _recorded(self) -> RunRecord:
+        """Return the run, with whether anything is worse where that is asserted."""
+        run, asserted = self._run.record(), self._settings.diff_assert
+        if self._base is not None and asserted is not None:
+            if self._worse is None:
+                from pytest_maxrandom.reports.regressions import regressions
+
+                since, whole = self._settings.diff or "", not _is_selection(self._config)
+                self._worse = regressions(self._base, run, since, asserted, gone=whole)
+            run.regressions = self._worse
+        return run
+
+    def _is_worse(self) -> bool:
+        """Tell whether what is asserted of this run and the earlier one is not met."""
+        found = self._recorded().regressions
+        return found is not None and not found.met
 
     def _write(self, run: RunRecord) -> None:
         settings = self._settings
@@ -176,7 +194,7 @@ class Reporting:
         if self._run:
             from pytest_maxrandom.reports.terminal import summary
 
-            run = self._run.record()
+            run = self._recorded()
             for shown in summary(run, terminal.fullwidth, terminalreporter.verbosity):
                 lead = len(shown.text) if shown.lead is None else shown.lead
                 terminal.write(shown.text[:lead], **dict.fromkeys(shown.markup, True))
@@ -193,7 +211,16 @@ class Reporting:
             named, base = self._settings.diff or "", self._base
             gone: Literal["of the suites", "none"]
             gone = "none" if _is_selection(config) else "of the suites"
-            found = difference(named, base, "this run", self._run.record(), gone)
+            run = self._recorded()
+            found = difference(named, base, "this run", run, gone)
+            if run.regressions is not None:
+                from pytest_maxrandom.reports.summary import names
+                from pytest_maxrandom.reports.worse import lines as lost
+
+                terminalreporter.section("maxrandom: did it get worse?")
+                called = {**names(base), **names(run)}
+                for line, colour in lost(run.regressions, called, terminal.fullwidth):
+                    terminalreporter.line(line, **({colour: True} if colour else {}))
             terminalreporter.section("maxrandom: what changed")
             width = terminalreporter._tw.fullwidth
             for line, colour in lines(found, width, _MOST_CHANGES):

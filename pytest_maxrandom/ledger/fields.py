@@ -20,7 +20,15 @@ FIELDS: dict[str, dict[str, type]] = {
         "chances": dict,
     },
     "prompt": {**_WHEN, **SUBJECT, "task_digest": str, "prompt": str, "n": int, "correct": int},
-    "look": {**_WHEN, "look": str, **SUBJECT, "t": int, "best_correct": int, "n": int},
+    "look": {
+        **_WHEN,
+        "look": str,
+        **SUBJECT,
+        "t": int,
+        "best_correct": int,
+        "n": int,
+        "answers": str,
+    },
     "test": {"kind": str, "test": str, "examples": list, "questions": list},
     "opening": {**_WHEN, **SUBJECT, "prompt": str, "test": str, "n": int},
     "feedback": {
@@ -49,8 +57,9 @@ FIELDS: dict[str, dict[str, type]] = {
 """Type of each field of each kind of line, in the order of the line."""
 _OPEN = ("prompt", "correct")
 """What is null in the line of a prompt that was begun; one with its right answers may follow."""
-OPTIONAL = ("questions",)
-"""What lines of older versions lack: for each of `examples`, the digest of its question."""
+OPTIONAL = ("questions", "answers")
+"""What lines of older versions lack: for each of `examples`, the digest of its question; and the
+digest of the answers that a look compared, which a look at a sweep that stopped early lacks too."""
 _CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _LEAST = (
     ("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0), ("budget", 0),

@@ -58,6 +58,8 @@ class LedgerFile:
         Those of all claims.
     looks : dict
         Claim to its looks, by their digests.
+    answered : dict
+        Claim to the digests of its looks, each with that of the answers that it compared.
     tests : dict
         Digests of the examples of a test set by its digest.
     openings : dict
@@ -86,6 +88,7 @@ class LedgerFile:
         self.undone: dict[tuple[str, str], str] = {}
         self.all_tries: set[Try] = set()
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
+        self.answered: dict[ClaimKey, set[tuple[str, str]]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
         self.searches: dict[str, dict[Try, Told]] = {}
@@ -116,6 +119,8 @@ class LedgerFile:
                 begun.discard(_tried(row))
             elif name not in known:
                 begun.add(_tried(row))
+        if row["kind"] == "look":
+            self.answered.setdefault(_claim(row), set()).add(_answered(row))
         if isinstance(value, Looked) and isinstance(known, dict):
             value = min(known.get(name, value), value, key=lambda look: look.when)
         known.update({name: value})
@@ -123,6 +128,8 @@ class LedgerFile:
     def has(self, row: Row) -> bool:
         """Tell whether a row would add nothing."""
         known, name, _ = self._place(row)
+        if row["kind"] == "look":
+            return _answered(row) in self.answered.get(_claim(row), ())
         if row["kind"] == "prompt" and row["correct"] is not None:
             return name in known and name not in self._begun.get(_claim(row), ())
         return name in known
@@ -321,6 +328,10 @@ def is_named(file: FileIO, path: Path) -> bool:
 
 def _claim(row: Row) -> ClaimKey:
     return ClaimKey(row["model"], row["shots"])
+
+
+def _answered(row: Row) -> tuple[str, str]:
+    return row["look"], row.get("answers", "")
 
 
 def _tried(row: Row) -> Try:

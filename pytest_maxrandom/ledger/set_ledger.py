@@ -228,16 +228,47 @@ class SetLedger(SetFiles):
             self._append(lambda: list(self._numbers.values()))
 
     def look(
-        self, subject: Subject, prompts: Sequence[str], *, t: int, n: int, best_correct: int
+        self,
+        subject: Subject,
+        prompts: Sequence[str],
+        *,
+        t: int,
+        n: int,
+        best_correct: int,
+        answers: str | None = None,
     ) -> int:
         """Count a look at a claim, and return how many there were, this one included.
 
-        The same prompts through the same model are the same look.
+        The same prompts through the same model are the same look, whatever they answer.
+
+        Parameters
+        ----------
+        answers : str, optional
+            Digest of the answers, where all were computed; see `chosen_from`.
         """
         name = look_digest(subject, self._digest, prompts)
-        facts = {"look": name, "t": t, "n": n, "best_correct": best_correct}
+        facts: Row = {"look": name, "t": t, "n": n, "best_correct": best_correct}
+        if answers is not None:
+            facts["answers"] = answers
         self._add(self._row("look", subject, facts))
         return len(self.looked_at(subject))
+
+    def chosen_from(self, subject: Subject) -> dict[str, int]:
+        """Return of how many a claim's prompts and model may have been chosen.
+
+        Returns
+        -------
+        dict
+            The `distinct_prompts`; the `variants` of the model and of the scoring; and how many
+            `different_answers` the looks at the claim compared.
+        """
+        tries = self.tries(subject)
+        looks = set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
+        return {
+            "distinct_prompts": max(1, len({each.prompt for each in tries})),
+            "variants": max(1, len({(each.model_digest, each.scoring) for each in tries})),
+            "different_answers": max(1, len(looks)),
+        }
 
     def looked_at(self, subject: Subject) -> dict[str, int]:
         """Return the looks at a claim, each with the t that it counted."""

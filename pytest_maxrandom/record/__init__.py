@@ -77,6 +77,10 @@ from pytest_maxrandom.record.label_bias import (
     LabelCheck as LabelCheck,
     LabelRow as LabelRow,
 )
+from pytest_maxrandom.record.regressions import (
+    Regression as Regression,
+    Regressions as Regressions,
+)
 from pytest_maxrandom.record.run import (
     LISTS as LISTS,
     SCHEMA_VERSION as SCHEMA_VERSION,

@@ -280,6 +280,9 @@ class ClaimRecord(ItemRecord):
     test: HeldOut | None = None
     recorded: Recorded | None = None
     published: Published | None = None
+    answers: str | None = None
+    """Which prompt was right on which example, packed: see `pytest_maxrandom.record.packed`. None
+    where not all were computed, or none are known."""
     correct_counts: list[int] = field(default_factory=list)
     """Correct answers of each prompt, in the order of the sweep."""
     ties: int | None = None

@@ -65,6 +65,7 @@ class Result:
     critical_count: int | None = None
     critical_score: float | None = None
     critical_parts: list[str] = field(default_factory=list)
+    answers: str | None = None
     correct_counts: list[int] | None = None
     clusters: int | None = None
     effective_n: float | None = None

@@ -15,6 +15,7 @@ from pytest_maxrandom.record.designs import (
     ReplicatesRecord,
 )
 from pytest_maxrandom.record.label_bias import LabelBiasRecord
+from pytest_maxrandom.record.regressions import Regressions
 from pytest_maxrandom.record.words import NotCompared, Reserved, Weaker
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class RunRecord:
     """Each check for contamination that was made on several tasks, over all of them."""
     reservations: list[Reservation] = field(default_factory=list)
     """What a gate found to be taken out, excused, weakened or uncounted."""
+    regressions: Regressions | None = None
+    """Whether anything is worse than in an earlier run; None where that was not asked."""
     not_compared: NotCompared | None = None
     """Why a gate compared it with no base; None where it did, and where no gate ran."""
     schema_version: int = SCHEMA_VERSION

@@ -93,7 +93,7 @@ def changes(run: RunRecord, base: RunRecord) -> list[Change]:
     list of Change
         One for each record of `run`, in its order, then one for each that only `base` has.
     """
-    above, below = _folders_above(run, base)
+    above, below = folders_above(run, base)
     before = {_key(record, below): record for record in reversed(records(base))}
     now = {_key(record, above) for record in records(run)}
     compared = [
@@ -145,7 +145,7 @@ def _key(record: Record, above: str) -> tuple[type[Record], str]:
     return type(record), record.id.removeprefix(above)
 
 
-def _folders_above(run: RunRecord, base: RunRecord) -> tuple[str, str]:
+def folders_above(run: RunRecord, base: RunRecord) -> tuple[str, str]:
     """Return what the ids of either run begin with that those of the other lack.
 
     Ids begin at pytest's rootdir, which can be another folder for the same suites: without an

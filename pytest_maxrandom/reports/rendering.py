@@ -31,6 +31,7 @@ from pytest_maxrandom.reports import (
     details,
     headlines,
     label_bias,
+    losses,
     origins,
     phrases,
     quantities,
@@ -54,7 +55,7 @@ PREFIX = "maxrandom/"
 _TOLD = (
     *(notation, text, summary, phrases, red_flags, origins, computing, designs, label_bias),
     *(design_sections, details, headlines, agreement, wording, references, sections, columns),
-    quantities,
+    *(quantities, losses),
 )
 """Modules whose public functions are filters: they read records, and return texts and tables."""
 

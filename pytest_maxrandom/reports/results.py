@@ -24,6 +24,7 @@ from pytest_maxrandom.record import (
     SCHEMA_VERSION,
     Record,
     RedFlag,
+    Regressions,
     RunRecord,
     adapter_of,
     plain,
@@ -222,7 +223,7 @@ def _from_root(root: Path, folder: Path, like: Path) -> str:
     return PurePosixPath(inside).as_posix()
 
 
-MOST_BYTES = 20 * 2**20
+MOST_BYTES = 64 * 2**20
 _LONGEST_ID, _LONGEST_LABEL = 300, 60
 _ELSEWHERE = "the full report says what"
 _LEVELS = (*P_VALUES, "test_p", "in_replicates", "above_random", "level")
@@ -241,7 +242,7 @@ def load_untrusted(path: Path) -> RunRecord:
     Raises
     ------
     ReportError
-        If the file is no plain file, is longer than 20 MiB, is no report, or holds a number that
+        If the file is no plain file, is longer than 64 MiB, is no report, or holds a number that
         no run can have.
     """
     try:
@@ -275,7 +276,18 @@ def load_untrusted(path: Path) -> RunRecord:
         )
         for each in run.reservations
     ]
-    return replace(run, **lists, versions={}, created="")
+    lost = None if run.regressions is None else _plain_losses(run.regressions)
+    return replace(run, **lists, regressions=lost, versions={}, created="")
+
+
+def _plain_losses(found: Regressions) -> Regressions:
+    """Return what got worse, without what a person calls the base."""
+    named = {
+        name: [replace(each, id=shorten(each.id, _LONGEST_ID)) for each in getattr(found, name)]
+        for name in ("claims", "tasks")
+    }
+    problem = found.problem and _ELSEWHERE
+    return replace(found, **named, since="the base", problem=problem)
 
 
 def _without_sentences(record: _Record) -> _Record:
@@ -313,6 +325,7 @@ _LEFT: dict[str, Callable[[Any], Any]] = {
     "shortcuts": lambda _: None,
     "incumbent": lambda found: found and replace(found, name="the incumbent", model="", digest=""),
     "engine": lambda _: None,
+    "answers": lambda _: None,
     "asserted": _bounds,
     "levels": _bounds,
     "red_flags": _kinds,

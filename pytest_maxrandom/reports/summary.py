@@ -275,13 +275,15 @@ def leaking(run: RunRecord) -> str:
 def overall(run: RunRecord) -> str:
     """Return what became of a run: failed if a record fails or is missing, else passed.
 
-    It also fails where arms are found to be tuned on the scored text over tasks only.
+    It also fails where arms are found to be tuned on the scored text over tasks only, and where it
+    is asserted that nothing got worse, and that is not shown.
 
     Where nothing is claimed, or only checks are left that cannot tell and need not, the run is
     merely reported, or skipped.
     """
     complete = not (run.interrupted or run.not_run or run.broken)
     complete &= not any(each.fails for each in run.reservations)
+    complete &= run.regressions is None or run.regressions.met
     ended = set(map(became, records(run)))
     if not complete or ended & set(FAILING) or leaks(run):
         return "failed"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.record import BestPrompt
-from pytest_maxrandom.reports.page.cells import BestAnswer, Cells, ShownText, pack
+from pytest_maxrandom.record.packed import pack
+from pytest_maxrandom.reports.page.cells import BestAnswer, Cells, ShownText
 from pytest_maxrandom.reports.page.render import html
 from tests.unit.reports.samples import PROMPT, QUESTION, claim, run
 

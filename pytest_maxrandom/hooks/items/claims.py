@@ -54,7 +54,7 @@ class ClaimItem(SuiteItem):
 
     def show(self, cells: Cells | None) -> None:
         """Let the page have the claim's answers."""
-        from pytest_maxrandom.reports.page.cells import pack
+        from pytest_maxrandom.record.packed import pack
 
         if cells is not None:
             self.stash[CELLS] = pack(cells)

@@ -7,12 +7,9 @@ too: an artifact of CI is read by more people, and kept by more programs, than a
 
 from __future__ import annotations
 
-import base64
-import json
 import math
-import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -225,19 +222,6 @@ def of_sweep(
         texts=[ShownText(input=each.input, choices=list(each.choices)) for each in best.examples],
         solved=[best.prompt.format.demonstration(each) for each in best.prompt.demonstrations],
     )
-
-
-def pack(content: object) -> str:
-    """Write content as JSON, deflated, in letters that end no element of a page."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # A lone surrogate has no UTF-8; the JSON of one has.
-    data = text.encode("utf-8", "backslashreplace")
-    return base64.b64encode(zlib.compress(data, 6)).decode("ascii")
-
-
-def unpack(packed: str) -> Any:
-    """Read what `pack` wrote."""
-    return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
 def _answer(line: AnswerLine, column: int, per_token: bool) -> BestAnswer:

@@ -23,6 +23,7 @@ from pytest_maxrandom.record import (
     LabelBiasRecord,
     RunRecord,
 )
+from pytest_maxrandom.record.packed import pack, unpack
 from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.columns import mark
 from pytest_maxrandom.reports.details import claim_detail
@@ -33,8 +34,6 @@ from pytest_maxrandom.reports.page.cells import (
     ShownText,
     Texts,
     may_show,
-    pack,
-    unpack,
     without_texts,
 )
 from pytest_maxrandom.reports.quantities import metric_name
@@ -78,7 +77,7 @@ def html(
     run : RunRecord
         The claims.
     cells : mapping of str to str, optional
-        By the ids of claims their answers, as `pack` of `pytest_maxrandom.reports.page.cells` wrote
+        By the ids of claims their answers, as `pack` of `pytest_maxrandom.record.packed` wrote
         them.
     templates : Path, optional
         A folder with the user's own templates.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.record.packed import unpack
 from pytest_maxrandom.reports.html import HTML
-from pytest_maxrandom.reports.page.cells import unpack
 from pytest_maxrandom.reports.page.render import html as page
 
 if TYPE_CHECKING:

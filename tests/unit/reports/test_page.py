@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 
 from pytest_maxrandom.answers import Answers, Maximum
 from pytest_maxrandom.record import NOT_COMPARED, Reservation
-from pytest_maxrandom.reports.page.cells import of_answers, of_lines, pack, unpack
+from pytest_maxrandom.record.packed import pack, unpack
+from pytest_maxrandom.reports.page.cells import of_answers, of_lines
 from pytest_maxrandom.reports.page.render import headed, html
 from tests.page.conftest import answered, claimed, named
 from tests.unit.reports.opened import blocks, claims

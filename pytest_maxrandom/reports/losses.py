@@ -1,0 +1,163 @@
+"""Whether anything got worse, in words: a headline, and a sentence of each claim that needs one.
+
+`pytest_maxrandom.reports.regressions` compares, and `pytest_maxrandom.reports.worse` writes tables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, signed
+from pytest_maxrandom.reports.text import clauses, shorten, visible
+from pytest_maxrandom.stats.regressions import look_share
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import Regression, Regressions
+    from pytest_maxrandom.record.regressions import Loss, Untold
+
+SIGNS: dict[Loss, tuple[str, str]] = {
+    "worse": ("🔻", "red"),
+    "cannot tell": ("❔", "yellow"),
+    "not worse": ("✅", "green"),
+    "the same": ("✅", "green"),
+}
+"""A sign and a colour, in the order in which a reviewer wants to know of them."""
+_WHY: dict[Untold, str] = {
+    "too few": "too few examples",
+    "chosen": "chosen on these examples",
+    "unpaired": (
+        "no example that both answered; compare runs of the same task, with --maxrandom-json each"
+    ),
+    "base without answers": (
+        "the base's report keeps no answers of it; run its commit again with --maxrandom-json, and "
+        "with --maxrandom-until all where sweeps stop early"
+    ),
+    "no answers": (
+        "this run keeps no answers of it; it was not tested, or its sweep stopped early, which "
+        "--maxrandom-until all prevents"
+    ),
+    "not tested": "the base has it, and this run does not",
+}
+_NAME, _SHOWN = 80, 5
+
+
+def whether_worse(found: Regressions) -> str:
+    """Say in one sentence whether anything is worse."""
+    since = _since(found)
+    if found.problem:
+        return f"Whether anything is worse than {since} cannot be told: {found.problem}"
+    claims = [each.loss for each in found.claims]
+    if not claims:
+        return f"Whether anything is worse than {since} cannot be told: they share no claim"
+    parts = []
+    if worse := found.worse:
+        what = "claim" if not any(each.of_task for each in worse) else "result"
+        parts.append(f"{_number(len(worse), what)} {_verb(worse)} worse than {since}")
+    if untold := claims.count("cannot tell"):
+        of = _number(untold, "claim") if not worse else count(untold)
+        parts.append(
+            f"of {of} it cannot be told" + ("" if worse else f" whether it is worse than {since}")
+        )
+    if fine := claims.count("not worse"):
+        of = count(fine) if parts else _number(fine, "claim")
+        verb = "is" if fine == 1 else "are"
+        than = "" if parts else f" than {since}"
+        parts.append(f"{of} {verb} not worse{than} by more than {accuracy(-found.margin)}")
+    if same := claims.count("the same"):
+        of = count(same) if parts else _number(same, "claim")
+        parts.append(f"{of} {'has' if same == 1 else 'have'} the very same answers")
+    return "; ".join(parts)
+
+
+def _since(found: Regressions) -> str:
+    return visible(shorten(found.since, _NAME))
+
+
+def _number(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{count(number)} {noun}s"
+
+
+def _verb(several: list[Regression]) -> str:
+    return "is" if len(several) == 1 else "are"
+
+
+def worst_first(found: Regressions) -> list[Regression]:
+    """Return claims and tasks, the worst first."""
+    order = [*SIGNS]
+    return sorted((*found.claims, *found.tasks), key=lambda each: order.index(each.loss))
+
+
+def loss_told(one: Regression, found: Regressions) -> str:
+    """Say of one claim what its row does not; empty where that is all."""
+    parts = []
+    if one.why is not None:
+        parts.append(_unloss_told(one))
+    if one.needed is not None and one.loss == "cannot tell":
+        needed = "less" if one.needed <= one.examples else f"about {count(one.needed)}"
+        if needed != "less":
+            parts.append(
+                f"{needed} such examples would show it not worse by {accuracy(-found.margin)}, if "
+                "it is as good"
+            )
+    if one.compared == "best" and not one.of_task:
+        parts.append("no prompt is in both, so the best of each are compared")
+    elif one.compared == "best":
+        parts.append("where no prompt is in both, the best of each are compared")
+    if one.loss == "worse" and one.base_of is not None:
+        parts.append(f"also if the base is the luckiest of {count(one.base_of)}")
+    if one.loss == "not worse" and one.head_of is not None:
+        parts.append(f"also if this is the luckiest of {count(one.head_of)}")
+    if one.left_out and one.examples:
+        left = _number(one.left_out, "example")
+        parts.append(f"{left} of the base {'is' if one.left_out == 1 else 'are'} not in both")
+    return clauses(*parts)
+
+
+def _unloss_told(one: Regression) -> str:
+    assert one.why is not None
+    if one.why != "chosen":
+        return _WHY[one.why]
+    if one.searched:
+        return "a search chose prompts on these examples, so new ones are needed to compare them"
+    return (
+        f"the base was chosen here, as one of {count(one.base_of)}, and may have been lucky; "
+        "examples that chose nothing would tell"
+    )
+
+
+def about_looks(found: Regressions) -> str:
+    """Say what level was kept, and what another run on these examples may add."""
+    looks = [each.look for each in found.claims if each.p_worse is not None]
+    if not looks:
+        return ""
+    last = max(looks)
+    now, after = found.alpha * look_share(last), found.alpha * look_share(last + 1)
+    return (
+        f"A false alarm at any look: at most {level(found.alpha)}. This look has {level(now)} of "
+        f"that, and the next one at other answers to these examples {level(after)}; examples that "
+        "no look has seen begin anew"
+    )
+
+
+def worse_sign(found: Regressions) -> str:
+    """Return the sign of what became of it."""
+    if found.worse:
+        return SIGNS["worse"][0]
+    return SIGNS["cannot tell" if found.problem or found.untold else "not worse"][0]
+
+
+def worst(found: Regressions) -> list[Regression]:
+    """Return the first of those that are worse, or of which that cannot be told."""
+    return [each for each in worst_first(found) if each.loss in ("worse", "cannot tell")][:_SHOWN]
+
+
+def loss(one: Regression, found: Regressions) -> str:
+    """Say what became of one claim, with its numbers."""
+    numbers = ""
+    if one.difference is not None:
+        p = one.p_worse if one.loss != "not worse" else one.p_not_worse
+        numbers = (
+            f"{accuracy(one.base_score)} to {accuracy(one.score)} ({signed(one.difference)}), "
+            f"n = {count(one.examples)}, p {equals(p_value(p))}"
+        )
+    return clauses(one.loss, numbers, loss_told(one, found))

@@ -1,0 +1,99 @@
+"""Whether anything got worse, as a table: for a terminal, as Markdown, and for programs."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
+from pytest_maxrandom.reports.losses import (
+    SIGNS,
+    about_looks,
+    loss_told,
+    whether_worse,
+    worst_first,
+)
+from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
+from pytest_maxrandom.reports.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_maxrandom.record import Regression, Regressions
+
+_NAME = 80
+
+
+def lines(
+    found: Regressions, called: Mapping[str, str], width: int = 80
+) -> Iterator[tuple[str, str]]:
+    """Yield the lines for a terminal, each with its colour.
+
+    Parameters
+    ----------
+    called : mapping
+        Names of claims by their ids.
+    """
+    colour = "red" if found.worse else "" if found.met else "yellow"
+    yield from ((line, colour) for line in _wrapped(whether_worse(found), width))
+    rows = [each for each in worst_first(found) if each.p_worse is not None or each.why]
+    if any(each.p_worse is not None for each in rows):
+        heads = ("base", "now", "change", "n", "p worse", "p other")
+        yield _row("result", heads, "claim"), ""
+    for each in rows:
+        numbers = (
+            accuracy(each.base_score),
+            accuracy(each.score),
+            signed(each.difference),
+            count(each.examples or None),
+            p_value(each.p_worse),
+            p_value(each.p_not_worse),
+        )
+        name = visible(called.get(each.id, each.id))
+        yield _row(each.loss, numbers, name), SIGNS[each.loss][1]
+        if said := loss_told(each, found):
+            yield from ((line, "") for line in _wrapped(said, width, "    "))
+    if said := about_looks(found):
+        yield from ((line, "") for line in _wrapped(said, width))
+
+
+def markdown(found: Regressions, called: Mapping[str, str]) -> str:
+    """Write it for GitHub: the headline, and a table."""
+    columns: list[Column[Regression]] = [
+        Column("result", lambda each: Mark(SIGNS[each.loss][0], each.loss)),
+        Column("claim", lambda each: Name(called.get(each.id, each.id), _NAME), header=True),
+        Column("base", "base_score", "score"),
+        Column("now", "score", "score"),
+        Column("change", "difference", "signed"),
+        Column("n", "examples", "count"),
+        Column("*p* worse", "p_worse", "p"),
+        Column("*p* not worse", "p_not_worse", "p"),
+        Column("why", lambda each: loss_told(each, found) or NONE, "prose"),
+    ]
+    text = f"{MARKDOWN.bold(MARKDOWN.plain(whether_worse(found)))}\n"
+    if rows := worst_first(found):
+        text += "\n" + MARKDOWN.table(tabulate("Worse?", columns, rows))
+    return f"{text.rstrip()}\n"
+
+
+def content(found: Regressions) -> dict[str, Any]:
+    """Return it for programs; numbers are unrounded."""
+    return {**asdict(found), "met": found.met, "headline": whether_worse(found)}
+
+
+def _row(result: str, numbers: tuple[str, ...], name: str) -> str:
+    base, now, change, n, worse, other = numbers
+    return f"{result:<11}{base:>6}{now:>6}{change:>8}{n:>7}{worse:>9}{other:>9}  {name}".rstrip()
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent or "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

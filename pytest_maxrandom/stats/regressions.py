@@ -1,0 +1,413 @@
+"""Whether answers got worse: paired scores of a base and of a head, on the same examples.
+
+Each unit (an example, or a cluster of them) has one difference, head minus base, averaged over the
+prompts that both were asked with. Two things can be shown of their mean: that it is below 0
+("worse"), and that it is above a margin below 0 ("not worse by more than the margin"). Where
+neither can, nobody can tell.
+
+Of one prompt whose answers are right or wrong, "worse" is McNemar's exact test (1947), and the
+margin is excluded by `TiltedTest`, whose level no share of changed answers breaks
+(`tests/unit/stats/test_regressions.py` sums it exactly). Means over prompts, clusters and graded
+scores are neither gain nor loss: there the sign-flip must agree with the tilted test, because the
+one takes differences for symmetric, and the other few units for all that there is. The sign-flip is
+counted here and not drawn, so that a p-value can be as small as a correction needs it.
+
+What is compared may have been chosen on these very examples. A base that was the best of t has luck
+that the head has not, so its p-value of "worse" is multiplied by the number of ways to choose what
+is compared (Bonferroni): t for the best of t, 1 where all that was tried is compared.
+
+A gate looks at each push. The k-th look at other answers has the share 1/(k (k+1)) of the level:
+all shares sum to 1, however many looks there are and whatever decides about the next one. Looks at
+the same examples are no new evidence, so nothing is gained from multiplying over them.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from pytest_maxrandom.stats.chances import chance_groups, whole_number
+from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.differences import TiltedTest, unit_weights
+from pytest_maxrandom.stats.multiplicity import above, holm
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+Shown = Literal["worse", "not worse", "cannot tell"]
+"""What two p-values show."""
+
+FEWEST_PROMPTS = 6
+"""Fewer prompts say nothing of other prompts at .05: 1 / 2**5 is their smallest p-value."""
+_TABLE = 2**17
+"""Units times steps from 0 to 1 of the largest difference."""
+_FEWEST_STEPS, _MOST_STEPS = 32, 512
+_ROUNDING = 1e-9
+_LEAST_P = 1e-14
+"""What a Fourier transform cannot tell from 0."""
+
+
+class LossTest:
+    """Tests of the mean of some differences, head minus base, one for each independent unit.
+
+    Parameters
+    ----------
+    differences
+        From -1 to 1, shape (units,).
+    weights
+        How much each unit counts, above 0, shape (units,); by default all the same.
+    symmetric
+        Whether the sign-flip suffices: a prompt's mean over many examples is no rare loss.
+
+    Attributes
+    ----------
+    mean, units
+        The (weighted) mean of the differences, and how many there are.
+    deviation
+        Standard deviation of what one unit adds to the mean.
+
+    Raises
+    ------
+    ValueError
+        If there is no difference, one is outside -1 to 1, or a weight is none.
+    """
+
+    def __init__(
+        self,
+        differences: ArrayLike,
+        *,
+        weights: ArrayLike | None = None,
+        symmetric: bool = False,
+    ) -> None:
+        self._symmetric = symmetric
+        values = np.asarray(differences, dtype=np.float64)
+        if values.ndim != 1 or not values.size or not (abs(values) <= 1 + _ROUNDING).all():
+            raise ValueError(
+                f"differences must be a row of numbers from -1 to 1, found shape {values.shape}"
+            )
+        self._values, self._weights = values, unit_weights(weights, values.size)
+        self.units = values.size
+        self.mean = math.fsum(values * self._weights) / values.size
+        spread = math.fsum((self._weights * (values - self.mean)) ** 2)
+        self.deviation = math.sqrt(spread / max(1, values.size - 1))
+        self._is_whole = bool(
+            np.isin(values, (-1.0, 0.0, 1.0)).all() and np.ptp(self._weights) < _ROUNDING
+        )
+
+    def p_worse(self) -> float:
+        """P-value of "the mean is below 0" (one-sided)."""
+        if self._is_whole:
+            return _mcnemar(int((self._values < 0).sum()), int((self._values > 0).sum()))
+        if self.mean >= 0:
+            return 1.0
+        p = flipped(-self._values * self._weights)
+        return p if self._symmetric else max(p, self._tilted(-self._values, 0.0))
+
+    def p_not_worse(self, margin: float) -> float:
+        """P-value of "the mean is above the margin" (one-sided).
+
+        Parameters
+        ----------
+        margin
+            From -1 to 0.
+        """
+        if not -1 <= margin <= 0:
+            raise ValueError(f"margin must be from -1 to 0, found {margin!r}")
+        better = 1.0
+        if self._is_whole:
+            better = _mcnemar(int((self._values > 0).sum()), int((self._values < 0).sum()))
+            if margin == 0:
+                return better
+        if self.mean <= margin:
+            return 1.0
+        if self._is_whole:
+            return min(better, self._tilted(self._values, margin))
+        p = flipped((self._values - margin) * self._weights)
+        return p if self._symmetric else max(p, self._tilted(self._values, margin))
+
+    def _tilted(self, values: NDArray[np.float64], margin: float) -> float:
+        return TiltedTest(values, weights=self._weights).p_greater(margin)
+
+
+def _mcnemar(only_one: int, only_other: int) -> float:
+    """P-value of "the one is right where only one of them is more often than the other"."""
+    together = only_one + only_other
+    if not together:
+        return 1.0
+    return GuesserCount(chance_groups(0.5, together)).p_at_least(only_one)
+
+
+def flipped(parts: ArrayLike) -> float:
+    """Return the share of all choices of signs whose sum of parts is at least the one with none.
+
+    Fisher's sign-flip test of "the mean is above 0", over all 2**units choices at once: the sum of
+    the parts whose sign is kept has the product of (1 + z**size) / 2 for its generating function.
+    Parts that are no multiples of one small number are rounded, to 1/512 of the largest where they
+    are few and to 1/32 where they are thousands.
+
+    Examples
+    --------
+    >>> round(flipped([0.02, 0.05, 0.01, 0.03, 0.04, 0.06]), 12)
+    0.015625
+    """
+    values = np.asarray(parts, dtype=np.float64)
+    values = values[values != 0]
+    if not values.size:
+        return 1.0
+    values = values / abs(values).max()
+    for steps in range(1, 1 + min(_MOST_STEPS, max(_FEWEST_STEPS, _TABLE // values.size))):
+        if (abs(values * steps - np.rint(values * steps)) < _ROUNDING * steps).all():
+            break
+    whole = np.rint(values * steps).astype(np.int64)
+    sizes, counts = np.unique(abs(whole), return_counts=True)
+    most = int((sizes * counts).sum())
+    length = 1 << most.bit_length()
+    turns = np.exp(-2j * np.pi * np.arange(length) / length)
+    places = np.arange(length // 2 + 1)
+    product = np.ones(len(places), dtype=np.complex128)
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        product *= ((1 + turns[places * size % length]) / 2) ** count
+    sums = np.fft.irfft(product, length)
+    reached = int(whole[whole > 0].sum())
+    return min(1.0, max(_LEAST_P, math.fsum(sums[reached : most + 1])))
+
+
+class Change:
+    """The scores of the same prompts on the same examples, before and after.
+
+    Parameters
+    ----------
+    base, head
+        Scores from 0 to 1, shape (prompts, examples); NaN where there is none. A cell counts where
+        both have one.
+    clusters
+        What each example shares with others, shape (examples,); None: all stand alone.
+    sampled
+        Whether the prompts stand for others: then they are units as well, from `FEWEST_PROMPTS` on,
+        and what is shown must hold for both. Else it is said of these prompts.
+
+    Attributes
+    ----------
+    prompts, examples
+        How many have a score in both.
+    base_mean, head_mean
+        Mean scores over the cells that count.
+    by_unit
+        The test over examples, or over their clusters.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or no cell has a score in both.
+    """
+
+    def __init__(
+        self,
+        base: ArrayLike,
+        head: ArrayLike,
+        clusters: Sequence[Hashable] | None = None,
+        *,
+        sampled: bool = False,
+    ) -> None:
+        before, after = (np.atleast_2d(np.asarray(each, dtype=np.float64)) for each in (base, head))
+        if before.shape != after.shape or before.ndim != 2:
+            raise ValueError(f"found scores of the shapes {before.shape} and {after.shape}")
+        there = ~(np.isnan(before) | np.isnan(after))
+        if not there.any():
+            raise ValueError("no prompt and example has a score in both")
+        cells = int(there.sum())
+        self.prompts, self.examples = int(there.any(axis=1).sum()), int(there.any(axis=0).sum())
+        self.base_mean = math.fsum(before[there]) / cells
+        self.head_mean = math.fsum(after[there]) / cells
+        names: Sequence[Hashable] = range(before.shape[1]) if clusters is None else clusters
+        numbers: dict[Hashable, int] = {}
+        of_example = np.array([numbers.setdefault(name, len(numbers)) for name in names])
+        gains = np.where(there, after - before, 0.0)
+        values, weights = _grouped(of_example, gains.sum(axis=0), there.sum(axis=0))
+        self.by_unit = LossTest(values, weights=weights)
+        self._tests = [self.by_unit]
+        if sampled and self.prompts >= FEWEST_PROMPTS:
+            self._tests = _crossed(gains, there, of_example)
+
+    @property
+    def mean(self) -> float:
+        """Mean difference."""
+        return self.by_unit.mean
+
+    def p_worse(self) -> float:
+        """P-value of "the mean is below 0" (one-sided)."""
+        return max(test.p_worse() for test in self._tests)
+
+    def p_not_worse(self, margin: float) -> float:
+        """P-value of "the mean is above the margin" (one-sided)."""
+        return max(test.p_not_worse(margin) for test in self._tests)
+
+
+def _grouped(
+    groups: NDArray[np.int64], gains: NDArray[np.float64], cells: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean difference of each group, and its number of cells."""
+    sizes = np.bincount(groups, cells)
+    known = sizes > 0
+    means = np.bincount(groups, gains)[known] / sizes[known]
+    return np.clip(means, -1.0, 1.0), sizes[known]
+
+
+def _crossed(
+    gains: NDArray[np.float64], there: NDArray[np.bool_], of_example: NDArray[np.int64]
+) -> list[LossTest]:
+    """Return the tests over examples and over prompts, the one that varies most stretched.
+
+    Neither grouping counts all of the variance of the mean: that is the sum of both less that of
+    their intersections (Cameron, Gelbach and Miller, "Robust inference with multiway clustering",
+    2011).
+    """
+    prompts = np.arange(len(gains))
+    mean = gains.sum() / there.sum()
+    rests = np.where(there, gains - mean, 0.0) / there.sum()
+    groups = int(of_example.max()) + 1
+    together = np.zeros((len(gains), groups))
+    np.add.at(together, (slice(None), of_example), rests)
+    own = [
+        (together.sum(axis=axis) ** 2).sum() * size / max(1, size - 1)
+        for axis, size in ((0, groups), (1, len(gains)))
+    ]
+    whole = sum(own) - (together**2).sum()
+    sides = [
+        _grouped(of_example, gains.sum(axis=0), there.sum(axis=0)),
+        _grouped(prompts, gains.sum(axis=1), there.sum(axis=1)),
+    ]
+    most = int(np.argmax(own))
+    found = []
+    for side, (values, weights) in enumerate(sides):
+        factor = 1.0
+        if side == most and own[most] > 0:
+            factor = math.sqrt(max(1.0, whole / own[most]))
+        stretched = mean + factor * (values - mean)
+        values = np.clip(stretched, -1.0, 1.0)
+        found.append(LossTest(values, weights=weights, symmetric=side == 1))
+    return found
+
+
+def chosen(p: float, compared: int, tried: int, variants: int = 1) -> float:
+    """Return a p-value that holds whichever of the prompts tried were chosen for it.
+
+    Parameters
+    ----------
+    p
+        Of the prompts that are compared.
+    compared, tried
+        How many these are, and of how many they may be the best. Bonferroni over all ways to choose
+        them: `tried` times the p-value of one prompt, the p-value itself where all are compared.
+    variants
+        Of how many models that were tried in this way the best may have been taken.
+
+    Examples
+    --------
+    >>> chosen(0.001, 1, 20), chosen(0.001, 20, 20), chosen(0.001, 2, 5)
+    (0.02, 0.001, 0.01)
+    """
+    whole_number("compared", compared, 1)
+    ways = _log_ways(max(tried, compared), compared) + math.log(
+        whole_number("variants", variants, 1)
+    )
+    if p == 0 or math.log(p) + ways >= 0:
+        return 0.0 if p == 0 else 1.0
+    exact = ways < 30  # the count itself, without rounding
+    count = math.comb(max(tried, compared), compared) * variants if exact else math.exp(ways)
+    return min(1.0, p * count)
+
+
+def _log_ways(tried: int, compared: int) -> float:
+    least = min(compared, tried - compared)
+    return math.lgamma(tried + 1) - math.lgamma(least + 1) - math.lgamma(tried - least + 1)
+
+
+def needed_units(deviation: float, margin: float, level: float, power: float = 0.8) -> int | None:
+    """Return about how many units show "not worse by more than the margin" of what is as good.
+
+    Parameters
+    ----------
+    deviation
+        Standard deviation of one unit's difference.
+    margin, level
+        Below 0; above 0. Without any difference the level needs log(level) / log(1 + margin) units.
+
+    Returns
+    -------
+    int or None
+        None where no number does.
+    """
+    if margin >= 0 or level <= 0:
+        return None
+    normal = NormalDist()
+    z = normal.inv_cdf(1 - min(level, 0.5)) + normal.inv_cdf(power)
+    least = math.log(level) / math.log1p(margin) if margin > -1 else 1.0
+    return math.ceil(max(least, (z * deviation / margin) ** 2))
+
+
+def look_share(look: int) -> float:
+    """Return what share of the level the k-th look has; the shares of all looks sum to 1.
+
+    Examples
+    --------
+    >>> look_share(1), look_share(2), round(sum(map(look_share, range(1, 10_000))), 3)
+    (0.5, 0.16666666666666666, 1.0)
+    """
+    return 1 / (whole_number("look", look, 1) * (look + 1))
+
+
+class Judged(NamedTuple):
+    """What was shown of one claim among several.
+
+    Attributes
+    ----------
+    shown
+        What can be said. "not worse" comes first: a loss that is certain may be within the margin.
+    holm
+        The p-value of "worse", adjusted for its look and, by Holm, for all claims; at most alpha
+        where it is shown.
+    not_worse
+        The p-value of "not worse by more than the margin", adjusted for its look. What is asserted
+        is that this holds of all claims, which is wrong only where it is wrong of one; so the
+        number of claims makes nothing of it more likely (Berger, "Multiparameter Hypothesis
+        Testing and Acceptance Sampling", 1982).
+    """
+
+    shown: Shown
+    holm: float
+    not_worse: float
+
+
+def judged(
+    worse: Sequence[float], not_worse: Sequence[float], looks: Sequence[int], alpha: float
+) -> list[Judged]:
+    """Judge several claims together.
+
+    Parameters
+    ----------
+    worse, not_worse
+        P-values of each claim; see `chosen` where something was.
+    looks
+        Which look at its examples each one is, from 1.
+    alpha
+        How often any claim may be called worse, at any look, though none is.
+    """
+    spent = [
+        [min(1.0, p / look_share(look)) for p, look in zip(ps, looks, strict=True)]
+        for ps in (worse, not_worse)
+    ]
+    found = []
+    for adjusted, bounded in zip(holm(spent[0]), spent[1], strict=True):
+        shown: Shown = "cannot tell"
+        if not above(bounded, alpha):
+            shown = "not worse"
+        elif not above(adjusted, alpha):
+            shown = "worse"
+        found.append(Judged(shown, adjusted, bounded))
+    return found
