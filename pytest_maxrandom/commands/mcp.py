@@ -165,7 +165,7 @@ def server(searches: Searches) -> MCPServer[Any]:
 
     @tool
     def plan(claim: str | None = None, first: int = 1) -> dict[str, Any]:
-        """Name the claims; or tell one: n, shots, budget, what is needed, and demonstrations.
+        """Name the claims; or tell one: n, shots, budget, needed, a sample prompt, demonstrations.
 
         Of these there are at most 100 at once, from the number `first` on.
         """
@@ -185,7 +185,10 @@ def server(searches: Searches) -> MCPServer[Any]:
         demonstrations: list[str] | None = None,
         format: dict[str, Any] | str | None = None,  # noqa: A002 as in suites
     ) -> dict[str, Any]:
-        """Try a prompt. Instruction: the text before the demonstrations; these by their ids."""
+        """Try a prompt. Instruction: the text before the demonstrations; these by their ids.
+
+        A line break follows an instruction where no white space does.
+        """
         tries = searches.of(claim)
         reply: Any = tries.try_prompt(instruction, demonstrations, format)
         if isinstance(reply, list):
@@ -223,6 +226,7 @@ def _plan(tries: Tries, first: int) -> dict[str, Any]:
         "left": tries.left,
         "outlook": str(tries.outlook),
         "needed": tries.outlook.critical_count,
+        "prompt": tries.sample,
         "demonstrations": len(tries.demonstrations),
         "examples": [
             {"id": each.id, "input": each.input, "answer": each.choices[each.right[0]]}

@@ -81,12 +81,29 @@ class Proposals:
         for key, text in keys.items():
             self._check(f"format: {key}", text if isinstance(text, str) else None)
         wanted = written(planned.condition.task, instruction, _spec(keys))
+        apart = (instruction or "")[-1:] + wanted.layout.input_prefix[:1]
+        if instruction and not any(letter.isspace() for letter in apart):
+            # Else what follows would go on in the same line, as part of the last sentence.
+            wanted = written(planned.condition.task, f"{instruction}\n", _spec(keys))
         prompt = Prompt(self._shown(demonstrations), wanted)
         prompts = dataclasses.replace(planned.condition.prompt_set, prompts=(prompt,))
         found = asked_by(planned.suite, prompts).prompts[0]
         given = {"instruction": instruction, "demonstrations": [*(demonstrations or ())]}
         self._made_of[found.digest] = json.dumps({**given, "form": keys or None})
         return found
+
+    def sample(self) -> str:
+        """Return a prompt as a model reads it: the first demonstrations, and one more question.
+
+        The instruction is the task's own. Empty where there are no examples but those that prompts
+        are judged by.
+        """
+        shots = self._planned.condition.shots
+        examples = list(self.pool.values())
+        if not examples:
+            return ""
+        shown = self.prompt(None, [each.id for each in examples[:shots]], None)
+        return shown.context(examples[min(shots, len(examples) - 1)])
 
     def made_of(self, prompt: Prompt) -> str | None:
         """Return of what a prompt is made, as text; None where nobody proposed it here."""

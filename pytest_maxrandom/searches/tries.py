@@ -42,6 +42,8 @@ class Tries:
         `answers` and the suite leaves a prompt's own demonstrations out of what it is scored on.
     outlook : Outlook
         What the budget can still show; to be read before the first try.
+    sample : str
+        A prompt as the model reads it, with the task's own instruction and format.
     """
 
     def __init__(self, tried: Tried, path: Path) -> None:
@@ -50,6 +52,7 @@ class Tries:
         self.feedback: Feedback = tried.feedback
         self.shots, self.n = condition.shots, condition.prompt_set.n
         self.demonstrations: Mapping[str, Example] = tried.proposals.pool
+        self.sample = tried.proposals.sample()
         self._record: ClaimRecord | None = None
         self.outlook = self._outlook()
 
@@ -104,7 +107,8 @@ class Tries:
         Parameters
         ----------
         instruction
-            Text before the demonstrations; the task's own if not given.
+            Text before the demonstrations; the task's own if not given. A line break follows where
+            neither it nor the format has white space there.
         demonstrations
             Ids of `demonstrations`, in their order, as many as `shots`.
         format

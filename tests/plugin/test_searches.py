@@ -351,12 +351,43 @@ def test_a_comparison_says_that_searches_were_there(pytester: pytest.Pytester, s
     ) in [note["text"] for note in compared["notes"]]
 
 
+@pytest.mark.parametrize(
+    ("given", "form", "begins"),
+    [
+        ("Be brief.", None, "Be brief.\nQ: "),  # the format begins a line by itself
+        ("Be brief.", {"input_prefix": "Q: "}, "Be brief.\nQ: "),
+        ("Be brief.\n", {"input_prefix": "Q: "}, "Be brief.\nQ: "),
+        ("Be brief. ", {"input_prefix": "Q: "}, "Be brief. Q: "),
+    ],
+)
+def test_an_instruction_stands_apart_from_what_follows(
+    suite: Path, given: str, form: dict[str, str] | None, begins: str
+) -> None:
+    with begun(suite, "none") as tries:
+        tries.try_prompt(instruction=given, format=form)
+        best = tries.verdict().best_prompt
+    assert best is not None
+    assert (best.text + best.question).startswith(begins)
+
+
+def test_a_sample_shows_demonstrations_and_a_question_that_judges_nothing(
+    pytester: pytest.Pytester,
+) -> None:
+    suite = write_suite(pytester.path / "eval_suites", "shots: 2")
+    with begun(suite, "none") as tries:
+        first, second, third, *_ = tries.demonstrations.values()
+        places = [tries.sample.index(each.input) for each in (first, second, third)]
+        assert places == sorted(places)
+        judging = {example.input for example in tries._tried.validation}
+        assert not any(question in tries.sample for question in judging)
+
+
 def test_a_search_is_closed_and_asked_for_nothing_else(suite: Path) -> None:
     tries = begun(suite, "accept")
     public = {name for name in dir(tries) if not name.startswith("_")}
     assert public == {
         "close", "counted", "demonstrations", "feedback", "left", "n", "open_test",
-        "outlook", "report", "shots", "t", "try_prompt", "verdict",
+        "outlook", "report", "sample", "shots", "t", "try_prompt", "verdict",
     }  # fmt: skip
     tries.close()
     for late in (tries.verdict, lambda: tries.try_prompt(instruction="A. ")):
