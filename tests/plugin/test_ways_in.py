@@ -114,8 +114,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Live:
     _, claims = run_pytest(folder, "--maxrandom-predictions=p.jsonl")
     tasks = ", ".join(specs[task] for task in CLASSES)
     for metric in METRICS:  # of the same answers
-        text = SUITE.format(tasks=tasks, regime="outside")
-        (folder / f"{metric}.maxrandom.yaml").write_text(f"{text}metric: {metric}\n")
+        of_metric = SUITE.format(tasks=tasks, regime="outside")
+        (folder / f"{metric}.maxrandom.yaml").write_text(f"{of_metric}metric: {metric}\n")
     claims += run_pytest(folder, *(f"{metric}.maxrandom.yaml" for metric in METRICS))[1]
     texts = {row["id"]: row["choices"] for found in data.values() for row in found}
     asked: dict[tuple[str, str], Asked] = {}

@@ -16,7 +16,7 @@ from tests.proof.dependent import (
     verdict,
     whole_verdict,
 )
-from tests.proof.scale import most, scaled
+from tests.proof.scale import WHOLE, most, scaled
 
 if TYPE_CHECKING:
     from tests.proof.conftest import Measured
@@ -45,6 +45,21 @@ def test_what_nobody_declares_helps_no_guesser(name: str, t: int, measured: Meas
     found = np.array([verdict(draw(generator, t)) for _ in range(RUNS)])
     measured(f"undeclared dependence ({RUNS} runs)", f"{name}, t = {t}", *found.mean(axis=0))
     assert found[:, 1].sum() <= most(RUNS)
+
+
+@pytest.mark.parametrize("t", [1, 6])
+@pytest.mark.parametrize("name", [name for name in COPIES if "answers alone" in name])
+def test_few_prompts_do_not_tell_copies_without_texts(
+    name: str, t: int, measured: Measured
+) -> None:
+    """What a green run does not mean: nothing that is recorded could tell these copies."""
+    generator = np.random.default_rng(32)
+    found = np.array([verdict(COPIES[name](generator, t)) for _ in range(RUNS)])
+    shares = found.mean(axis=0)
+    measured(f"copies that few prompts do not tell ({RUNS} runs)", f"{name}, t = {t}", *shares)
+    assert shares[1] >= shares[0] / 2
+    if WHOLE and name.startswith("40 %"):
+        assert found[:, 1].sum() > most(RUNS)
 
 
 @pytest.mark.parametrize("name", KNOWING)
