@@ -52,6 +52,7 @@ def test_a_constant_label_beats_the_baseline_where_it_is_often_right_and_is_caug
         assert cloze["labels"][0]["base_rate"] > 0.9
 
 
+@pytest.mark.slow  # its model is trained
 def test_a_model_that_knows_passes_in_every_way_of_asking(suite: LabelSuite, knowing: Path) -> None:
     for check in CHECKS:
         block = f"{{check: {check}, interactions: [cloze, counterfactual]}}"

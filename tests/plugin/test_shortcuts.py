@@ -38,6 +38,7 @@ def flags(claim: dict[str, Any]) -> dict[str, str]:
     return {flag["kind"]: flag["severity"] for flag in claim["red_flags"]}
 
 
+@pytest.mark.slow  # its model is trained
 def test_a_model_that_reads_only_the_choices_beats_all_guessers_and_is_caught(
     suite: LabelSuite, knowing: Path, pytester: pytest.Pytester
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_model_that_reads_only_the_choices_beats_all_guessers_and_is_caught(
     assert claim["tries"]["look"] == plain["tries"]["look"] == 1
 
 
+@pytest.mark.slow  # its model is trained
 def test_the_control_is_stored(
     suite: LabelSuite, knowing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
