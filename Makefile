@@ -64,6 +64,8 @@ bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 
 	$(BIN)/python -m benchmarks.page
 	$(BIN)/python -m benchmarks.decided
 	$(BIN)/python -m benchmarks.executor
+	$(BIN)/python -m benchmarks.choices
+	$(BIN)/python -m benchmarks.throughput
 	$(BIN)/python -m benchmarks.claims --quick
 
 demo-model: $(READY)  ## Train the demo model again (some 20 minutes on 2 cores)

@@ -128,6 +128,11 @@ def train_tokenizer(tasks: Iterable[Task]) -> PreTrainedTokenizerFast:
     texts = [
         Format(task.layout).demonstration(example) for task in tasks for example in task.examples
     ]
+    return bpe(texts)
+
+
+def bpe(texts: Sequence[str]) -> PreTrainedTokenizerFast:
+    """Train byte-level BPE, as GPT-2's."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

@@ -11,15 +11,18 @@ import hashlib
 import json
 import math
 import re
+import socket
 import threading
 import time
 import urllib.parse
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from tests.block_cache import BlockCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -64,6 +67,25 @@ def _drawn(ids: tuple[int, ...], seed: str) -> Any:
     return logits - np.logaddexp.reduce(logits)
 
 
+def sampled(body: Any, values: Any, prompt: Sequence[int], generated: Sequence[int]) -> int:
+    """Return the token that vLLM generates at temperature 0, in the order of its own sampler.
+
+    Parameters
+    ----------
+    values : array
+        The model's own logits; what vLLM tells of them is told before.
+    """
+    logits = np.full(len(values), -np.inf)
+    logits[body["allowed_token_ids"]] = values[body["allowed_token_ids"]]
+    for token, bias in body.get("logit_bias", {}).items():
+        logits[int(token)] += min(100.0, max(-100.0, bias))
+    seen, said = [*{*prompt, *generated}], [*{*generated}]
+    scale = body.get("repetition_penalty", 1.0)
+    logits[seen] *= np.where(logits[seen] > 0, 1 / scale, scale)
+    logits[said] -= body.get("presence_penalty", 0.0)
+    return int(np.argmax(logits))
+
+
 def likelihood(context: str, answer: str, seed: str = "") -> float:
     """Return what a server should say of an answer that begins with a space of its own."""
     ids, start = encoded(context + answer), len(encoded(context))
@@ -92,12 +114,20 @@ class FakeServer(ThreadingHTTPServer):
     ----------
     faults : dict
         What is wrong: see `_Handler`; and how many seconds each answer takes (`slow`).
+    cache : BlockCache
+        What it has read, and counts.
+    tells_cached : bool
+        Whether it tells which tokens of a prompt it had read before.
+    logits : callable
+        Makes of log-probabilities what its model computes, which may be as much larger or smaller.
     busiest : int
         The most questions that it was asked at once.
     bodies : list
         What was sent to it, path and JSON.
     keys : list
         The keys that it was sent.
+    clients : set
+        The addresses of the connections by which it was asked.
     says : callable or None
         What it writes after a prompt, in place of what its model does: a text, and why it ends as
         OpenAI calls that.
@@ -114,10 +144,15 @@ class FakeServer(ThreadingHTTPServer):
         self.faults: dict[str, Any] = {}
         self.bodies: list[tuple[str, Any]] = []
         self.keys: list[str | None] = []
+        self.clients: set[Any] = set()
         self.says: Callable[[str], tuple[str | None, str]] | None = None
+        self.cache = BlockCache(16)
+        self.tells_cached = True
+        self.logits: Callable[[Any], Any] = lambda values: values
         self.busiest = 0
         self._busy = 0
         self._lock = threading.Lock()
+        self._connections: list[socket.socket] = []
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -135,6 +170,19 @@ class FakeServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def get_request(self) -> tuple[Any, Any]:
+        """Keep the connections, which clients keep too."""
+        found = super().get_request()
+        self._connections.append(found[0])
+        return found
+
+    def server_close(self) -> None:
+        """End the connections as well, as the end of a process does."""
+        super().server_close()
+        for connection in self._connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hangs up is no news."""
@@ -171,6 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: Any) -> None:
         server, faults = self.server, self.server.faults
         server.bodies.append((self.path, body))
+        server.clients.add(self.client_address)
         server.keys.append(self.headers.get("Authorization"))
         if statuses := faults.get("statuses"):
             status, headers = statuses.pop(0)
@@ -214,6 +263,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reply(self, body: Any) -> Any:
         server, path = self.server, self.path
+        if path == "/metrics":
+            told = f'block_size="{server.cache.block}",enable_prefix_caching="True"'
+            return f'vllm:cache_config_info{{{told},engine="0"}} 1.0\n'
         if path == "/version":
             return {"version": server.version}
         if path == "/props":
@@ -232,6 +284,8 @@ class _Handler(BaseHTTPRequestHandler):
             return ValueError("The prompt was filtered.", code)
         if path == "/v1/chat/completions":
             return self._chatted(body)
+        if "logit_bias" in body and server.faults.get("drafts"):
+            return ValueError("logit_bias is not supported with speculative decoding.")
         if not {"grammar", "logprob_token_ids", "echo"} & set(body):
             return self._written(body)
         return self._scored(body)
@@ -284,7 +338,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _scored(self, body: Any) -> Any:
         faults, ids = self.server.faults, body["prompt"]
         extra = 1 if faults.get("begin_twice") else 0
-        usage = {"prompt_tokens": len(ids) + extra}
+        cache = self.server.cache
+        usage: dict[str, Any] = {"prompt_tokens": len(ids) + extra}
+        cached = cache.looked_up(ids, skips="echo" in body)
+        if self.server.tells_cached:
+            usage["prompt_tokens_details"] = {"cached_tokens": cached}
         wrong = faults.get("values")
         if self.path == "/completion":
             span = [int(token) for token in re.findall(r"<\[(\d+)\]>", body["grammar"])]
@@ -292,6 +350,7 @@ class _Handler(BaseHTTPRequestHandler):
             for place, token in enumerate(span):
                 value = self._told([*ids, *span[:place]])[token]
                 steps.append({"id": token, "logprob": value if wrong is None else wrong[0]})
+            cache.keep(ids, span)
             return {"tokens_evaluated": len(ids) + extra, "completion_probabilities": steps}
         if body.get("echo"):
             told = [
@@ -303,17 +362,21 @@ class _Handler(BaseHTTPRequestHandler):
                 told[-2] = wrong[0]
             if faults.get("no_echo"):
                 told = told[-1:]
+            cache.keep(ids, [])
             return {"usage": usage, "choices": [{"logprobs": {"token_logprobs": told}}]}
-        top, tokens = [], []
+        top: list[Any] = []
+        generated: list[int] = []
         for _ in range(body["max_tokens"]):
-            values = self._told(ids)
+            values = self._told([*ids, *generated])
+            less = faults.get("less", 0.0)
             known = {
-                f"token_id:{token}": float(values[token]) if wrong is None else wrong[0]
+                f"token_id:{token}": float(values[token]) - less if wrong is None else wrong[0]
                 for token in body["logprob_token_ids"]
             }
             top.append(known)
-            ids = [*ids, max(body["allowed_token_ids"], key=lambda token: values[token])]
-            tokens.append(f"token_id:{ids[-1]}")
+            generated.append(sampled(body, self.server.logits(values), ids, generated))
+        cache.keep(ids, generated)
+        tokens = [f"token_id:{token}" for token in generated]
         return {"usage": usage, "choices": [{"logprobs": {"top_logprobs": top, "tokens": tokens}}]}
 
 

@@ -15,6 +15,7 @@ import json
 import re
 import time
 import zlib
+from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _BETWEEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[^][{}"]+', re.DOTALL)
 _LEVELS = {91: 1, 123: 1, 93: -1, 125: -1}
+_CONNECTIONS = 1000
+"""Connections to one server that are kept."""
 _ENCODED = 8
 """Letters from which on a key is looked for in base64 and in hexadecimal digits, too."""
 
@@ -95,6 +98,25 @@ def pool(proxy: str | None = None, **settings: Any) -> urllib3.PoolManager:
         made = urllib3.ProxyManager(at._replace(auth=None).url, proxy_headers=said, **settings)
     made.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
     return made
+
+
+@cache
+def connections() -> urllib3.PoolManager:
+    """Return the connections of this process to all servers, which are asked once each time.
+
+    A redirect could lead a key elsewhere, and a server that was gone may be another.
+    """
+    never = urllib3.Retry(
+        total=None,
+        connect=0,
+        read=0,
+        redirect=False,
+        status=0,
+        other=0,
+        raise_on_status=False,
+        respect_retry_after_header=False,
+    )
+    return pool(num_pools=100, maxsize=_CONNECTIONS, retries=never)
 
 
 class Unusable(Exception):

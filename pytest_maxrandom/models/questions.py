@@ -99,6 +99,9 @@ class Reply:
     trie_nodes: int
     """The least that any way of scoring forwards: distinct tokens in their distinct contexts, the
     last token of each text left out."""
+    tokens_cached: int | None = 0
+    """Tokens that a server was sent and had kept from before; None where it does not tell, and then
+    `tokens_forwarded` is what it computed at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +123,6 @@ class Estimate:
 
     def __add__(self, other: Estimate) -> Estimate:
         """Return what both take."""
-
-        def both(one: int | None, two: int | None) -> int | None:
-            return None if one is None or two is None else one + two
-
         return Estimate(
             self.requests + other.requests,
             both(self.tokens, other.tokens),
@@ -131,3 +130,8 @@ class Estimate:
             both(self.forwards, other.forwards),
             self.at_most or other.at_most,
         )
+
+
+def both(one: int | None, two: int | None) -> int | None:
+    """Add what is known of both; None where one of them is not known."""
+    return None if one is None or two is None else one + two

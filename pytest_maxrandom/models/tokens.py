@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.base import Model
-from pytest_maxrandom.models.questions import Answer, Estimate, Reply
+from pytest_maxrandom.models.questions import Answer, Estimate, Reply, both
 from pytest_maxrandom.models.requests import Request, encode, encode_prompts, fit, in_parts
 
 if TYPE_CHECKING:
@@ -130,12 +130,14 @@ class TokenizedModel(Model):
         """
         answers: list[Answer] = []
         forwarded = nodes = 0
+        cached: int | None = 0
         for part in in_parts(questions):
             reply = self._scored(part) if part[0].generation is None else self._written(part)
             answers += reply.answers
             forwarded += reply.tokens_forwarded
             nodes += reply.trie_nodes
-        return Reply(tuple(answers), forwarded, nodes)
+            cached = both(cached, reply.tokens_cached)
+        return Reply(tuple(answers), forwarded, nodes, cached)
 
     def estimate(self, questions: Iterable[Question]) -> Estimate:
         """Return what asking takes.

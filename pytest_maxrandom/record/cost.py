@@ -85,6 +85,9 @@ class SweepCost:
     servers: list[str] = field(default_factory=list)
     """Each server that computed some of the numbers, with what it said of itself and when it was
     asked, in this run or earlier."""
+    tokens_cached: int | None = 0
+    """Tokens that a server was sent and had kept from before; None if it did not tell, so that
+    `tokens_forwarded` is what it computed at most."""
 
 
 @dataclass(slots=True)

@@ -71,16 +71,22 @@ def cost(record: ClaimRecord | LabelBiasRecord) -> str:
         return ""
     where = ", ".join(filter(None, (e.device, e.dtype, e.engine)))
     scored, tokens = e.requests > 0, e.tokens_forwarded
+    at_most = "at most " if e.tokens_cached is None else ""
+    told = "the server does not tell which it had cached" if at_most else ""
+    if e.tokens_cached:
+        told = f"{count(e.tokens_cached)} more were cached by the server"
     elsewhere = "" if scored else f", {where}"
     # The checks of labels may ask for both.
     asked = "answers generated" if getattr(record, "generated", None) else "choices scored"
     return clauses(
         scored
-        and f"{count(e.requests)} {asked} with {count(tokens)} tokens in "
+        and f"{count(e.requests)} {asked} with {at_most}{count(tokens)} tokens in "
         f"{e.seconds:,.1f} s ({where})",
+        scored and told,
         scored
         and e.trie_nodes
-        and f"{tokens / e.trie_nodes:.2f} times the {count(e.trie_nodes)} nodes of the prefix trie",
+        and f"{at_most}{tokens / e.trie_nodes:.2f} times the {count(e.trie_nodes)} nodes of the "
+        "prefix trie",
         scored and e.seconds and f"{count(round(tokens / e.seconds))} tokens per second",
         e.reused
         and f"{count(e.reused)} {'prompt' if e.reused == 1 else 'prompts'} read from the results "

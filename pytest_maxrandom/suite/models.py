@@ -208,8 +208,9 @@ class ServedSpec(ModelSpec):
     tokenizer: Text | None = None
     """The model's tokenizer: a folder (relative to the suite file), or a hub id. If not given, the
     server is asked for the tokens of each text, if it can give them."""
-    concurrency: Annotated[int, Field(ge=1, le=1000)] = 8
-    """How many requests are under way at once."""
+    concurrency: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """How many requests are under way at once. If not given, 8 at first, and then as many as bring
+    more answers in a second, 128 at most."""
     timeout: Annotated[float, Field(gt=0, le=86400)] = 600.0
     """Seconds to wait for an answer, and for a server that has gone away."""
     chat: bool = False
@@ -248,7 +249,7 @@ class LlamaCppSpec(ServedSpec):
 
     backend: Literal["llama_cpp"] = "llama_cpp"
     """What serves the model."""
-    concurrency: Annotated[int, Field(ge=1, le=1000)] = 1
+    concurrency: Annotated[int, Field(ge=1, le=1000)] | None = 1
     """How many requests are under way at once. Each of the server's slots reads the prompt
     separately."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_maxrandom.errors import ModelError, PromptTooLong, QuestionError, ScoreError, SweepError
+from pytest_maxrandom.models.questions import both
 from pytest_maxrandom.record import Arithmetic, Fingerprint, SweepCost
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -55,6 +56,9 @@ class Cost:
     """What stood before and after each prompt, as a message to the model."""
     fingerprint: Fingerprint | None = None
     """By what the model is known again, where it is behind an address."""
+    tokens_cached: int | None = 0
+    """Tokens that a server had kept; None where it tells none, and `tokens_forwarded` is a bound.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,7 @@ class LocalExecutor:
             quantized=model.quantized,
             chat=model.chat,
             fingerprint=model.fingerprint(generates=SCORERS[job.scoring].generates),
+            tokens_cached=reply.tokens_cached,
         )
         return Scored(answers, cost, model.batch_tokens, model.peak_memory())
 
@@ -273,6 +278,7 @@ def spent(scored: Scored, *, reused: bool) -> SweepCost:
         quantized=cost.quantized,
         chat=None if cost.chat is None else list(cost.chat),
         servers=[] if cost.fingerprint is None else [str(cost.fingerprint)],
+        tokens_cached=0 if reused else cost.tokens_cached,
     )
 
 
@@ -284,6 +290,7 @@ def _requests(answer: Answer) -> int:
 def total(engines: Sequence[SweepCost]) -> SweepCost:
     """Return what several prompts or sweeps cost together."""
     reasons = [one.engine_reason for one in engines if one.engine_reason]
+    cached = [0, *(one.tokens_cached for one in engines)]
     return SweepCost(
         # A sweep may be begun on one GPU and finished on another.
         device=_all(one.device for one in engines),
@@ -306,6 +313,7 @@ def total(engines: Sequence[SweepCost]) -> SweepCost:
         quantized=next((one.quantized for one in engines if one.quantized), None),
         chat=next((one.chat for one in engines if one.chat), None),
         servers=list(dict.fromkeys(each for one in engines for each in one.servers)),
+        tokens_cached=reduce(both, cached),
     )
 
 

@@ -7,9 +7,11 @@ one verdict is read for another, and by the sweep that computes all the rest.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_maxrandom.models.questions import both
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import scored_digest, spent, total
 from pytest_maxrandom.sweeps.predictions import predict
@@ -84,7 +86,7 @@ class BegunPrompt:
             piece = replace(scored, answers=own, cost=replace(cost, full_texts=full))
             self._pieces.append(_Piece(places, piece, reused=False))
             left -= len(places)
-            cost = replace(cost, tokens_forwarded=0, trie_nodes=0, seconds=0.0)
+            cost = replace(cost, tokens_forwarded=0, tokens_cached=0, trie_nodes=0, seconds=0.0)
 
     def new(self) -> list[tuple[Job, Scored]]:
         """Return the cells that are not stored yet, each with its answers."""
@@ -192,6 +194,7 @@ def _sum(costs: Sequence[Cost]) -> Cost:
     return replace(
         costs[0],
         tokens_forwarded=sum(cost.tokens_forwarded for cost in costs),
+        tokens_cached=reduce(both, (cost.tokens_cached for cost in costs)),
         trie_nodes=sum(cost.trie_nodes for cost in costs),
         seconds=sum(cost.seconds for cost in costs),
         full_texts=sum(cost.full_texts for cost in costs),

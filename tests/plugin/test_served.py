@@ -62,7 +62,7 @@ def test_the_report_says_what_was_asked_and_checked(
     result.assert_outcomes(passed=1)
     assert (claim["n"], claim["t"]) == (8, 3)
     assert claim["engine"]["device"].startswith("vllm at 127.0.0.1:")
-    assert claim["engine"]["engine"] == "walk"
+    assert claim["engine"]["engine"] == "forced"
     assert claim["engine"]["handshake"] == {
         "server": "vLLM", "version": "1.2.3", "model": "the-model", "tokenized": 0,
         "repeated": 0.0, "local": None,

@@ -217,3 +217,26 @@ def test_lm_eval_chooses_the_same_through_the_same_server(tmp_path: Path) -> Non
         values = [next(theirs)[0] for _ in answer.log_likelihoods]
         assert values == pytest.approx(answer.log_likelihoods, abs=TOLERANCE)
         assert np.argmax(values) == np.argmax(answer.log_likelihoods)
+
+
+def test_a_real_vllm_computes_fewer_tokens_than_by_echo(tmp_path: Path, measured: Any) -> None:
+    """At most as many as lm-evaluation-harness asks for, and on long choices 1.8 times fewer.
+
+    The model has random weights, which follow no choice.
+    """
+    prepared("vllm", tmp_path)
+    from benchmarks import choices, served
+    from benchmarks.workloads import bpe
+
+    loads = {name: choices.prompts(name, 1)[0] for name in choices.WORKLOADS}
+    asked = [question for load in loads.values() for question in load]
+    texts = [question.context + answer for question in asked for answer in question.answers]
+    model = served.save_model(tmp_path / "llama", bpe(texts))
+    with servers.running("vllm", model, tmp_path / "log") as (url, _):
+        for name, load in loads.items():
+            ours, theirs, seconds, took = served.compare(url, model, [load])
+            measured("Tokens computed, ours and by echo", name, f"{ours:,.0f} / {theirs:,.0f}")
+            measured("Seconds, ours and by echo", name, f"{seconds:.1f} / {took:.1f}")
+            assert ours <= theirs
+            if "2 choices" not in name:
+                assert theirs / ours >= 1.8

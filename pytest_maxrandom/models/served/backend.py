@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 from pytest_maxrandom.errors import ModelNotFound
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.hf.hub import file_digest
-from pytest_maxrandom.models.served.dialects import LlamaCpp, OpenAI, OpenAIChat, Vllm
+from pytest_maxrandom.models.served.dialects import LlamaCpp, OpenAI, OpenAIChat
 from pytest_maxrandom.models.served.endpoint import Endpoint
 from pytest_maxrandom.models.served.handshake import identity_of, same_server
 from pytest_maxrandom.models.served.model import ServedModel
+from pytest_maxrandom.models.served.vllm import Vllm
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import LlamaCppSpec, OpenAISpec, ServedSpec, VllmSpec
 
@@ -103,7 +104,7 @@ def _endpoint(located: Located, tell: Callable[[str], None] = lambda sentence: N
         spec.url,
         key_name=spec.api_key_env,
         timeout=spec.timeout,
-        connections=spec.concurrency,
+        requests=spec.concurrency,
         tell=tell,
     )
 

@@ -8,44 +8,35 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pytest_maxrandom.errors import ScoreError, listed, quoted
+from pytest_maxrandom.errors import ScoreError, listed
 from pytest_maxrandom.models.gguf import content_of
 from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import Serving
 from pytest_maxrandom.models.served.replies import (
-    AT_MOST,
     REFUSED,
+    Read,
+    Spent,
     Written,
     check_length,
     completed,
+    echoed,
     ending,
     entry_of,
     log_probability,
     part_of,
     posted,
     tokens_of,
-    tokens_read,
-    walk,
     written,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence, Set
+    from collections.abc import Sequence
 
     from pytest_maxrandom.models.questions import Finish, Generation
     from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.models.served.endpoint import Endpoint
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """Log-likelihoods of requests in nats, and the tokens that a server had to read for them."""
-
-    values: list[float]
-    tokens: int
 
 
 class Dialect(ABC):
@@ -62,6 +53,8 @@ class Dialect(ABC):
     """Nats by which half of the log-likelihoods of fixed texts may change while such a server has
     the same weights: what its batches, kernels and cache change. More than that are other
     weights."""
+    way: str = "walk"
+    """How log-likelihoods are asked for, in a word for the report."""
 
     def __init__(self, at: Endpoint, model: str) -> None:
         self._at = at
@@ -80,6 +73,24 @@ class Dialect(ABC):
     def tokenize(self, text: str) -> list[int] | None:
         """Return the tokens of a text with what stands in front; None if the server tells none."""
         return None
+
+    def plan(self, groups: Sequence[Sequence[Request]], found: Sequence[Read]) -> str:
+        """Choose the cheapest way in which examples can be asked about, and return its name.
+
+        Here there is one.
+
+        Parameters
+        ----------
+        groups : sequence of sequences of Request
+            Those of each example.
+        found : sequence of Read
+            What came of the last plan.
+        """
+        return self.way
+
+    def gives_up(self, way: str) -> bool:
+        """Plan without a way that the server refuses; return whether that leaves another one."""
+        return False
 
     @abstractmethod
     def score(self, requests: Sequence[Request]) -> Read:
@@ -106,68 +117,10 @@ class Dialect(ABC):
         """
 
 
-class Vllm(Dialect):
-    """A server of vLLM, led along the choices: what it has read is not read again."""
-
-    def serving(self) -> Serving:
-        """Return what the server says; see :class:`Dialect`."""
-        version = str(part_of(self._at, self._at.get("/version"), "version"))
-        entry = entry_of(self._at, self._model)
-        root = {"root": str(entry["root"])} if entry.get("root") else {}
-        return Serving("vLLM", version, self._model, root, entry.get("max_model_len"))
-
-    def tokenize(self, text: str) -> list[int] | None:
-        """Return the tokens of a text with what stands in front."""
-        return tokens_of(self._at, {"model": self._model, "prompt": text})
-
-    def score(self, requests: Sequence[Request]) -> Read:
-        """Return the log-likelihoods of one example's requests."""
-        read = 0
-
-        def ask(
-            text: tuple[int, ...], tokens: Set[int], steps: int
-        ) -> Iterator[tuple[dict[int, float], int]]:
-            nonlocal read
-            told: list[dict[int, float]] = [{} for _ in range(steps)]
-            wanted = sorted(tokens)
-            for first in range(0, len(wanted), AT_MOST):
-                part = wanted[first : first + AT_MOST]
-                reply = self._at.post(
-                    "/v1/completions",
-                    {
-                        "model": self._model,
-                        "prompt": list(text),
-                        "max_tokens": steps,
-                        "temperature": 0,
-                        "allowed_token_ids": part,
-                        "logprobs": 1,
-                        "logprob_token_ids": part,
-                        # Two tokens may have the same text.
-                        "return_tokens_as_token_ids": True,
-                    },
-                )
-                read += tokens_read(self._at, reply, len(text)) + steps - 1
-                logprobs = part_of(self._at, reply, "choices", 0, "logprobs")
-                for step, known in enumerate(told):
-                    top = part_of(self._at, logprobs, "top_logprobs", step)
-                    known |= {
-                        token: log_probability(self._at, top, f"token_id:{token}") for token in part
-                    }
-            for step, known in enumerate(told):
-                generated = str(part_of(self._at, logprobs, "tokens", step))
-                yield known, int(generated.removeprefix("token_id:"))
-
-        return Read(walk(requests, ask), read)
-
-    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
-        """Return what the model writes; see :class:`Dialect`."""
-        # Without these the server takes what the model's own configuration says.
-        plain = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
-        return completed(self._at, self._model, prompt, how, seed, plain)
-
-
 class LlamaCpp(Dialect):
     """A server of llama.cpp, made to generate the choices by a grammar of their tokens."""
+
+    way = "forced"
 
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
@@ -190,7 +143,7 @@ class LlamaCpp(Dialect):
 
     def score(self, requests: Sequence[Request]) -> Read:
         """Return the log-likelihoods of one example's requests."""
-        values, read = [], 0
+        values, spent = [], Spent()
         for request in requests:
             span = request.ids[request.start :]
             reply = self._at.post(
@@ -205,8 +158,7 @@ class LlamaCpp(Dialect):
                 },
             )
             check_length(part_of(self._at, reply, "tokens_evaluated"), request.start)
-            read += int((reply.get("timings") or {}).get("prompt_n", request.start))
-            read += len(span) - 1
+            spent.add(request.start, _cached(reply, request.start), len(span))
             steps = part_of(self._at, reply, "completion_probabilities")
             said = [part_of(self._at, step, "id") for step in steps]
             if said != list(span):
@@ -216,7 +168,7 @@ class LlamaCpp(Dialect):
                     "llama.cpp is too old for grammars of tokens"
                 )
             values.append(math.fsum(log_probability(self._at, step, "logprob") for step in steps))
-        return Read(values, read)
+        return Read(values, spent)
 
     def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
         """Return what the model writes; see :class:`Dialect`."""
@@ -238,9 +190,9 @@ class LlamaCpp(Dialect):
             check_length(part_of(self._at, reply, "tokens_evaluated"), len(prompt))
         ended = reply.get("stop_type") == "limit" or reply.get("stopped_limit") is True
         finish: Finish = "length" if ended else "stop"
-        read = int((reply.get("timings") or {}).get("prompt_n", reply.get("tokens_evaluated") or 0))
-        written = int(reply.get("tokens_predicted") or 0)
-        return ending(str(part_of(self._at, reply, "content")), finish, how, read + written)
+        read, spent = int(reply.get("tokens_evaluated") or 0), Spent()
+        spent.add(read, _cached(reply, read), int(reply.get("tokens_predicted") or 0))
+        return ending(str(part_of(self._at, reply, "content")), finish, how, spent)
 
 
 class OpenAI(Dialect):
@@ -248,6 +200,8 @@ class OpenAI(Dialect):
 
     Each choice is read from its first token on, which no protocol of OpenAI's spares.
     """
+
+    way = "echo"
 
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
@@ -263,41 +217,7 @@ class OpenAI(Dialect):
 
     def score(self, requests: Sequence[Request]) -> Read:
         """Return the log-likelihoods of one example's requests."""
-        values, read = [], 0
-        for request in requests:
-            reply = self._at.post(
-                "/v1/completions",
-                {
-                    "model": self._model,
-                    "prompt": list(request.ids),
-                    "max_tokens": 1,
-                    "temperature": 0,
-                    "logprobs": 1,
-                    "echo": True,
-                },
-            )
-            read += tokens_read(self._at, reply, len(request.ids))
-            told = part_of(self._at, reply, "choices", 0, "logprobs", "token_logprobs")
-            # Some servers leave the token out that must be generated.
-            if not isinstance(told, list) or len(told) not in (
-                len(request.ids),
-                len(request.ids) + 1,
-            ):
-                count = len(told) if isinstance(told, list) else 0
-                raise ScoreError(
-                    f"the server at {self._at} was asked to echo {len(request.ids)} tokens with "
-                    f"log-probabilities, but returned {count}; expected a server that supports "
-                    "`echo`"
-                )
-            if told[0] is not None:  # nothing is before the first token, so this is of another
-                raise ScoreError(
-                    f"the server at {self._at} tells {quoted(str(told[0]))} as the log-probability "
-                    "of the first token, which follows nothing; expected null there, since else "
-                    "each number may be that of the next token"
-                )
-            span = range(request.start, len(request.ids))
-            values.append(math.fsum(log_probability(self._at, told, place) for place in span))
-        return Read(values, read)
+        return echoed(self._at, self._model, requests)
 
     def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
         """Return what the model writes; see :class:`Dialect`."""
@@ -343,3 +263,9 @@ class OpenAIChat(OpenAI):
             self._stops = False  # an answer is cut here as well
             return True
         return False
+
+
+def _cached(reply: Any, sent: int) -> int | None:
+    """Return how many tokens of a prompt a server of llama.cpp had kept."""
+    read = (reply.get("timings") or {}).get("prompt_n")
+    return sent - read if isinstance(read, int) else None

@@ -15,6 +15,7 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from pytest_maxrandom.errors import ModelError, quoted
 from pytest_maxrandom.host import http
+from pytest_maxrandom.models.served.flow import Flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,6 +27,8 @@ KEYS = "MAXRANDOM_API_KEYS"
 _BUSY, _GONE = (429,), (502, 503, 504)
 """What a server says for a while: that it has too much to do, or that its model is not there."""
 _RETRIED = (*_BUSY, *_GONE, 500)
+_FULL = (429, 503)
+"""What it may say because it is asked too much at once."""
 _TRIES = 6
 """How often a request is sent at most to a server that fails at it, or was never reached."""
 BACKOFF = 0.5
@@ -51,8 +54,8 @@ class Endpoint:
         Environment variable with the key, which is sent only where :func:`key_for` finds it.
     timeout : float
         Seconds that an answer may take, and that a server that is gone or busy is waited for.
-    connections : int
-        Requests that are under way at once, at most.
+    requests : int or None
+        How many are to be under way at once; None leaves it to what the server answers.
     tell : callable
         Called with a sentence when a server that is gone is waited for.
 
@@ -60,6 +63,8 @@ class Endpoint:
     ----------
     broken : bool
         Whether the server may be another than it was when this was last set to False.
+    flow : Flow
+        What spreads requests over threads.
 
     Raises
     ------
@@ -73,34 +78,18 @@ class Endpoint:
         *,
         key_name: str | None = None,
         timeout: float = 600,
-        connections: int = 1,
+        requests: int | None = 1,
         tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         self.url = url.rstrip("/").removesuffix("/v1")
         self.broken = False
         self._last: float | None = None
+        self.flow = Flow(requests)
         self._timeout = timeout
         self._tell = tell
         self._telling, self._told, self._back = Lock(), math.inf, 0.0
         self._key = http.Key(key_for(self.url, key_name)) if key_name else None
         self._headers = {"Authorization": f"Bearer {self._key.text}"} if self._key else {}
-        self._pool = http.pool(
-            maxsize=connections,
-            block=True,
-            headers={"User-Agent": "pytest-maxrandom"},
-            timeout=urllib3.Timeout(connect=min(10, timeout), read=timeout),
-            # A redirect could lead a key elsewhere, and a server that was gone may be another.
-            retries=urllib3.Retry(
-                total=None,
-                connect=0,
-                read=0,
-                redirect=False,
-                status=0,
-                other=0,
-                raise_on_status=False,
-                respect_retry_after_header=False,
-            ),
-        )
 
     def __str__(self) -> str:
         return self.url
@@ -119,6 +108,16 @@ class Endpoint:
             As :meth:`post`.
         """
         return self._json("GET", path, None)
+
+    def text(self, path: str) -> str:
+        """Return the text that stands at a path, which may be in no form.
+
+        Raises
+        ------
+        ModelError
+            As :meth:`post`.
+        """
+        return self._without_key(self._request("GET", path, None))
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Send JSON, and return the JSON that comes back.
@@ -145,7 +144,9 @@ class Endpoint:
             ) from None
 
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None) -> bytes:
-        headers = {**self._pool.headers, **self._headers}
+        headers = {"User-Agent": "pytest-maxrandom", **self._headers}
+        timeout = urllib3.Timeout(connect=min(10, self._timeout), read=self._timeout)
+        settings = {"json": body, "headers": headers, "timeout": timeout}
         began, pause, tries = time.monotonic(), BACKOFF, 0
         reached = self._last is not None
         if self._last is not None and began - self._last > IDLE:
@@ -154,7 +155,7 @@ class Endpoint:
             tries, asked = tries + 1, time.monotonic()
             try:
                 url = self.url + path
-                response, raw = http.asked(self._pool, method, url, json=body, headers=headers)
+                response, raw = http.asked(http.connections(), method, url, **settings)
             except http.Unusable as error:
                 self._last = time.monotonic()
                 raise ModelError(f"the server at {self.url} {error}") from None
@@ -165,12 +166,15 @@ class Endpoint:
             else:
                 self._last = time.monotonic()
                 if response.status < 300:
+                    self.flow.answered()
                     self._tell_of(gone=False, asked=asked)
                     return raw
                 refusal = self._refusal(path, response, raw)
                 status = response.status
                 self.broken |= status in _GONE
                 wait = max(pause, _wait_of(response))
+                if status in _FULL:
+                    self.flow.refused(wait)
                 waited_for = reached and status != 500
                 asked_again = status in _RETRIED and (waited_for or tries < _TRIES)
             if not asked_again or time.monotonic() - began + wait > self._timeout:

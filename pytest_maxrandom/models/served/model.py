@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from concurrent.futures import Future
 from dataclasses import asdict
 from itertools import chain, groupby
 from pathlib import Path
-from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_maxrandom.errors import ModelError
@@ -18,7 +16,7 @@ from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import common_length, subject
-from pytest_maxrandom.models.served.dialects import OpenAI, OpenAIChat
+from pytest_maxrandom.models.served.dialects import OpenAIChat
 from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import (
     identity_of,
@@ -30,19 +28,17 @@ from pytest_maxrandom.models.tokens import LocalTokens, TokenizedModel
 from pytest_maxrandom.suite.models import ServedSpec, TransformersSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_maxrandom.models.questions import Question
     from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.models.served.dialects import Dialect
     from pytest_maxrandom.models.served.endpoint import Endpoint
+    from pytest_maxrandom.models.served.flow import Flow
     from pytest_maxrandom.models.served.handshake import Checked, Serving
-    from pytest_maxrandom.models.served.replies import Written
+    from pytest_maxrandom.models.served.replies import Read, Spent, Written
     from pytest_maxrandom.models.tokens import Tokens
     from pytest_maxrandom.record import Fingerprint
-
-_Asked = TypeVar("_Asked")
-_Answer = TypeVar("_Answer")
 
 _SMALL = 2 * 2**30
 """Bytes of weights at most that are loaded on this machine only to compare a server with them."""
@@ -82,7 +78,6 @@ class ServedModel(TokenizedModel):
     ) -> None:
         self._at = at
         self._dialect = dialect
-        self._concurrency = spec.concurrency
         self.serving = dialect.serving()
         self.device = f"{spec.backend} at {urlsplit(at.url).netloc}"
         self.dtype = "as served"
@@ -98,6 +93,8 @@ class ServedModel(TokenizedModel):
         self._forward = _forward_of(tokenizer)
         generates |= self._chats
         self._checked = {generates: self._met(generates)}
+        self._ways = {dialect.way}
+        self._found: list[Read] = []
 
     @property
     def handshake(self) -> dict[str, str | int | float | None]:
@@ -149,20 +146,55 @@ class ServedModel(TokenizedModel):
         rows = self._fitting(questions)
         together = groupby(zip(questions, rows, strict=True), key=lambda pair: subject(pair[0]))
         groups = [[request for _, row in pairs for request in row] for _, pairs in together]
-        score = self._dialect.score
-        found = [score(groups[0]), *spread(score, groups[1:], self._concurrency)]
+        self._plan(groups)
+        found = self._found = [self._dialect.score(groups[0])]
+        if others := groups[1:]:
+            self._plan(groups)
+            self._found = [*self._at.flow.spread(self._dialect.score, others)]
+            found += self._found
         values = chain.from_iterable(one.values for one in found)
         nodes = trie.build([request for row in rows for request in row]).nodes
-        return Reply(self._answers(rows, values), sum(one.tokens for one in found), nodes)
+        return self._reply(self._answers(rows, values), [one.spent for one in found], nodes)
 
     def _written(self, questions: Sequence[Question]) -> Reply:
         """Generate the answers; the first is asked alone, as with log-likelihoods."""
         self._begin(generates=True)
         first, *rest = zip(self._sent(questions), questions, strict=True)
-        others = spread(lambda pair: self._write(*pair), rest, self._concurrency)
+        others = self._at.flow.spread(lambda pair: self._write(*pair), rest)
         found = [self._write(*first), *others]
         answers = tuple(Answer((), (), text=one.text, finish=one.finish) for one in found)
-        return Reply(answers, sum(one.tokens for one in found), 0)
+        return self._reply(answers, [one.spent for one in found], 0)
+
+    def _reply(self, answers: tuple[Answer, ...], spent: Sequence[Spent], nodes: int) -> Reply:
+        """Return answers with what they cost; what is cached is known if it always is told."""
+        cached = [one.cached for one in spent if one.cached is not None]
+        return Reply(
+            answers,
+            sum(one.tokens for one in spent),
+            nodes,
+            sum(cached) if len(cached) == len(spent) else None,
+        )
+
+    def _plan(self, groups: Sequence[Sequence[Request]]) -> None:
+        """Choose the way in which examples are asked about, and check it where it is new."""
+        way = self.engine = self._dialect.plan(groups, self._found)
+        if way in self._ways:
+            return
+        try:
+            now = self._met(False)
+        except Refused as refused:
+            if refused.status != 400 or not self._dialect.gives_up(way):
+                raise
+            self._plan(groups)
+            return
+        if change := self._fingerprint(self._checked[False]).change(self._fingerprint(now)):
+            if self._at.broken:  # then it is another server, rather than another way
+                self._meet_again()
+            raise ModelError(
+                f"the server at {self._at} gives other log-likelihoods if it is asked in another "
+                f"way ({way} in place of {sorted(self._ways)[0]}): {change}"
+            )
+        self._ways.add(way)
 
     def _estimated(self, questions: Sequence[Question]) -> Estimate:
         """Return what asking takes; nobody knows the tokens of texts that are sent as they are."""
@@ -180,7 +212,7 @@ class ServedModel(TokenizedModel):
         """Return how the server is asked, for the report."""
         if generates:
             return "chat" if self._chats else "completions"
-        return "echo" if isinstance(self._dialect, OpenAI) else "walk"
+        return self._dialect.way
 
     def _write(self, prompt: Sequence[int] | str, question: Question) -> Written:
         assert question.generation is not None
@@ -204,7 +236,7 @@ class ServedModel(TokenizedModel):
             return LocalTokens.load(spec.tokenizer, tokenizer)
         if self._dialect.tokenize("a") is None:
             return None
-        return ServerTokens(self._dialect, self._concurrency)
+        return ServerTokens(self._dialect, self._at.flow)
 
     def _needed(self) -> Tokens:
         """Return what makes tokens of texts, which log-likelihoods are asked for by."""
@@ -266,9 +298,9 @@ class ServerTokens:
 
     beginning: int | None = None
 
-    def __init__(self, dialect: Dialect, concurrency: int) -> None:
+    def __init__(self, dialect: Dialect, flow: Flow) -> None:
         self._dialect = dialect
-        self._concurrency = concurrency
+        self._flow = flow
         one, other = self._asked(["a", "b"])
         # Only what a tokenizer puts at the end is the same at the ends of these two.
         self._closing = common_length(one[::-1], other[::-1])
@@ -279,43 +311,8 @@ class ServerTokens:
         return [ids[: len(ids) - self._closing] for ids in self._asked(texts)]
 
     def _asked(self, texts: Sequence[str]) -> list[list[int]]:
-        found = spread(self._dialect.tokenize, texts, self._concurrency)
+        found = self._flow.spread(self._dialect.tokenize, texts)
         return [tokens for tokens in found if tokens is not None]
-
-
-def spread(
-    ask: Callable[[_Asked], _Answer], asked: Iterable[_Asked], at_once: int
-) -> Iterator[_Answer]:
-    """Yield what a function returns for each of its arguments, in their order.
-
-    Its threads end with the process: whoever interrupts it, or meets an error, waits for none.
-
-    Parameters
-    ----------
-    at_once : int
-        How many threads call it.
-    """
-    wanted = [(one, Future[_Answer]()) for one in asked]
-    rest, taking, ended = iter(wanted), Lock(), Event()
-
-    def work() -> None:
-        while not ended.is_set():
-            with taking:
-                one, answer = next(rest, (None, None))
-            if answer is None:
-                return
-            try:
-                answer.set_result(ask(one))  # type: ignore[arg-type]
-            except BaseException as error:
-                answer.set_exception(error)
-
-    for _ in range(min(at_once, len(wanted))):
-        Thread(target=work, daemon=True).start()
-    try:
-        for _, answer in wanted:
-            yield answer.result()
-    finally:
-        ended.set()
 
 
 def _forward_of(folder: str | None) -> Callable[[Sequence[Question]], list[float] | None] | None:

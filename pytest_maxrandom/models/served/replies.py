@@ -10,17 +10,12 @@ from pytest_maxrandom.errors import ModelError, ScoreError, dotted, listed, quot
 from pytest_maxrandom.models.served.endpoint import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.models.questions import Finish, Generation
     from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.models.served.endpoint import Endpoint
 
-    Text = tuple[int, ...]
-    Step = tuple[Mapping[int, float], int]
-
-AT_MOST = 128
-"""Tokens of which vLLM tells the log-probability after one text."""
 _FINITE = -1e30
 """Below this stands the logarithm of a probability that a server has rounded to zero."""
 
@@ -30,16 +25,45 @@ _FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refuse
 """What ends an answer but the model itself and a stop text, as OpenAI calls it."""
 
 
+@dataclass(slots=True)
+class Spent:
+    """Tokens that answers cost a server."""
+
+    tokens: int = 0
+    """Those that it computed, read and written; where it tells none that it had kept, at most."""
+    cached: int | None = 0
+    """Those that it was sent and had kept from before; None where it does not tell them."""
+
+    def add(self, read: int, cached: int | None, written: int = 0) -> None:
+        """Add what one answer cost: tokens read, and those that were kept among them.
+
+        The last token that is written is put through no model.
+        """
+        self.tokens += read - (cached or 0) + max(0, written - 1)
+        self.cached = None if cached is None or self.cached is None else self.cached + cached
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Log-likelihoods of requests in nats, and what they cost."""
+
+    values: list[float]
+    spent: Spent
+    leading: int = 0
+    strayed: int = 0
+    """Tokens along which the server was led, and those of them that it did not reach."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a server generated, and the tokens that it read and wrote for that."""
+    """What a server generated, and what that cost."""
 
     text: str
     finish: Finish
-    tokens: int
+    spent: Spent
 
 
-REFUSED = Written("", "refused", 0)
+REFUSED = Written("", "refused", Spent())
 """What is written after a prompt that a server refuses for what it says."""
 
 
@@ -79,14 +103,59 @@ def tokens_of(at: Endpoint, body: Mapping[str, Any]) -> list[int]:
     return tokens
 
 
-def tokens_read(at: Endpoint, reply: Any, sent: int) -> int:
-    """Return how many tokens of a prompt were read; all, if the server does not say."""
+def cached_of(reply: Any) -> int | None:
+    """Return how many tokens of a prompt a server had kept; None if it does not tell."""
     usage = reply.get("usage") if isinstance(reply, dict) else None
-    if not isinstance(usage, dict):
-        return sent
-    check_length(usage.get("prompt_tokens", sent), sent)
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    return sent - int(cached)
+    told = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
+    cached = told.get("cached_tokens") if isinstance(told, dict) else None
+    return cached if isinstance(cached, int) else None
+
+
+def check_read(reply: Any, sent: int) -> None:
+    """Refuse an answer whose server has read another number of tokens than it was sent."""
+    usage = reply.get("usage") if isinstance(reply, dict) else None
+    if isinstance(usage, dict):
+        check_length(usage.get("prompt_tokens", sent), sent)
+
+
+def echoed(at: Endpoint, model: str, requests: Sequence[Request]) -> Read:
+    """Ask a server to repeat texts with their log-probabilities.
+
+    Each is read from its first token on.
+    """
+    values, spent = [], Spent()
+    for request in requests:
+        sent = len(request.ids)
+        reply = at.post(
+            "/v1/completions",
+            {
+                "model": model,
+                "prompt": list(request.ids),
+                "max_tokens": 1,
+                "temperature": 0,
+                "logprobs": 1,
+                "echo": True,
+            },
+        )
+        check_read(reply, sent)
+        spent.add(sent, cached_of(reply))
+        told = part_of(at, reply, "choices", 0, "logprobs", "token_logprobs")
+        # Some servers leave the token out that must be generated.
+        if not isinstance(told, list) or len(told) not in (sent, sent + 1):
+            count = len(told) if isinstance(told, list) else 0
+            raise ScoreError(
+                f"the server at {at} was asked to echo {sent} tokens with log-probabilities, but "
+                f"returned {count}; expected a server that supports `echo`"
+            )
+        if told[0] is not None:  # nothing is before the first token, so this is of another
+            raise ScoreError(
+                f"the server at {at} tells {quoted(str(told[0]))} as the log-probability of the "
+                "first token, which follows nothing; expected null there, since else each number "
+                "may be that of the next token"
+            )
+        span = range(request.start, sent)
+        values.append(math.fsum(log_probability(at, told, place) for place in span))
+    return Read(values, spent)
 
 
 def check_length(told: Any, sent: int) -> None:
@@ -172,7 +241,7 @@ def completed(
     if reply is None:
         return REFUSED
     if not isinstance(prompt, str):
-        tokens_read(at, reply, len(prompt))
+        check_read(reply, len(prompt))
     return written(at, reply, how, lambda choice: {"content": choice.get("text")})
 
 
@@ -198,59 +267,15 @@ def written(
             f"the answer of the server at {at} has no text ({quoted(str(reply), 200)}); expected a "
             "server of the kind that `backend` says"
         )
-    usage = reply.get("usage") or {}
-    tokens = sum(int(usage.get(key) or 0) for key in ("prompt_tokens", "completion_tokens"))
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    return ending(str(text or ""), finish, how, tokens - int(cached))
+    usage, spent = reply.get("usage") or {}, Spent()
+    read, generated = (int(usage.get(f"{key}_tokens") or 0) for key in ("prompt", "completion"))
+    spent.add(read, cached_of(reply), generated)
+    return ending(str(text or ""), finish, how, spent)
 
 
-def ending(text: str, finish: Finish, how: Generation, tokens: int) -> Written:
+def ending(text: str, finish: Finish, how: Generation, spent: Spent) -> Written:
     """Return a text up to where it had to stop, since not every server knows all stop texts."""
     stopped = how.stopped(text)
     if stopped is None:
-        return Written(text, finish, tokens)
-    return Written(stopped, "refused" if finish == "refused" else "stop", tokens)
-
-
-def walk(
-    requests: Sequence[Request], ask: Callable[[Text, Set[int], int], Iterable[Step]]
-) -> list[float]:
-    """Return the log-likelihood of each request's span, in nats.
-
-    The server begins at a text from which choices go on, and generates tokens of these choices as
-    far as they lead. All that it says on the way is taken, since what it generates costs it little
-    and what it reads again costs much; then it begins at what was left out, shorter texts first.
-
-    Parameters
-    ----------
-    requests : sequence of Request
-        Those of one example.
-    ask : callable
-        Called with a text, the tokens that may be generated, and how many of them are. Yields for
-        each the log-probabilities of all those tokens after the text so far, and the one generated.
-    """
-    following: dict[Text, set[int]] = {}
-    for request in requests:
-        for place in range(request.start, len(request.ids)):
-            following.setdefault(request.ids[:place], set()).add(request.ids[place])
-    told: dict[Text, dict[int, float]] = {}
-    for beginning in sorted(following, key=len):
-        text = beginning
-        while text in following and text not in told:
-            below = [node for node in following if node[: len(text)] == text and node not in told]
-            tokens = {token for node in below for token in following[node]}
-            steps = max(map(len, below)) - len(text) + 1
-            if len(tokens) > AT_MOST:
-                tokens, steps = following[text], 1
-            for said, generated in ask(text, tokens, steps):
-                told[text] = {token: said[token] for token in following[text]}
-                text = (*text, generated)
-                if text not in following or text in told:
-                    break
-    return [
-        math.fsum(
-            told[request.ids[:place]][request.ids[place]]
-            for place in range(request.start, len(request.ids))
-        )
-        for request in requests
-    ]
+        return Written(text, finish, spent)
+    return Written(stopped, "refused" if finish == "refused" else "stop", spent)

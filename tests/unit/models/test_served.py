@@ -18,8 +18,8 @@ from pytest_maxrandom.errors import MaxRandomError, ModelError, PromptTooLong, S
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import Backends, ModelPool
-from pytest_maxrandom.models.requests import Request
-from pytest_maxrandom.models.served import dialects, endpoint, model as served, replies
+from pytest_maxrandom.models.served import endpoint, vllm as vllm_dialect, ways
+from pytest_maxrandom.models.served.flow import Flow
 from pytest_maxrandom.suite.models import MODELS
 from tests.served import (
     FakeServer,
@@ -31,7 +31,7 @@ from tests.served import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Set
+    from collections.abc import Iterator
 
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.models.questions import Reply
@@ -108,11 +108,13 @@ def test_vllm_is_led_along_the_choices_and_sent_no_text_twice(
     model = loaded(vllm, byte_tokenizer)
     vllm.bodies.clear()
     model.ask(QUESTIONS[:1])
-    sent = [tuple(body["prompt"]) for _, body in vllm.bodies]
+    asked = encoded(QUESTIONS[0].context)
+    prompts = [tuple(body["prompt"]) for _, body in vllm.bodies if body]
+    sent = [ids for ids in prompts if list(ids[: len(asked)]) == asked]
     texts = [encoded(QUESTIONS[0].context + answer) for answer in QUESTIONS[0].answers]
     start = len(encoded(QUESTIONS[0].context))
     inner = {tuple(ids[:at]) for ids in texts for at in range(start, len(ids))}
-    assert len(set(sent)) == len(sent) <= len(inner)
+    assert len(set(sent)) == len(sent) < len(inner)
     assert set(sent) <= inner
     assert sent[0] == tuple(texts[0][:start])
 
@@ -121,28 +123,42 @@ def test_vllm_is_led_along_the_choices_and_sent_no_text_twice(
 def test_however_few_tokens_are_told_at_once(
     vllm: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch, at_most: int
 ) -> None:
-    monkeypatch.setattr(dialects, "AT_MOST", at_most)
-    monkeypatch.setattr(replies, "AT_MOST", at_most)
+    monkeypatch.setattr(vllm_dialect, "AT_MOST", at_most)
+    monkeypatch.setattr(ways, "AT_MOST", at_most)
     assert told(loaded(vllm, byte_tokenizer).ask(QUESTIONS)) == [
         pytest.approx(values, abs=1e-9) for values in EXACT
     ]
 
 
-def test_a_walk_begins_again_only_where_it_was_not_led() -> None:
-    """A server that generates the least token: of 1 2 3, 1 2 4 and 1 5, only 5 is left out."""
-    asked: list[tuple[tuple[int, ...], int]] = []
+def test_what_a_server_had_kept_is_told_from_what_it_computed(
+    vllm: FakeServer, byte_tokenizer: Path
+) -> None:
+    model = loaded(vllm, byte_tokenizer)
+    model.ask(QUESTIONS)
+    for tells in (True, False):
+        vllm.tells_cached = tells
+        computed, cached = vllm.cache.computed, vllm.cache.cached
+        reply = model.ask(QUESTIONS)
+        computed, cached = vllm.cache.computed - computed, vllm.cache.cached - cached
+        assert cached > 0
+        expected = (computed, cached) if tells else (computed + cached, None)
+        assert (reply.tokens_forwarded, reply.tokens_cached) == expected
 
-    def ask(text: tuple[int, ...], tokens: Set[int], steps: int) -> Iterator[Any]:
-        asked.append((text, steps))
-        for _ in range(steps):
-            generated = min(tokens - set(text))
-            yield dict.fromkeys(tokens, -float(len(text))), generated
-            text = (*text, generated)
 
-    spans = [(0, 1, 2, 3), (0, 1, 2, 4), (0, 1, 5, 6)]
-    values = replies.walk([Request(ids, 1) for ids in spans], ask)
-    assert values == [-6.0, -6.0, -6.0]
-    assert asked == [((0,), 3), ((0, 1, 5), 1)]
+def test_a_server_that_drafts_tokens_is_asked_without_forcing_any(
+    vllm: FakeServer, byte_tokenizer: Path
+) -> None:
+    vllm.faults["drafts"] = True
+    model = loaded(vllm, byte_tokenizer)
+    assert told(model.ask(QUESTIONS)) == EXACT
+    assert model.engine in ("walk", "echo")
+
+
+def test_a_way_that_gives_other_numbers_is_refused(vllm: FakeServer, byte_tokenizer: Path) -> None:
+    model = loaded(vllm, byte_tokenizer)
+    vllm.faults["less"] = 3.0
+    with pytest.raises(ModelError, match=r"asked in another way \(forced in place of walk\)"):
+        model.ask(QUESTIONS)
 
 
 WRITTEN = [
@@ -188,7 +204,7 @@ class TestGenerated:
         self, vllm: FakeServer, byte_tokenizer: Path
     ) -> None:
         model = generating(vllm, byte_tokenizer)
-        for questions, way in ((QUESTIONS, "walk"), (WRITTEN, "completions")):
+        for questions, way in ((QUESTIONS, "forced"), (WRITTEN, "completions")):
             model.ask(questions)
             assert model.engine == way
 
@@ -515,9 +531,9 @@ def test_whoever_meets_an_error_waits_for_no_thread() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(served.spread(ask, [0, 1, 2], 2))
+        list(Flow(2).spread(ask, [0, 1, 2]))
     done.set()
-    assert list(served.spread(ask, [1, 2, 3], 2)) == [2, 3, 4]
+    assert list(Flow(2).spread(ask, [1, 2, 3])) == [2, 3, 4]
 
 
 def test_weights_that_cannot_be_loaded_here_are_compared_with_nothing(

@@ -140,6 +140,23 @@ def test_cost_and_scoring_are_told() -> None:
     assert origins.answered(claim(scoring="")) == ""
 
 
+def test_tokens_that_a_server_had_cached_are_told_apart() -> None:
+    engine = claim().engine
+    assert engine is not None
+    told = [
+        computing.cost(claim(engine=replace(engine, trie_nodes=75_600, tokens_cached=cached)))
+        for cached in (0, 1_000_000, None)
+    ]
+    assert told[0].startswith("2,400 choices scored with 151,200 tokens in 23.5 s (cpu, bfloat16);")
+    assert "cached" not in told[0]
+    assert "; 1,000,000 more were cached by the server; 2.00 times the 75,600 nodes" in told[1]
+    assert "choices scored with at most 151,200 tokens in 23.5 s" in told[2]
+    assert (
+        "; the server does not tell which it had cached; at most 2.00 times the 75,600 nodes"
+        in told[2]
+    )
+
+
 def test_what_was_not_recorded_has_no_phrase() -> None:
     silent = (
         origins.counted_n,

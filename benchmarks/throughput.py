@@ -1,0 +1,128 @@
+"""How many answers a second a served model takes, of those that its requests under way allow.
+
+    python -m benchmarks.throughput
+
+The server is a fake one in a process of its own, which takes 50 ms for each answer, however many
+there are. A prompt's first example is asked alone, so that the server has read what all share, and
+at a prompt's end there is less and less to ask; so the share is shown for few examples and many.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socketserver
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from pytest_maxrandom.models.questions import Question
+from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.suite.models import MODELS
+
+SECONDS = 0.05
+_EXAMPLES = (200, 1000)
+_BEGIN = 256
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    """Answers as vLLM does, in as little time of the processor as that takes."""
+
+    wbufsize = -1
+
+    def handle(self) -> None:
+        while line := self.rfile.readline():
+            length = 0
+            while (header := self.rfile.readline().strip()) and header:
+                name, _, value = header.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+            path = line.split()[1].decode()
+            body = json.loads(self.rfile.read(length)) if length else {}
+            raw = json.dumps(_reply(path, body)).encode()
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(raw), raw))
+            self.wfile.flush()
+
+
+def _reply(path: str, body: dict[str, Any]) -> Any:
+    if path == "/version":
+        return {"version": "fake"}
+    if path == "/v1/models":
+        return {"data": [{"id": "m", "max_model_len": 4096}]}
+    if path == "/metrics":
+        return 'vllm:cache_config_info{block_size="16"} 1.0'
+    if path == "/tokenize":
+        return {"tokens": [_BEGIN, *body["prompt"].encode()]}
+    time.sleep(SECONDS)
+    told, steps = body["logprob_token_ids"], body["max_tokens"]
+    top = {f"token_id:{token}": -0.01 * token for token in told}
+    tokens = [f"token_id:{token}" for token in (body["allowed_token_ids"] * steps)[:steps]]
+    logprobs = {"top_logprobs": [top] * steps, "tokens": tokens}
+    usage = {"prompt_tokens": len(body["prompt"]), "prompt_tokens_details": {"cached_tokens": 0}}
+    return {"usage": usage, "choices": [{"logprobs": logprobs}]}
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 256
+
+
+def serve() -> None:
+    """Serve until the process ends, and print the port."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    print(server.server_address[1], flush=True)
+    server.serve_forever()
+
+
+def measured(port: int, concurrency: int | None, examples: int) -> tuple[float, float]:
+    """Return the answers of one prompt in a second, and how many requests were under way."""
+    said = {"name": "m", "backend": "vllm", "url": f"http://127.0.0.1:{port}"}
+    spec = MODELS.validate(said | ({} if concurrency is None else {"concurrency": concurrency}))
+    model: Any = ModelPool().get(spec, Path())
+    # Their tokens are asked for as well, so that is done before.
+    known: dict[str, list[int]] = {}
+
+    class Tokens:
+        beginning = None
+
+        def encode(self, texts: Any, *, bare: bool = False) -> list[list[int]]:
+            return [known.setdefault(text, [_BEGIN, *text.encode()]) for text in texts]
+
+    model._tokens = Tokens()
+    asked = [Question(f"Is {number} even?\nA:", ("y", "n")) for number in range(examples)]
+    model.ask(asked[:8])  # connections are made, and the server is known
+    began = time.perf_counter()
+    model.ask(asked)
+    return examples / (time.perf_counter() - began), model._at.flow.window
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--concurrency", type=int, nargs="*", default=[8, 32, 128])
+    arguments = parser.parse_args()
+    if arguments.serve:
+        serve()
+        return
+    command = [sys.executable, "-m", "benchmarks.throughput", "--serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline())
+            print("| requests under way | examples | answers a second | of what they allow |")
+            print("| --- | --- | --- | --- |")
+            for concurrency in (*arguments.concurrency, None):
+                for examples in _EXAMPLES:
+                    rate, window = measured(port, concurrency, examples)
+                    share = rate / (window / SECONDS)
+                    shown = concurrency or f"as many as it answers: {window:.0f}"
+                    print(f"| {shown} | {examples:,} | {rate:,.0f} | {share:.1%} |")
+        finally:
+            process.kill()
+
+
+if __name__ == "__main__":
+    main()
