@@ -165,8 +165,8 @@ def published(
     return Published(
         n=publication.published_n,
         t=publication.t,
-        standard_baseline=verdict.standard_baseline,
-        max_random_baseline=verdict.max_random_baseline,
+        standard_baseline=publication.standard_baseline,
+        max_random_baseline=publication.max_random_baseline,
         p_standard=publication.p_standard(correct, best),
         p_max=publication.p_max(correct),
         verdict=verdict.verdict,

@@ -223,7 +223,8 @@ class Rises:
         np.add.at(sums, groups, np.where(there, differences, 0.0).T)
         np.add.at(sizes, groups, there.T.astype(np.float64))
         means = sums.sum(axis=0) / sizes.sum(axis=0)
-        most, least = [], []
+        most: list[Floats] = []
+        least: list[Floats] = []
         squares = np.zeros(len(differences))
         alike = bool((sizes == sizes[:, :1]).all())
         left, batch = _affordable(resamples, sums.size), max(1, _CELLS // max(sums.shape))
