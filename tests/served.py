@@ -1,69 +1,24 @@
-"""A server of each dialect with a language model of its own, and what goes wrong with servers.
-
-The model is a table that is computed: a token's probability after a text is drawn from a hash of
-both, so that what a client should get can be summed up without a server.
-"""
+"""A server of each dialect, with a model that can be computed by hand, and what goes wrong."""
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
-import math
 import re
 import threading
 import time
 import urllib.parse
 from contextlib import contextmanager
-from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.hashed_model import VOCABULARY, continuation, encoded, log_probabilities
+from tests.server_kinds import KINDS, Status
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-BEGIN = 256
-VOCABULARY = 257
-
-
-def encoded(text: str) -> list[int]:
-    """Return the bytes of a text after a token for the beginning."""
-    return [BEGIN, *text.encode()]
-
-
-def log_probabilities(ids: Sequence[int], seed: str = "") -> Any:
-    """Return the log-probability of each token after a text."""
-    return _drawn(tuple(ids), seed)
-
-
-@lru_cache(maxsize=20_000)
-def _drawn(ids: tuple[int, ...], seed: str) -> Any:
-    raw = hashlib.sha256(f"{seed}{list(ids)}".encode()).digest()
-    logits = np.random.default_rng(int.from_bytes(raw[:8])).normal(0, 3, VOCABULARY)
-    return logits - np.logaddexp.reduce(logits)
-
-
-def likelihood(context: str, answer: str, seed: str = "") -> float:
-    """Return what a server should say of an answer that begins with a space of its own."""
-    ids, start = encoded(context + answer), len(encoded(context))
-    return math.fsum(
-        log_probabilities(ids[:place], seed)[ids[place]] for place in range(start, len(ids))
-    )
-
-
-def continuation(
-    ids: Sequence[int], max_tokens: int, stop: Sequence[str] = (), seed: str = ""
-) -> tuple[str, str]:
-    """Return what a model should write after a text, the likeliest letters, and why it ends."""
-    text = ""
-    for _ in range(max_tokens):
-        values = log_probabilities([*ids, *text.encode()], seed)
-        text += chr(32 + int(np.argmax(values[32:127])))
-        if places := [text.find(each) for each in stop if each in text]:
-            return text[: min(places)], "stop"
-    return text, "length"
 
 
 class FakeServer(ThreadingHTTPServer):
@@ -112,6 +67,26 @@ class FakeServer(ThreadingHTTPServer):
         finally:
             with self._lock:
                 self._busy -= 1
+
+    def said(self, prompt: str, most: int, stop: Sequence[str]) -> tuple[str | None, str]:
+        """Return what the model writes after a prompt, and why it ends."""
+        if self.says is not None:
+            return self.says(prompt)
+        return continuation(encoded(prompt), most, stop, self.seed)
+
+    def told(self, ids: Sequence[int]) -> Any:
+        """Return the log-probabilities after a text, as far as the server is right."""
+        if self.faults.get("zero"):
+            return np.zeros(VOCABULARY)
+        if self.faults.get("order"):
+            return log_probabilities(ids, str(len(self.bodies)))
+        return log_probabilities(ids, self.seed)
+
+    def likeliest(self, prompt: str, most: int) -> dict[str, float]:
+        """Return the log-probabilities of the likeliest tokens after a text, by their texts."""
+        values = self.told(encoded(prompt))
+        best = np.argsort(values)[::-1][:most]
+        return {chr(token): float(values[token]) for token in best}
 
     @property
     def url(self) -> str:
@@ -180,6 +155,8 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(reply, Exception):
             told = {"message": reply.args[0], "code": (*reply.args, None)[1]}
             return self._send(400, {"error": told})
+        if isinstance(reply, Status):
+            return self._send(*reply)
         return self._send(200, reply)
 
     def _send(self, status: int, content: Any, headers: Any = None, *, cut: bool = False) -> None:
@@ -195,9 +172,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reply(self, body: Any) -> Any:
         server, path = self.server, self.path
-        if path == "/version":
+        if known := KINDS.get(server.dialect):
+            return known(server, path, body)
+        if path == "/version" and server.dialect == "vllm":
             return {"version": server.version}
-        if path == "/props":
+        if path == "/props" and server.dialect == "llama_cpp":
             return {
                 "build_info": server.version,
                 "model_path": server.faults.get("model_path", f"/somewhere/{server.model}.gguf"),
@@ -206,6 +185,10 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/v1/models":
             entry = {"id": server.model, "owned_by": "somebody", "max_model_len": 400}
             return {"data": [entry]}
+        if server.dialect == "llama_cpp" and body and body.get("echo"):
+            return ValueError("Only no echo is supported")
+        if body is None or (path == "/tokenize" and server.dialect == "openai"):
+            return Status(404, {"error": {"message": f"no {path} here"}})
         if path == "/tokenize":
             ids = encoded(body.get("prompt") or body["content"])
             return {"tokens": ids[1:] if server.faults.get("no_begin") else ids}
@@ -228,7 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
             if body["temperature"] != 1 and thinks == "and draws":
                 return ValueError("'temperature' does not support 0 with this model.")
         most = body.get("max_tokens") or body["max_completion_tokens"]
-        text, finish = self._said(message["content"], most, body.get("stop", ()))
+        text, finish = self.server.said(message["content"], most, body.get("stop", ()))
         said = {"role": "assistant", "content": text}
         if finish == "refusal":
             said, finish = {"role": "assistant", "content": None, "refusal": text}, "stop"
@@ -239,7 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
         ids = encoded(prompt) if isinstance(prompt, str) else prompt
         read = len(ids) + (1 if self.server.faults.get("begin_twice") else 0)
         most = body.get("max_tokens") or body["n_predict"]
-        text, finish = self._said(bytes(ids[1:]).decode(), most, stop)
+        text, finish = self.server.said(bytes(ids[1:]).decode(), most, stop)
         if self.path == "/completion":
             kind = "limit" if finish == "length" else "eos"
             return {"content": text, "tokens_evaluated": read, "stop_type": kind}
@@ -247,20 +230,6 @@ class _Handler(BaseHTTPRequestHandler):
             "usage": {"prompt_tokens": read, "completion_tokens": len(text or "")},
             "choices": [{"text": text, "finish_reason": finish}],
         }
-
-    def _said(self, prompt: str, most: int, stop: Sequence[str]) -> tuple[str | None, str]:
-        if self.server.says is not None:
-            return self.server.says(prompt)
-        return continuation(encoded(prompt), most, stop, self.server.seed)
-
-    def _told(self, ids: Sequence[int]) -> Any:
-        """Return the log-probabilities after a text, as far as the server is right."""
-        faults = self.server.faults
-        if faults.get("zero"):
-            return np.zeros(VOCABULARY)
-        if faults.get("order"):
-            return log_probabilities(ids, str(len(self.server.bodies)))
-        return log_probabilities(ids, self.server.seed)
 
     def _scored(self, body: Any) -> Any:
         faults, ids = self.server.faults, body["prompt"]
@@ -271,13 +240,13 @@ class _Handler(BaseHTTPRequestHandler):
             span = [int(token) for token in re.findall(r"<\[(\d+)\]>", body["grammar"])]
             steps = []
             for place, token in enumerate(span):
-                value = self._told([*ids, *span[:place]])[token]
+                value = self.server.told([*ids, *span[:place]])[token]
                 steps.append({"id": token, "logprob": value if wrong is None else wrong[0]})
             return {"tokens_evaluated": len(ids) + extra, "completion_probabilities": steps}
         if body.get("echo"):
             told = [
                 None,
-                *(float(self._told(ids[:at])[ids[at]]) for at in range(1, len(ids))),
+                *(float(self.server.told(ids[:at])[ids[at]]) for at in range(1, len(ids))),
                 -1.0,
             ]
             if wrong is not None:
@@ -287,7 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
             return {"usage": usage, "choices": [{"logprobs": {"token_logprobs": told}}]}
         top, tokens = [], []
         for _ in range(body["max_tokens"]):
-            values = self._told(ids)
+            values = self.server.told(ids)
             known = {
                 f"token_id:{token}": float(values[token]) if wrong is None else wrong[0]
                 for token in body["logprob_token_ids"]

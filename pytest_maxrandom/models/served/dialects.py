@@ -6,18 +6,16 @@ A server of another kind is another class here.
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pytest_maxrandom.errors import ScoreError, listed, quoted
+from pytest_maxrandom.errors import ScoreError, listed
 from pytest_maxrandom.models.gguf import content_of
-from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import Serving
+from pytest_maxrandom.models.served.recognition import LEAST_VLLM
 from pytest_maxrandom.models.served.replies import (
     AT_MOST,
-    REFUSED,
     Written,
     check_length,
     completed,
@@ -25,11 +23,9 @@ from pytest_maxrandom.models.served.replies import (
     entry_of,
     log_probability,
     part_of,
-    posted,
     tokens_of,
     tokens_read,
     walk,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +58,11 @@ class Dialect(ABC):
     """Nats by which half of the log-likelihoods of fixed texts may change while such a server has
     the same weights: what its batches, kernels and cache change. More than that are other
     weights."""
+    way: ClassVar[str] = "walk"
+    """How log-likelihoods are asked for, in a word for the report."""
+    tested: str = ""
+    """The real server that was asked in this way and compared with the same weights; empty if there
+    was only a fake one, written from a server's source."""
 
     def __init__(self, at: Endpoint, model: str) -> None:
         self._at = at
@@ -109,6 +110,8 @@ class Dialect(ABC):
 class Vllm(Dialect):
     """A server of vLLM, led along the choices: what it has read is not read again."""
 
+    tested = "vLLM 0.32.0"
+
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
         version = str(part_of(self._at, self._at.get("/version"), "version"))
@@ -150,6 +153,7 @@ class Vllm(Dialect):
                 logprobs = part_of(self._at, reply, "choices", 0, "logprobs")
                 for step, known in enumerate(told):
                     top = part_of(self._at, logprobs, "top_logprobs", step)
+                    self._check(top, part)
                     known |= {
                         token: log_probability(self._at, top, f"token_id:{token}") for token in part
                     }
@@ -158,6 +162,16 @@ class Vllm(Dialect):
                 yield known, int(generated.removeprefix("token_id:"))
 
         return Read(walk(requests, ask), read)
+
+    def _check(self, told: Any, tokens: Sequence[int]) -> None:
+        """Refuse a version that does not know by what it is asked for tokens, and tells others."""
+        if isinstance(told, dict) and not all(f"token_id:{token}" in told for token in tokens):
+            version = part_of(self._at, self._at.get("/version"), "version")
+            raise ScoreError(
+                f"the server at {self._at} is vLLM {version}, which does not tell the "
+                f"log-probabilities of the tokens that it is asked for: update it to {LEAST_VLLM} "
+                "or later, or write `backend: openai`, which sends each choice with its prompt"
+            )
 
     def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
         """Return what the model writes; see :class:`Dialect`."""
@@ -168,6 +182,8 @@ class Vllm(Dialect):
 
 class LlamaCpp(Dialect):
     """A server of llama.cpp, made to generate the choices by a grammar of their tokens."""
+
+    tested = "the server of llama.cpp (build 11549)"
 
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
@@ -241,105 +257,3 @@ class LlamaCpp(Dialect):
         read = int((reply.get("timings") or {}).get("prompt_n", reply.get("tokens_evaluated") or 0))
         written = int(reply.get("tokens_predicted") or 0)
         return ending(str(part_of(self._at, reply, "content")), finish, how, read + written)
-
-
-class OpenAI(Dialect):
-    """Any server of ``/v1/completions`` that repeats a prompt with its log-probabilities.
-
-    Each choice is read from its first token on, which no protocol of OpenAI's spares.
-    """
-
-    def serving(self) -> Serving:
-        """Return what the server says; see :class:`Dialect`."""
-        try:
-            entry = entry_of(self._at, self._model)
-        except Refused as refused:
-            if refused.status not in (404, 405):
-                raise
-            entry = {}
-        length = entry.get("max_model_len") or entry.get("context_length")
-        owner = str(entry.get("owned_by") or "an unnamed server")
-        return Serving(owner, "", self._model, {}, length)
-
-    def score(self, requests: Sequence[Request]) -> Read:
-        """Return the log-likelihoods of one example's requests."""
-        values, read = [], 0
-        for request in requests:
-            reply = self._at.post(
-                "/v1/completions",
-                {
-                    "model": self._model,
-                    "prompt": list(request.ids),
-                    "max_tokens": 1,
-                    "temperature": 0,
-                    "logprobs": 1,
-                    "echo": True,
-                },
-            )
-            read += tokens_read(self._at, reply, len(request.ids))
-            told = part_of(self._at, reply, "choices", 0, "logprobs", "token_logprobs")
-            # Some servers leave the token out that must be generated.
-            if not isinstance(told, list) or len(told) not in (
-                len(request.ids),
-                len(request.ids) + 1,
-            ):
-                count = len(told) if isinstance(told, list) else 0
-                raise ScoreError(
-                    f"the server at {self._at} was asked to echo {len(request.ids)} tokens with "
-                    f"log-probabilities, but returned {count}; expected a server that supports "
-                    "`echo`"
-                )
-            if told[0] is not None:  # nothing is before the first token, so this is of another
-                raise ScoreError(
-                    f"the server at {self._at} tells {quoted(str(told[0]))} as the log-probability "
-                    "of the first token, which follows nothing; expected null there, since else "
-                    "each number may be that of the next token"
-                )
-            span = range(request.start, len(request.ids))
-            values.append(math.fsum(log_probability(self._at, told, place) for place in span))
-        return Read(values, read)
-
-    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
-        """Return what the model writes; see :class:`Dialect`."""
-        return completed(self._at, self._model, prompt, how, seed, {})
-
-
-class OpenAIChat(OpenAI):
-    """Any server of ``/v1/chat/completions``, whose model answers one message of the user's."""
-
-    def __init__(self, at: Endpoint, model: str) -> None:
-        super().__init__(at, model)
-        self._most, self._stops = "max_tokens", True
-
-    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
-        """Return what the model answers to a message."""
-        body = {
-            "model": self._model,
-            "messages": [{"role": "user", "content": prompt}],
-            "temperature": how.temperature,
-            **({"seed": seed} if how.temperature else {}),
-            **({"stop": list(how.stop)} if how.stop and self._stops else {}),
-            self._most: how.max_tokens,
-        }
-        try:
-            reply = posted(self._at, "/v1/chat/completions", body)
-        except Refused as refused:
-            if refused.status == 400 and self._learns(str(refused), how):
-                return self.write(prompt, how, seed)
-            if "temperature" in str(refused) and how.temperature != 1:
-                way_out = f"{refused}; write `generation: {{temperature: 1}}`"
-                raise Refused(refused.status, way_out) from None
-            raise
-        if reply is None:
-            return REFUSED
-        return written(self._at, reply, how, lambda choice: choice.get("message") or {})
-
-    def _learns(self, refusal: str, how: Generation) -> bool:
-        """Note what models that think take otherwise; tell whether to ask again."""
-        if self._most == "max_tokens" and "max_completion_tokens" in refusal:
-            self._most = "max_completion_tokens"
-            return True
-        if how.stop and self._stops and re.search(r"\bstop\b", refusal):
-            self._stops = False  # an answer is cut here as well
-            return True
-        return False

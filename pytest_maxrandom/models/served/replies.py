@@ -43,8 +43,13 @@ REFUSED = Written("", "refused", 0)
 """What is written after a prompt that a server refuses for what it says."""
 
 
-def entry_of(at: Endpoint, name: str) -> Mapping[str, Any]:
+def entry_of(at: Endpoint, name: str, *, every: bool = True) -> Mapping[str, Any]:
     """Return what a server tells of the model of that name.
+
+    Parameters
+    ----------
+    every : bool
+        Whether it names each model that it serves; nothing is returned of others where it does not.
 
     Raises
     ------
@@ -59,6 +64,8 @@ def entry_of(at: Endpoint, name: str) -> Mapping[str, Any]:
             if name in names:
                 return entry
             known += names
+    if not every:
+        return {}
     raise ModelError(
         f"the server at {at} serves no model {quoted(name)}; it serves {listed(known) or 'none'}; "
         "write one of these as `served_model`"
