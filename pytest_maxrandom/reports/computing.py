@@ -20,7 +20,7 @@ from pytest_maxrandom.reports.text import clauses, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WORDED = ("server", "version", "model", "tokenized", "repeated", "local", "same_texts")
+_WORDED = ("server", "version", "model", "tested", "tokenized", "repeated", "local", "same_texts")
 """Of a handshake, what a sentence is made of; all else is what the server tells of the model."""
 
 
@@ -137,6 +137,9 @@ def served(record: ClaimRecord | LabelBiasRecord) -> str:
     return clauses(
         f"{said.get('model')} of {said.get('server')} {said.get('version')}".rstrip(),
         ", ".join(told),
+        f"servers are asked in this way in tests with {said['tested']}"
+        if said.get("tested")
+        else "this way of asking was tested with a fake server only, never with a real one",
         f"{tokenized} texts have the same tokens as the local tokenizer gives"
         if tokenized
         else "its tokens were not compared with any others",

@@ -54,8 +54,8 @@ REASONS: dict[str, KindOfReason] = {
     "red flag": KindOfReason("what red flags say or do", "red flag tied_scores is new"),
 }
 """All kinds of reasons."""
-_MEASURED = ("tokenized", "repeated", "local", "same_texts")
-"""Keys of a server's handshake that are measured anew each time."""
+_MEASURED = ("tested", "tokenized", "repeated", "local", "same_texts")
+"""Keys of a server's handshake that are measured anew each time, or that this package adds."""
 _SEVERITIES: tuple[Severity, ...] = ("ignore", "warn", "fail")
 """From what asserts least to what asserts most."""
 _MOST_FLAGS = 2

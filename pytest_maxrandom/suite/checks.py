@@ -146,7 +146,7 @@ def _of_chats(suite: dict[str, Any], models: list[Any]) -> Iterator[Contradictio
     arms = suite.get("arms")
     own = [(("arms", name), arm) for name, arm in arms.items()] if isinstance(arms, dict) else []
     for index, model in enumerate(models):
-        if not isinstance(model, OpenAISpec):
+        if not isinstance(model, OpenAISpec) or model.most_told:
             continue
         asked: list[tuple[Location, dict[str, Any]]] = [(("models", index), {})]
         asked = [(place, arm) for place, arm in own if isinstance(arm, dict)] or asked
@@ -157,7 +157,8 @@ def _of_chats(suite: dict[str, Any], models: list[Any]) -> Iterator[Contradictio
                 yield (
                     at,
                     "a chat endpoint gives no log-likelihoods of choices; use `scoring: generate`, "
-                    "or remove `chat`",
+                    "`top_logprobs: 20` for choices that are letters (`labels: letter`), or remove "
+                    "`chat`",
                 )
 
 

@@ -199,7 +199,8 @@ _OFTEN_CALLED = {
         for called in defined.also
     },
     "hf": "transformers", "huggingface": "transformers", "llama.cpp": "llama_cpp",
-    "ollama": "openai", "max": "max_random",
+    "ollama": "openai", "lm_studio": "openai", "tgi": "openai", "litellm": "openai",
+    "anthropic": "openai", "max": "max_random",
 }  # fmt: skip
 """What people write for a value, where its spelling is far from it or nearer to another one."""
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9}")

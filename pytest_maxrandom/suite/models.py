@@ -223,6 +223,11 @@ class ServedSpec(ModelSpec):
     in_arms: ClassVar[tuple[str, ...] | None] = ("url", "served_model", "chat", "revision")
 
     @property
+    def most_told(self) -> int:
+        """Of how many tokens at most the server tells, where choices are labels; 0 elsewhere."""
+        return 0
+
+    @property
     def served(self) -> str:
         """The name under which the server has it."""
         return self.served_model or self.name
@@ -241,6 +246,13 @@ class VllmSpec(ServedSpec):
     """A model on a vLLM server, which reads text that prompts share only once."""
 
     backend: Literal["vllm"] = "vllm"
+    """What serves the model."""
+
+
+class SglangSpec(ServedSpec):
+    """A model on a server of SGLang, which reads what an example's choices share only once."""
+
+    backend: Literal["sglang"] = "sglang"
     """What serves the model."""
 
 
@@ -265,7 +277,27 @@ class OpenAISpec(ServedSpec):
     """What serves the model."""
     chat: bool = False
     """Whether each prompt is sent to /v1/chat/completions, as one user message; answers can then
-    only be generated (`scoring: generate`)."""
+    only be generated (`scoring: generate`), or be labels of one token (`top_logprobs`)."""
+    top_logprobs: Annotated[int, Field(ge=1, le=20)] | None = None
+    """How many of the likeliest next tokens the server is asked for. Choices are then scored by
+    what it says of these, so that each must be one token among them, as letters are (`labels:
+    letter`). For servers that tell no log-probabilities of a prompt: OpenAI's tell of 5
+    (completions) or 20 (`chat: true`)."""
+
+    @property
+    def most_told(self) -> int:
+        """Of how many tokens at most the server tells, where choices are labels; 0 elsewhere."""
+        return self.top_logprobs or 0
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield a tokenizer for a server that is sent texts."""
+        yield from super().contradictions()
+        if self.top_logprobs is not None and self.tokenizer is not None:
+            yield (
+                ("top_logprobs",),
+                "this sends texts as they are, so that nothing uses `tokenizer`; remove one of the "
+                "two",
+            )
 
 
 class GgufSpec(ModelSpec):
@@ -290,6 +322,7 @@ MODELS = SpecUnion[ModelSpec](
     {
         "transformers": TransformersSpec,
         "vllm": VllmSpec,
+        "sglang": SglangSpec,
         "llama_cpp": LlamaCppSpec,
         "openai": OpenAISpec,
         "gguf": GgufSpec,

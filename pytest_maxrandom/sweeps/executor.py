@@ -165,8 +165,8 @@ class LocalExecutor:
         if SCORERS[job.scoring].generates and not self._model.generates:
             raise ModelError(
                 "the model cannot generate answers, which `scoring: generate` asks for; use a "
-                "backend that does (transformers, vllm, llama_cpp, openai, mock), or another "
-                "`scoring`"
+                "backend that does (transformers, vllm, sglang, llama_cpp, openai, mock), or "
+                "another `scoring`"
             )
 
     def _scored(self, job: Job) -> Scored:

@@ -39,7 +39,7 @@ def server(pytester: pytest.Pytester) -> Iterator[FakeServer]:
 def _run(
     pytester: pytest.Pytester, server: FakeServer, *arguments: str, more: str = ""
 ) -> tuple[pytest.RunResult, list[Any]]:
-    suite = SUITE.format(url=server.url, more=more)
+    suite = SUITE.format(url=server.url, more=more).replace("vllm", server.dialect)
     (pytester.path / "s.maxrandom.yaml").write_text(suite)
     report = pytester.path / "r.json"
     report.unlink(missing_ok=True)
@@ -64,12 +64,25 @@ def test_the_report_says_what_was_asked_and_checked(
     assert claim["engine"]["device"].startswith("vllm at 127.0.0.1:")
     assert claim["engine"]["engine"] == "forced"
     assert claim["engine"]["handshake"] == {
-        "server": "vLLM", "version": "1.2.3", "model": "the-model", "tokenized": 0,
-        "repeated": 0.0, "local": None,
+        "server": "vLLM", "version": "1.2.3", "model": "the-model", "tested": "vLLM 0.32.0",
+        "tokenized": 0, "repeated": 0.0, "local": None,
     }  # fmt: skip
     report = (pytester.path / "r.md").read_text()
     assert "the-model of vLLM 1.2.3" in report
+    assert "servers are asked in this way in tests with vLLM 0.32.0" in report
     assert "asked twice, in two orders, log-likelihoods differ by at most 0 nats" in report
+
+
+@pytest.mark.usefixtures("server")
+def test_the_report_says_that_a_way_was_tested_with_a_fake_only(
+    pytester: pytest.Pytester,
+) -> None:
+    with serving("sglang") as other:
+        result, (claim,) = _run(pytester, other)
+    result.assert_outcomes(passed=1)
+    assert claim["engine"]["engine"] == "batch"
+    report = (pytester.path / "r.md").read_text()
+    assert "tested with a fake server only, never with a real one" in report
 
 
 def test_a_second_run_and_another_address_compute_nothing_and_count_no_further_try(

@@ -20,6 +20,7 @@ import pytest
 import servers
 import yaml
 
+from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import MODELS
@@ -28,6 +29,8 @@ from tests.proof.scale import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pytest_maxrandom.models.base import Model
 
 DEMO = Path(__file__).parents[2] / "eval_suites" / "demo"
 WEIGHTS = DEMO / "demo-llama"
@@ -124,7 +127,8 @@ def same(one: list[Any], other: list[Any]) -> float:
     return most
 
 
-def test_a_real_server_writes_what_the_same_weights_write(real: Real) -> None:
+def written_by(said: dict[str, Any], folder: Path) -> Model:
+    """Compare what a server writes with what the same weights write here; return its model."""
     data = json.loads((DEMO / "data" / "swapped_topic.json").read_text(encoding="utf-8"))
     questions = [f"\nQ: {example['input']}\nA: " for example in data["examples"][:24]]
     # The model answers in a word, and goes on with questions that are cut.
@@ -132,11 +136,29 @@ def test_a_real_server_writes_what_the_same_weights_write(real: Real) -> None:
     asked = [Question(text, ("",), generation=Generation(16, ("?",))) for text in texts]
     own = MODELS.validate({"name": str(WEIGHTS), "quantization": "none", "dtype": "float32"})
     expected = ModelPool().get(own, Path(), generates=True).ask(asked).answers
-    served = ModelPool().get(MODELS.validate(real.said()), Path(), generates=True)
-    said = served.ask(asked).answers
+    served = ModelPool().get(MODELS.validate(said), folder, generates=True)
+    found = served.ask(asked).answers
     assert len({answer.text for answer in expected}) > 3
-    assert [answer.text for answer in said] == [answer.text for answer in expected]
-    assert [answer.finish for answer in said] == [answer.finish for answer in expected]
+    assert [answer.text for answer in found] == [answer.text for answer in expected]
+    assert [answer.finish for answer in found] == [answer.finish for answer in expected]
+    return served
+
+
+def test_a_real_server_writes_what_the_same_weights_write(real: Real) -> None:
+    written_by(real.said(), real.folder)
+
+
+def test_transformers_serve_is_known_and_writes_what_the_same_weights_write(
+    tmp_path: Path,
+) -> None:
+    model = prepared("transformers", tmp_path)
+    with servers.running("transformers", model, tmp_path / "log") as (url, _):
+        said = {"name": "demo", "backend": "openai", "url": url, "served_model": str(model)}
+        served = written_by(said, tmp_path)
+        assert (served.handshake or {})["server"] == "transformers serve"
+        spec = MODELS.validate(said | {"tokenizer": str(WEIGHTS)})
+        with pytest.raises(ModelError, match=r"is transformers serve; .* `backend: transformers`"):
+            ModelPool().get(spec, tmp_path)
 
 
 def test_a_real_server_gives_the_numbers_of_the_same_weights(

@@ -79,7 +79,8 @@ def find(key: str, name: str, base: Path) -> str:
     if "://" in name:
         raise ModelError(
             f"{name} is an address, but `backend: transformers` loads files; for a model behind a "
-            "server write `backend: openai` (or vllm, llama_cpp), `url` and its `name` there"
+            "server write `backend: openai` (or vllm, sglang, llama_cpp), `url` and its `name` "
+            "there"
         )
     if name.casefold().endswith(".gguf"):
         raise ModelError(f"{name} is a GGUF file; write `backend: gguf`, and no `quantization`")

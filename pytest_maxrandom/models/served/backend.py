@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_maxrandom.errors import ModelNotFound
+from pytest_maxrandom.errors import ModelNotFound, ScoreError
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.hf.hub import file_digest
-from pytest_maxrandom.models.served.dialects import LlamaCpp, OpenAI, OpenAIChat
-from pytest_maxrandom.models.served.endpoint import Endpoint
+from pytest_maxrandom.models.served.dialects import LlamaCpp
+from pytest_maxrandom.models.served.endpoint import Endpoint, Refused
 from pytest_maxrandom.models.served.handshake import identity_of, same_server
+from pytest_maxrandom.models.served.labels import LabelModel
 from pytest_maxrandom.models.served.model import ServedModel
+from pytest_maxrandom.models.served.openai import OpenAI, OpenAIChat
+from pytest_maxrandom.models.served.recognition import explained
+from pytest_maxrandom.models.served.sglang import Sglang
 from pytest_maxrandom.models.served.vllm import Vllm
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.suite.models import LlamaCppSpec, OpenAISpec, ServedSpec, VllmSpec
+from pytest_maxrandom.suite.models import LlamaCppSpec, OpenAISpec, ServedSpec, SglangSpec, VllmSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.served.dialects import Dialect
@@ -51,8 +56,11 @@ class Served(Backend):
         spec = _specified(located)
         if located.key not in self._serving:
             at = _endpoint(located)
-            self._serving[located.key] = self.dialect(at, spec.served).serving()
+            with _recognising(at, spec.backend):
+                self._serving[located.key] = self._asks(spec)(at, spec.served).serving()
         identity = identity_of(self._serving[located.key], chat=spec.chat, revision=spec.revision)
+        if spec.most_told:  # what is a label's number is another one than a choice's
+            return replace(identity, digest=digest(identity.digest, "labels"))
         tokenizer = located.places.get("tokenizer")
         # Others compare their tokens with the server's, so that these change no number.
         if tokenizer is None or not (spec.chat or self.dialect is OpenAI):
@@ -63,13 +71,26 @@ class Served(Backend):
         """Return the model behind the address, once it was checked."""
         at = _endpoint(located, resources.tell)
         spec = _specified(located)
-        chats = spec.chat and self.dialect is OpenAI
-        dialect = (OpenAIChat if chats else self.dialect)(at, spec.served)
+        dialect = self._asks(spec)(at, spec.served)
         tokenizer = located.places.get("tokenizer")
-        model = ServedModel(spec, at, dialect, tokenizer, generates=resources.generates)
+        with _recognising(at, spec.backend):
+            kind = LabelModel if spec.most_told else ServedModel
+            model = kind(spec, at, dialect, tokenizer, generates=resources.generates)
         if known := self._serving.get(located.key):
             same_server(str(at), known, model.serving)
         return model
+
+    def _asks(self, spec: ServedSpec) -> type[Dialect]:
+        return OpenAIChat if spec.chat and self.dialect is OpenAI else self.dialect
+
+
+@contextmanager
+def _recognising(at: Endpoint, backend: str) -> Iterator[None]:
+    """Say which lines work, where a server is not of the kind that the suite says."""
+    try:
+        yield
+    except (Refused, ScoreError) as error:
+        raise explained(at, backend, error) from None
 
 
 class VllmServer(Served):
@@ -77,6 +98,13 @@ class VllmServer(Served):
 
     spec = VllmSpec
     dialect = Vllm
+
+
+class SglangServer(Served):
+    """Models on a server of SGLang."""
+
+    spec = SglangSpec
+    dialect = Sglang
 
 
 class LlamaCppServer(Served):

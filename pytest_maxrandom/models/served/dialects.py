@@ -6,29 +6,22 @@ A server of another kind is another class here.
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_maxrandom.errors import ScoreError, listed
 from pytest_maxrandom.models.gguf import content_of
-from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import Serving
 from pytest_maxrandom.models.served.replies import (
-    REFUSED,
     Read,
     Spent,
     Written,
     check_length,
-    completed,
-    echoed,
     ending,
     entry_of,
     log_probability,
     part_of,
-    posted,
     tokens_of,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +48,9 @@ class Dialect(ABC):
     weights."""
     way: str = "walk"
     """How log-likelihoods are asked for, in a word for the report."""
+    tested: str = ""
+    """The real server that was asked in this way and compared with the same weights; empty if there
+    was only a fake one, written from a server's source."""
 
     def __init__(self, at: Endpoint, model: str) -> None:
         self._at = at
@@ -121,6 +117,7 @@ class LlamaCpp(Dialect):
     """A server of llama.cpp, made to generate the choices by a grammar of their tokens."""
 
     way = "forced"
+    tested = "the server of llama.cpp (build 11549)"
 
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
@@ -193,76 +190,6 @@ class LlamaCpp(Dialect):
         read, spent = int(reply.get("tokens_evaluated") or 0), Spent()
         spent.add(read, _cached(reply, read), int(reply.get("tokens_predicted") or 0))
         return ending(str(part_of(self._at, reply, "content")), finish, how, spent)
-
-
-class OpenAI(Dialect):
-    """Any server of ``/v1/completions`` that repeats a prompt with its log-probabilities.
-
-    Each choice is read from its first token on, which no protocol of OpenAI's spares.
-    """
-
-    way = "echo"
-
-    def serving(self) -> Serving:
-        """Return what the server says; see :class:`Dialect`."""
-        try:
-            entry = entry_of(self._at, self._model)
-        except Refused as refused:
-            if refused.status not in (404, 405):
-                raise
-            entry = {}
-        length = entry.get("max_model_len") or entry.get("context_length")
-        owner = str(entry.get("owned_by") or "an unnamed server")
-        return Serving(owner, "", self._model, {}, length)
-
-    def score(self, requests: Sequence[Request]) -> Read:
-        """Return the log-likelihoods of one example's requests."""
-        return echoed(self._at, self._model, requests)
-
-    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
-        """Return what the model writes; see :class:`Dialect`."""
-        return completed(self._at, self._model, prompt, how, seed, {})
-
-
-class OpenAIChat(OpenAI):
-    """Any server of ``/v1/chat/completions``, whose model answers one message of the user's."""
-
-    def __init__(self, at: Endpoint, model: str) -> None:
-        super().__init__(at, model)
-        self._most, self._stops = "max_tokens", True
-
-    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
-        """Return what the model answers to a message."""
-        body = {
-            "model": self._model,
-            "messages": [{"role": "user", "content": prompt}],
-            "temperature": how.temperature,
-            **({"seed": seed} if how.temperature else {}),
-            **({"stop": list(how.stop)} if how.stop and self._stops else {}),
-            self._most: how.max_tokens,
-        }
-        try:
-            reply = posted(self._at, "/v1/chat/completions", body)
-        except Refused as refused:
-            if refused.status == 400 and self._learns(str(refused), how):
-                return self.write(prompt, how, seed)
-            if "temperature" in str(refused) and how.temperature != 1:
-                way_out = f"{refused}; write `generation: {{temperature: 1}}`"
-                raise Refused(refused.status, way_out) from None
-            raise
-        if reply is None:
-            return REFUSED
-        return written(self._at, reply, how, lambda choice: choice.get("message") or {})
-
-    def _learns(self, refusal: str, how: Generation) -> bool:
-        """Note what models that think take otherwise; tell whether to ask again."""
-        if self._most == "max_tokens" and "max_completion_tokens" in refusal:
-            self._most = "max_completion_tokens"
-            return True
-        if how.stop and self._stops and re.search(r"\bstop\b", refusal):
-            self._stops = False  # an answer is cut here as well
-            return True
-        return False
 
 
 def _cached(reply: Any, sent: int) -> int | None:

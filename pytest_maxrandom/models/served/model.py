@@ -16,7 +16,6 @@ from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import common_length, subject
-from pytest_maxrandom.models.served.dialects import OpenAIChat
 from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import (
     identity_of,
@@ -24,6 +23,7 @@ from pytest_maxrandom.models.served.handshake import (
     same_server,
     shake_hands,
 )
+from pytest_maxrandom.models.served.openai import OpenAIChat
 from pytest_maxrandom.models.tokens import LocalTokens, TokenizedModel
 from pytest_maxrandom.suite.models import ServedSpec, TransformersSpec
 
@@ -78,6 +78,7 @@ class ServedModel(TokenizedModel):
     ) -> None:
         self._at = at
         self._dialect = dialect
+        self._most_told = spec.most_told
         self.serving = dialect.serving()
         self.device = f"{spec.backend} at {urlsplit(at.url).netloc}"
         self.dtype = "as served"
@@ -111,6 +112,7 @@ class ServedModel(TokenizedModel):
             "server": said.server,
             "version": said.version,
             "model": said.model,
+            "tested": self._dialect.tested,
             **said.told,
             **({"sha256": said.content} if said.content else {}),
             **checked,
@@ -243,7 +245,8 @@ class ServedModel(TokenizedModel):
         if self._chats:
             raise ModelError(
                 f"the server at {self._at} is a chat endpoint, which gives no log-likelihoods of "
-                "choices; use `scoring: generate`, or remove `chat`"
+                "choices; use `scoring: generate`, `top_logprobs: 20` for choices that are letters "
+                "(`labels: letter`), or remove `chat`"
             )
         if self._tokens is None:
             raise ModelError(

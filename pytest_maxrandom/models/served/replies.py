@@ -67,8 +67,13 @@ REFUSED = Written("", "refused", Spent())
 """What is written after a prompt that a server refuses for what it says."""
 
 
-def entry_of(at: Endpoint, name: str) -> Mapping[str, Any]:
+def entry_of(at: Endpoint, name: str, *, every: bool = True) -> Mapping[str, Any]:
     """Return what a server tells of the model of that name.
+
+    Parameters
+    ----------
+    every : bool
+        Whether it names each model that it serves; nothing is returned of others where it does not.
 
     Raises
     ------
@@ -83,6 +88,8 @@ def entry_of(at: Endpoint, name: str) -> Mapping[str, Any]:
             if name in names:
                 return entry
             known += names
+    if not every:
+        return {}
     raise ModelError(
         f"the server at {at} serves no model {quoted(name)}; it serves {listed(known) or 'none'}; "
         "write one of these as `served_model`"
@@ -118,44 +125,50 @@ def check_read(reply: Any, sent: int) -> None:
         check_length(usage.get("prompt_tokens", sent), sent)
 
 
-def echoed(at: Endpoint, model: str, requests: Sequence[Request]) -> Read:
-    """Ask a server to repeat texts with their log-probabilities.
+def echo(at: Endpoint, model: str, request: Request, spent: Spent) -> list[Any]:
+    """Ask a server to repeat a text, and return a log-probability for each of its tokens.
 
-    Each is read from its first token on.
+    The text is read from its first token on. What follows nothing has None.
     """
-    values, spent = [], Spent()
-    for request in requests:
-        sent = len(request.ids)
-        reply = at.post(
-            "/v1/completions",
-            {
-                "model": model,
-                "prompt": list(request.ids),
-                "max_tokens": 1,
-                "temperature": 0,
-                "logprobs": 1,
-                "echo": True,
-            },
+    sent = len(request.ids)
+    reply = at.post(
+        "/v1/completions",
+        {
+            "model": model,
+            "prompt": list(request.ids),
+            "max_tokens": 1,
+            "temperature": 0,
+            "logprobs": 1,
+            "echo": True,
+        },
+    )
+    check_read(reply, sent)
+    spent.add(sent, cached_of(reply))
+    told = part_of(at, reply, "choices", 0, "logprobs", "token_logprobs")
+    # Some servers leave the token out that must be generated.
+    if not isinstance(told, list) or len(told) not in (sent, sent + 1):
+        count = len(told) if isinstance(told, list) else 0
+        raise ScoreError(
+            f"the server at {at} was asked to echo {sent} tokens with log-probabilities, but "
+            f"returned {count}; expected a server that supports `echo`"
         )
-        check_read(reply, sent)
-        spent.add(sent, cached_of(reply))
-        told = part_of(at, reply, "choices", 0, "logprobs", "token_logprobs")
-        # Some servers leave the token out that must be generated.
-        if not isinstance(told, list) or len(told) not in (sent, sent + 1):
-            count = len(told) if isinstance(told, list) else 0
-            raise ScoreError(
-                f"the server at {at} was asked to echo {sent} tokens with log-probabilities, but "
-                f"returned {count}; expected a server that supports `echo`"
-            )
-        if told[0] is not None:  # nothing is before the first token, so this is of another
-            raise ScoreError(
-                f"the server at {at} tells {quoted(str(told[0]))} as the log-probability of the "
-                "first token, which follows nothing; expected null there, since else each number "
-                "may be that of the next token"
-            )
-        span = range(request.start, sent)
-        values.append(math.fsum(log_probability(at, told, place) for place in span))
-    return Read(values, spent)
+    return told
+
+
+def check_first(at: Endpoint, told: Sequence[Any]) -> None:
+    """Refuse a list whose first token has a number, though it follows nothing."""
+    if told[0] is not None:
+        raise ScoreError(
+            f"the server at {at} tells {quoted(str(told[0]))} as the log-probability of the first "
+            "token, which follows nothing; expected null there, since else each number may be that "
+            "of the next token"
+        )
+
+
+def of_span(at: Endpoint, told: Sequence[Any], request: Request) -> float:
+    """Return the log-likelihood of a request's continuation."""
+    span = range(request.start, len(request.ids))
+    return math.fsum(log_probability(at, told, place) for place in span)
 
 
 def check_length(told: Any, sent: int) -> None:

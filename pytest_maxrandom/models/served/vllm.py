@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.served.dialects import Dialect
 from pytest_maxrandom.models.served.handshake import Serving
+from pytest_maxrandom.models.served.recognition import LEAST_VLLM
 from pytest_maxrandom.models.served.replies import (
     Read,
     Spent,
     Written,
     cached_of,
+    check_first,
     check_read,
     completed,
-    echoed,
+    echo,
     entry_of,
     log_probability,
+    of_span,
     part_of,
     tokens_of,
 )
@@ -51,6 +54,8 @@ class Vllm(Dialect):
     is behind all others (`presence_penalty`). So no token may come twice, and only the first may be
     new. What is generated nonetheless is seen in the answer, and asked for from there again.
     """
+
+    tested = "vLLM 0.32.0"
 
     def __init__(self, at: Endpoint, model: str) -> None:
         super().__init__(at, model)
@@ -91,7 +96,7 @@ class Vllm(Dialect):
     def score(self, requests: Sequence[Request]) -> Read:
         """Return the log-likelihoods of one example's requests."""
         if self.way == "echo":
-            return echoed(self._at, self._model, requests)
+            return self._echoed(requests)
         spent = Spent()
 
         def ask(leg: Leg) -> Iterator[tuple[dict[int, float], int]]:
@@ -105,6 +110,7 @@ class Vllm(Dialect):
                 logprobs = part_of(self._at, reply, "choices", 0, "logprobs")
                 for step, known in enumerate(told):
                     top = part_of(self._at, logprobs, "top_logprobs", step)
+                    self._check(top, part)
                     known |= {
                         token: log_probability(self._at, top, f"token_id:{token}") for token in part
                     }
@@ -115,11 +121,29 @@ class Vllm(Dialect):
         walked = walk(requests, ask, forced=self.way == "forced")
         return Read(walked.values, spent, walked.leading, walked.strayed)
 
+    def _echoed(self, requests: Sequence[Request]) -> Read:
+        values, spent = [], Spent()
+        for request in requests:
+            told = echo(self._at, self._model, request, spent)
+            check_first(self._at, told)
+            values.append(of_span(self._at, told, request))
+        return Read(values, spent)
+
     def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
         """Return what the model writes; see :class:`Dialect`."""
         # Without these the server takes what the model's own configuration says.
         plain = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
         return completed(self._at, self._model, prompt, how, seed, plain)
+
+    def _check(self, told: Any, tokens: Sequence[int]) -> None:
+        """Refuse a version that does not know by what it is asked for tokens, and tells others."""
+        if isinstance(told, dict) and not all(f"token_id:{token}" in told for token in tokens):
+            version = part_of(self._at, self._at.get("/version"), "version")
+            raise ScoreError(
+                f"the server at {self._at} is vLLM {version}, which does not tell the "
+                f"log-probabilities of the tokens that it is asked for: update it to {LEAST_VLLM} "
+                "or later, or write `backend: openai`, which sends each choice with its prompt"
+            )
 
     def _body(self, leg: Leg, told: Sequence[int]) -> dict[str, object]:
         """Return what asks for the log-probabilities of some tokens along the way."""

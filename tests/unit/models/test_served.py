@@ -21,14 +21,9 @@ from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.served import endpoint, vllm as vllm_dialect, ways
 from pytest_maxrandom.models.served.flow import Flow
 from pytest_maxrandom.suite.models import MODELS
-from tests.served import (
-    FakeServer,
-    continuation,
-    encoded,
-    likelihood,
-    save_tokenizer,
-    serving,
-)
+from tests.hashed_model import continuation, encoded, likelihood
+from tests.served import FakeServer, serving
+from tests.unit.models.tokenizers import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.models.questions import Reply
 
-DIALECTS = ("vllm", "llama_cpp", "openai")
+DIALECTS = ("vllm", "sglang", "llama_cpp", "openai")
 QUESTIONS = [
     Question(
         f"{number}: larger, {number} or {number + 3}?", (f" {number}", f" {number + 3}", " no")
@@ -66,7 +61,8 @@ def vllm() -> Iterator[FakeServer]:
 
 @pytest.fixture(scope="session")
 def byte_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tokenizer(tmp_path_factory.mktemp("bytes"))
+    """A tokenizer of one token a byte, after a token for the beginning."""
+    return write_bytes(tmp_path_factory.mktemp("bytes"))
 
 
 def specified(server: FakeServer, tokenizer: Path | None = None, **keys: Any) -> Any:
@@ -94,7 +90,7 @@ def test_log_likelihoods_are_those_of_the_served_model(
     ]
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "llama_cpp"])
+@pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
 def test_a_servers_own_tokens_do_as_well(dialect: str) -> None:
     with serving(dialect) as server:
         assert told(loaded(server).ask(QUESTIONS)) == [
@@ -186,8 +182,9 @@ class TestGenerated:
         said: Any = model.handshake
         assert (said["same_texts"], said["repeated"]) == (3, None)
         for _, body in server.bodies[-3:]:
-            assert body["temperature"] == 0
-            assert body["stop"] == ["~"]
+            sent = body.get("sampling_params", body)
+            assert sent["temperature"] == 0
+            assert sent["stop"] == ["~"]
 
     def test_likelihoods_are_met_for_when_they_are_asked_for(
         self, server: FakeServer, byte_tokenizer: Path
@@ -224,8 +221,10 @@ class TestGenerated:
     ) -> None:
         drawn = replace(WRITTEN[0], generation=Generation(9, (), 0.7))
         generating(server, byte_tokenizer).ask([drawn])
-        assert server.bodies[-1][1]["seed"] == drawn.seed > 0
-        assert server.bodies[-1][1]["temperature"] == 0.7
+        sent = server.bodies[-1][1]
+        sent = {"seed": sent.get("seed"), **sent.get("sampling_params", sent)}
+        assert (sent.get("sampling_seed") or sent["seed"]) == drawn.seed > 0
+        assert sent["temperature"] == 0.7
 
     def test_a_stop_text_that_a_server_does_not_know_ends_an_answer(
         self, server: FakeServer, byte_tokenizer: Path
@@ -320,7 +319,7 @@ class TestChats:
         with pytest.raises(ScoreError, match="has no text"):
             generating(chat, chat=True)
 
-    @pytest.mark.parametrize("dialect", ["vllm", "llama_cpp"])
+    @pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
     def test_others_are_sent_the_template_in_tokens(
         self, dialect: str, byte_tokenizer: Path, tmp_path: Path
     ) -> None:
@@ -332,7 +331,8 @@ class TestChats:
             model = generating(server, folder, chat=True)
             assert getattr(model, "chat") == ("<s>[", "]")  # noqa: B009 - not all models have it
             model.ask(WRITTEN[:1])
-            assert server.bodies[-1][1]["prompt"] == encoded(f"[{WRITTEN[0].context}]")
+            sent = server.bodies[-1][1]
+            assert (sent.get("prompt") or sent["input_ids"]) == encoded(f"[{WRITTEN[0].context}]")
             values = told(model.ask(QUESTIONS[:1]))[0]
             context = f"[{QUESTIONS[0].context}]"
             assert values == pytest.approx([likelihood(context, a) for a in QUESTIONS[0].answers])
@@ -368,7 +368,7 @@ def test_what_no_key_tells_is_in_the_handshake(server: FakeServer, byte_tokenize
         ({"values": [2.5]}, "tells '2.5' as a log-probability; expected a number of at most 0"),
         ({"page": True}, "answers with '<html>', which is not JSON"),
         ({"redirect": "https://elsewhere.example/v1"}, "redirects to elsewhere.example"),
-        ({"statuses": [(500, {})] * 9}, "answered 500 again and again: 'not now'"),
+        ({"statuses": [(500, {})] * 30}, "answered 500 again and again: 'not now'"),
     ],
 )
 def test_a_server_that_is_not_right_is_refused_before_anything_is_scored(
@@ -390,11 +390,11 @@ def test_a_number_that_is_missing_is_told(server: FakeServer, byte_tokenizer: Pa
 def test_a_server_that_ignores_echo_is_refused(byte_tokenizer: Path) -> None:
     with serving("openai") as server:
         server.faults["no_echo"] = True
-        with pytest.raises(ScoreError, match="returned 1; expected a server that supports `echo`"):
+        with pytest.raises(ModelError, match="returned 1; expected a server that supports `echo`"):
             loaded(server, byte_tokenizer)
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "llama_cpp"])
+@pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
 def test_another_tokenizer_is_refused(dialect: str, byte_tokenizer: Path) -> None:
     with serving(dialect) as server:
         server.faults["no_begin"] = True

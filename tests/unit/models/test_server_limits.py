@@ -13,8 +13,8 @@ import pytest
 
 from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.requests import Request
-from pytest_maxrandom.models.served.dialects import OpenAI
 from pytest_maxrandom.models.served.endpoint import Endpoint
+from pytest_maxrandom.models.served.openai import OpenAI
 from tests.served import serving, written
 
 if TYPE_CHECKING:

@@ -164,6 +164,51 @@ def test_gptq(base: Path, tmp_path: Path, bits: int, said: dict[str, Any]) -> No
     assert (dtype, engine) == ("float32", "packed")
 
 
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of width 256, of which each group of 32 has its scale."""
+    folder = tmp_path_factory.mktemp("models") / "wide"
+    return save_llama(folder, hidden=256, inner=512, spread=0.05)
+
+
+@pytest.mark.parametrize("method", ["gptq", "awq"])
+def test_files_hold_packed_integers_that_are_near_the_whole_model(
+    wide: Path, tmp_path: Path, method: str
+) -> None:
+    """All layers are quantized, and log-likelihoods are the whole model's but for the rounding."""
+    from safetensors.torch import load_file
+
+    folder = files.save_packed(wide, tmp_path / method, method)
+    stored, whole = (load_file(each / "model.safetensors") for each in (folder, wide))
+    layers = [name.removesuffix(".weight") for name in whole if name.endswith("_proj.weight")]
+    assert len(layers) == 2 * 7
+    for layer in layers:
+        outer, inner = whole[f"{layer}.weight"].shape
+        packed, scales = stored[f"{layer}.qweight"], stored[f"{layer}.scales"]
+        assert (str(packed.dtype), str(scales.dtype)) == ("torch.int32", "torch.float16")
+        # Eight weights of 4 bits in each integer, and a scale for each 32 of them.
+        assert packed.numel() * 8 == outer * inner
+        assert tuple(scales.shape) == (inner // 32, outer)
+        assert f"{layer}.weight" not in stored
+    long = tuple(f"{answer} and the quick brown fox jumps over it" for answer in ANSWERS)
+    for answers in (ANSWERS, long):
+        here, there = (
+            files.log_likelihoods(wide, weights, CONTEXT, answers)
+            for weights in (files.plain(folder), whole)
+        )
+        apart = [abs(a - b) for a, b in zip(here, there, strict=True)]
+        assert EXACT < max(apart) < 0.1 * max(map(abs, there))
+
+
+@pytest.mark.parametrize("method", ["gptq", "awq"])
+def test_long_choices_of_a_wide_model(wide: Path, tmp_path: Path, method: str) -> None:
+    _needs("gptqmodel", "optimum")
+    folder = files.save_packed(wide, tmp_path / method, method)
+    sums, quantized, *_ = _elsewhere(folder, dtype="float32" if method == "gptq" else "float16")
+    assert sums == pytest.approx(_truth(wide, folder), abs=0.05)
+    assert quantized == ("gptq, 4 bits" if method == "gptq" else "awq gemm, 4 bits")
+
+
 @pytest.mark.parametrize(("dtype", "noise"), [("float16", 0.05), ("bfloat16", 0.25)])
 def test_awq(base: Path, tmp_path: Path, dtype: str, noise: float) -> None:
     _needs("gptqmodel")

@@ -14,7 +14,8 @@ from pytest_maxrandom.models.served.replies import Read, Spent
 from pytest_maxrandom.models.served.vllm import Vllm
 from pytest_maxrandom.models.served.ways import Leg, costs, shared_length, walk
 from tests.block_cache import BlockCache
-from tests.served import FakeServer, log_probabilities, serving
+from tests.hashed_model import log_probabilities
+from tests.served import FakeServer, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -21,7 +21,8 @@ NONE_ARE = (
     "generate`"
 )
 NO_SCORES = (
-    "a chat endpoint gives no log-likelihoods of choices; use `scoring: generate`, or remove `chat`"
+    "a chat endpoint gives no log-likelihoods of choices; use `scoring: generate`, `top_logprobs: "
+    "20` for choices that are letters (`labels: letter`), or remove `chat`"
 )
 
 
@@ -85,6 +86,10 @@ def test_chats_are_for_answers_that_are_generated(
     tmp_path: Path, rest: str, told: list[str]
 ) -> None:
     assert _mistakes(tmp_path, rest, CHAT) == told
+
+
+def test_labels_of_one_token_are_scored_in_chats_too(tmp_path: Path) -> None:
+    assert _mistakes(tmp_path, "", CHAT.replace("chat: true", "chat: true, top_logprobs: 20")) == []
 
 
 def test_a_template_is_that_of_a_tokenizer(tmp_path: Path) -> None:

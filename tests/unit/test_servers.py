@@ -1,0 +1,136 @@
+"""Real servers are installed step by step, and started with the least memory that serves."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import servers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEMO = Path(__file__).parents[2] / "eval_suites" / "demo" / "demo-llama"
+
+
+def folder_of(tmp_path: Path, **changes: Any) -> Path:
+    """Write the configuration of a model: of Qwen3-8B, in what matters for memory."""
+    said = {
+        "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "head_dim": 128, "hidden_size": 4096, "max_position_embeddings": 40960,
+    }  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(said | changes))
+    return tmp_path
+
+
+def space(folder: Path) -> int:
+    return int(servers.environment("vllm", folder)["VLLM_CPU_KVCACHE_SPACE"])
+
+
+def test_a_small_model_takes_the_least_that_vllm_knows() -> None:
+    assert space(DEMO) == 1
+    given = servers.command("vllm", DEMO, 1)
+    length = json.loads((DEMO / "config.json").read_text())["max_position_embeddings"]
+    assert given[given.index("--max-model-len") + 1] == str(length)
+
+
+def test_a_large_model_takes_room_for_two_texts(tmp_path: Path) -> None:
+    # 2 x 4,096 tokens x 36 layers x keys and values x 8 heads x 128 numbers x 4 bytes.
+    assert 8192 * 36 * 2 * 8 * 128 * 4 / 2**30 == 2.25
+    assert space(folder_of(tmp_path)) == 3
+    assert space(folder_of(tmp_path, num_key_value_heads=None)) == 9
+    given = servers.command("vllm", tmp_path, 1)
+    assert given[given.index("--max-model-len") + 1] == "4096"
+
+
+def test_what_the_user_says_comes_last_and_the_environment_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "7")
+    assert space(DEMO) == 7
+    kinds: tuple[servers.Kind, ...] = ("vllm", "llama_cpp", "transformers")
+    for kind in kinds:
+        assert servers.command(kind, DEMO, 1, ["--own", "1"])[-2:] == ["--own", "1"]
+
+
+def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="is no folder of a model as written by save_pretrained"):
+        servers.command("vllm", tmp_path, 1)
+
+
+@pytest.mark.parametrize(("model", "told"), [(str(DEMO), "is not installed: python tools/")])
+def test_a_server_that_is_not_installed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, told: str
+) -> None:
+    monkeypatch.setattr(servers, "_FOLDER", tmp_path)
+    monkeypatch.setattr("sys.argv", ["servers.py", "run", "vllm", model])
+    with pytest.raises(SystemExit, match=told):
+        servers.main()
+
+
+def test_a_build_that_was_stopped_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each step leaves what it made, and is left out where that is there."""
+    folder, ran = tmp_path / "package", list[str]()
+
+    def runs(stops: bool) -> Callable[..., None]:
+        def run(*command: str | Path) -> None:
+            said = " ".join(map(str, command))
+            ran.append(said)
+            if "-m venv" in said:
+                (folder / "bin").mkdir(parents=True)
+                (folder / "bin" / "python").touch()
+            if "pip download" in said:
+                _pack(folder / "llama_cpp_python-1.tar.gz")
+            if "pip wheel" in said:
+                if stops:
+                    raise KeyboardInterrupt
+                (folder / "llama_cpp_python-1-py3-none-any.whl").touch()
+
+        return run
+
+    monkeypatch.setattr(servers, "_FOLDER", tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(servers, "_run", runs(stops=True))
+    with pytest.raises(KeyboardInterrupt):
+        servers.install_package()
+    assert "stopped, it goes on where it was" in capsys.readouterr().err
+    begun = [
+        word for one in ran for word in ("-m venv", "pip download", "pip wheel") if word in one
+    ]
+    assert begun == ["-m venv", "pip download", "pip wheel"]
+    # Both builds are of the same sources, in the same folder.
+    (first,) = (one for one in ran if "pip wheel" in one)
+    ran.clear()
+    monkeypatch.setattr(servers, "_run", runs(stops=False))
+    servers.install_package()
+    assert not any(word in one for one in ran for word in ("-m venv", "pip download"))
+    assert first in ran
+    assert "llama_cpp_python-1-py3-none-any.whl" in ran[-1]
+
+
+def test_what_is_there_is_not_installed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(servers, "_FOLDER", tmp_path)
+    monkeypatch.setattr(servers, "_run", lambda *command: ran.append(" ".join(map(str, command))))
+    servers.install("llama_cpp")
+    assert [one for one in ran if f"xllamacpp=={servers.LLAMA_CPP}" in one]
+    made = tmp_path / "llama_cpp" / "lib" / "python3" / "site-packages" / "xllamacpp"
+    made.mkdir(parents=True)
+    (made / "__init__.py").touch()
+    ran.clear()
+    servers.install("llama_cpp")
+    assert not ran
+
+
+def _pack(archive: Path) -> None:
+    sources = archive.with_name("sources")
+    (sources / "vendor" / "llama.cpp").mkdir(parents=True)
+    with tarfile.open(archive, "w:gz") as packed:
+        packed.add(sources, archive.name.removesuffix(".tar.gz"))
