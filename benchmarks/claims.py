@@ -38,7 +38,7 @@ WORKERS = (0, 2)
 SIZES = (10, 100, 1000)
 MOST = 15 * 60
 """Seconds that a run may take."""
-SMALL, TIMES = 100, 7
+SMALL, TIMES = 10, 5
 """Up to so many claims a run is measured so often, and the least counts: start-up is most of it."""
 MIB = 2**20 if sys.platform == "darwin" else 2**10
 """Units of the most memory of a process."""
