@@ -17,8 +17,8 @@ from pytest_maxrandom.recorded.files import read_lines
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.npz import read_npz
 from pytest_maxrandom.recorded.tables.files import read_columns
-from pytest_maxrandom.suite.recorded import InspectResults
-from tests.unit.recorded.suites import rows, save
+from pytest_maxrandom.suite.recorded import RESULTS, InspectResults
+from tests.unit.recorded.suites import mistakes, rows, save, suite_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,3 +131,13 @@ def test_a_packed_table_unpacks_to_as_much_as_it_may(tmp_path: Path, line: bytes
     file.write_bytes(made.getvalue())
     with pytest.raises(RecordedError, match="more than 2 MB"):
         list(read_lines(file))
+
+
+@pytest.mark.parametrize("form", [*RESULTS.specs])
+@pytest.mark.parametrize(
+    "path", ["x" * 300, "/".join(["folder"] * 1000)], ids=["a long name", "many folders"]
+)
+def test_a_path_longer_than_a_file_system_takes(path: str, form: str, tmp_path: Path) -> None:
+    [told] = mistakes(tmp_path, suite_text("{name: a}", model=f"{path}, format: {form}"))
+    assert told.startswith("2: models[0].results: ")
+    assert told.endswith(": cannot be read: File name too long")
