@@ -240,7 +240,7 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
         result = result.noted(Remark("places_exchanged"))
     result = result.noted(*_of_recorded_by_class(claim, views[0], result))
     kept = of_answers(evidence.results)
-    return replace(result, n=evidence.n, answers=kept and kept.packed())
+    return replace(result, n=evidence.n, answers=None if kept is None else kept.packed())
 
 
 def with_shortcuts(views: Sequence[View], compared: Compared) -> list[View]:

@@ -91,7 +91,7 @@ def _binomial(n: int, p: float) -> NDArray[np.float64]:
         + k * math.log(p) + (n - k) * math.log1p(-p)
         for k in range(n + 1)
     ]  # fmt: skip
-    return np.exp(logs)
+    return np.asarray(np.exp(logs), dtype=np.float64)
 
 
 def regression_plan(
