@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _POWERS = (0.8, 0.95)
+_SUMMED, _STEP = 3_000, 1.01
+"""Examples up to which a power is summed to find their number, and by how much that then grows."""
 _TAIL = 1e-9
 """Of the probability of a count, which is left out on either side."""
 
@@ -161,8 +163,15 @@ def regression_plan(
 
 
 def _needed_for_worse(loss: float, changed: float, level: float, power: float) -> int:
-    """Return about how many examples show it, by the normal distribution of the mean."""
+    """Return about how many examples show it: by the normal distribution, and then exactly.
+
+    What is exact is a saw-tooth in n, and below the smooth curve, which matters where n is small.
+    """
     normal = NormalDist()
     variance = changed + loss
     null = normal.inv_cdf(1 - level) * math.sqrt(variance)
-    return math.ceil(((null + normal.inv_cdf(power) * math.sqrt(variance - loss**2)) / loss) ** 2)
+    other = normal.inv_cdf(power) * math.sqrt(variance - loss**2)
+    n = math.ceil(((null + other) / loss) ** 2)
+    while n < _SUMMED and power_of_worse(n, loss, changed, level) < power:
+        n = math.ceil(n * _STEP)
+    return n
