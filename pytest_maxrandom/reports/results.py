@@ -275,10 +275,15 @@ def load_untrusted(path: Path) -> RunRecord:
     return replace(run, **lists, regressions=lost, versions={}, created="")
 
 
-def _plain_losses(found: Regressions) -> Regressions:
-    """Return what got worse, without what a person calls the base."""
+def _plain_losses(found: Regressions) -> Regressions | None:
+    """Return what got worse, without what a person calls the base; None of what no run asserts."""
+    if not (-1 <= found.margin <= 0 < found.alpha <= 1):
+        return None
     claims, tasks = (
-        [replace(each, id=shorten(each.id, _LONGEST_ID)) for each in several]
+        [
+            replace(each, id=shorten(each.id, _LONGEST_ID), look=max(1, each.look))
+            for each in several
+        ]
         for several in (found.claims, found.tasks)
     )
     problem = found.problem and _ELSEWHERE
