@@ -86,7 +86,7 @@ def _binomial(n: int, p: float) -> NDArray[np.float64]:
     """Return the probability of each count."""
     counts = np.arange(n + 1)
     if p in (0, 1):
-        return (counts == n * p).astype(np.float64)
+        return np.asarray(counts == n * p, dtype=np.float64)
     whole = math.lgamma(n + 1)
     logs = [
         whole - math.lgamma(k + 1) - math.lgamma(n - k + 1)

@@ -143,7 +143,11 @@ def test_claims_of_a_task_are_also_judged_together(random: np.random.Generator) 
     base, head = [], []
     for model in "abc":
         before = rows(random, 3, 300)
-        named = {"id": f"s.yaml::weather[{model}]", "suite": "s.yaml", "model": model}
+        named: dict[str, Any] = {
+            "id": f"s.yaml::weather[{model}]",
+            "suite": "s.yaml",
+            "model": model,
+        }
         base.append(answered(before, **named))
         head.append(answered(lose(random, before, 0.02), **named))
     found = regressions(run(*base), run(*head), "main", Asserted(not_worse_than=-0.01))
