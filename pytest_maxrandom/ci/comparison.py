@@ -15,9 +15,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ci.by_hand import asks_less, bounds_of
-from pytest_maxrandom.ci.stated import BY_HAND, CHECKS, Stated, stated_in
+from pytest_maxrandom.ci.stated import CHECKS, Stated, stated_in
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.record import ClaimRecord, Reservation
+from pytest_maxrandom.record import BY_HAND, ClaimRecord, Reservation
 from pytest_maxrandom.reports.changes import bounds_less, is_partial
 from pytest_maxrandom.reports.reasons import severities_less
 from pytest_maxrandom.reports.summary import records

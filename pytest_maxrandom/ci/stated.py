@@ -18,6 +18,7 @@ from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import MaxRandomError
+from pytest_maxrandom.record import BY_HAND
 from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
 
-BY_HAND = "numbers"
-"""The backend of hand-written claims."""
 CHECKS = {
     "label_bias": "label_bias",
     "replicates": "replicates",

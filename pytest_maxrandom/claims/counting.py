@@ -259,7 +259,13 @@ def explained(
 
 
 def look_of(
-    planned: PlannedClaim, result: Result, look: int, claim: int, task: int, own: int
+    planned: PlannedClaim,
+    result: Result,
+    look: int,
+    claim: int,
+    task: int,
+    own: int,
+    chosen: tuple[int, int, int],
 ) -> Tries:
     """Return what a look at a claim that has been judged counts.
 
@@ -271,7 +277,10 @@ def look_of(
         Tries of this claim, and of any, on its examples.
     own : int
         What counts for it without the tries that searches learned of.
+    chosen : tuple of int
+        Of how many its prompts and its model may have been chosen, as the ledger has it.
     """
+    prompts, variants, answers = chosen
     counted: Literal["claim", "task", "budget", "doubling"] = planned.counted
     if planned.claim.spend:
         counted = "doubling"
@@ -286,6 +295,9 @@ def look_of(
         look=look,
         level=level,
         holds=holds,
+        distinct_prompts=prompts,
+        variants=variants,
+        different_answers=answers,
     )
 
 

@@ -151,14 +151,14 @@ class Evaluation:
             t=result.t,
             n=prompt_set.n,
             best_correct=best_correct,
-            answers=kept and kept.digest,
+            answers=None if kept is None else kept.digest,
         )
         own = self.tries.besides_searches(result.t)
-        counted = look_of(planned, result, look, claim, task, own)
+        chosen = ledger.chosen_from(subject)
         result = replace(
             result,
-            answers=kept and kept.packed(),
-            tries=replace(counted, **ledger.chosen_from(subject)),
+            answers=None if kept is None else kept.packed(),
+            tries=look_of(planned, result, look, claim, task, own, chosen),
             model_digest=subject.model_digest,
             counted_as=None if subject.model == planned.model.name else subject.model,
             notes=(

@@ -194,7 +194,7 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
         result = result.noted(Remark("places_exchanged"))
     result = result.noted(*balanced_of_recorded(claim, result))
     kept = of_answers(evidence.results)
-    return replace(result, n=evidence.n, answers=kept and kept.packed())
+    return replace(result, n=evidence.n, answers=None if kept is None else kept.packed())
 
 
 def with_shortcuts(views: Sequence[View], compared: Compared) -> list[View]:

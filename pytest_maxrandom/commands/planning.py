@@ -6,7 +6,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.commands import json_text, table
+from pytest_maxrandom.notation import level
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
+from pytest_maxrandom.stats.losses import regression_plan
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.sizes import baseline_summary, plan
 
@@ -34,17 +36,78 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     planner.add_argument(
         "--true-accuracy", type=float, help="true accuracy of a good prompt, on all such questions"
     )
+    _add_regression(planner)
     planner.set_defaults(run=_plan)
     for command in (parser, planner):
         command.add_argument(
             "--choices",
-            required=True,
+            required=command is parser,
             help="choices per example: 4, or choices:examples of each kind: 2:50,5:50",
         )
         command.add_argument(
             "--alpha", type=float, default=0.05, help="level of the test (default: 0.05)"
         )
         command.add_argument("--json", action="store_true", help="print JSON, unrounded")
+
+
+def _add_regression(planner: argparse.ArgumentParser) -> None:
+    """Describe the options of a comparison with a base."""
+    group = planner.add_argument_group(
+        "with --regression",
+        "What `maxrandom diff --assert` can show of one prompt whose answers are right or wrong; "
+        "several prompts show more. --n and --alpha are as above; --t is of how many prompts the "
+        "base was the best, on these examples (default: 1).",
+    )
+    group.add_argument(
+        "--regression", action="store_true", help="plan a comparison with a base, not a claim"
+    )
+    group.add_argument(
+        "--margin", type=float, help="largest loss that is not worse (default: -0.02)"
+    )
+    group.add_argument("--loss", type=float, help="a loss that is to be found, such as 0.05")
+    group.add_argument(
+        "--changed",
+        type=float,
+        help="share of answers that change though nothing is worse (default: 0.1)",
+    )
+    group.add_argument("--claims", type=int, help="how many are compared (default: 1)")
+    group.add_argument(
+        "--look", type=int, help="which comparison on these examples it is (default: 1)"
+    )
+
+
+_OF_REGRESSIONS = ("margin", "loss", "changed", "claims", "look")
+
+
+def _plan_regression(options: argparse.Namespace) -> str:
+    """Answer what a comparison with a base can show."""
+    for name in ("choices", "below", "true_accuracy"):
+        if getattr(options, name) is not None:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option}: --regression has no guessers; remove one of the two")
+    said = {name: getattr(options, name) for name in _OF_REGRESSIONS}
+    answers = regression_plan(
+        options.n,
+        **{"loss": None, "margin": -0.02}
+        | {name: value for name, value in said.items() if value is not None},
+        tried=options.t or 1,
+        alpha=options.alpha,
+    )
+    if options.json:
+        return json_text(answers)
+    given = answers["given"]
+    shown = f"not worse than {given['margin']:g}"
+    rows = [("level of worse", level(answers["level_worse"]))]
+    rows.append(("level of not worse", level(answers["level_not_worse"])))
+    for key, what in (("n_worse", f"a loss of {given['loss']}"), ("n_not_worse", shown)):
+        rows += [
+            (f"examples for {what}, {_percent(power)} % power", f"about {_counted(value)}")
+            for power, value in answers.get(key, {}).items()
+        ]
+    for key, what in (("power_worse", f"a loss of {given['loss']}"), ("power_not_worse", shown)):
+        if key in answers:
+            rows.append((f"power for {what} at n = {given['n']}", f"{answers[key]:.3f}"))
+    return table(rows, left=2)
 
 
 def _baseline(options: argparse.Namespace) -> str:
@@ -72,6 +135,12 @@ def _count_of(text: str, n: int) -> int:
 
 def _plan(options: argparse.Namespace) -> str:
     """Answer every planning question that the options pose."""
+    if options.regression:
+        return _plan_regression(options)
+    if wrong := [name for name in _OF_REGRESSIONS if getattr(options, name) is not None]:
+        raise ValueError(f"--{wrong[0]}: found no --regression, which it is a part of")
+    if options.choices is None:
+        raise ValueError("--choices: found none; how many choices has an example?")
     answers = plan(
         _chance(options.choices),
         options.n,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.errors import CannotTell, ClaimFailed
-from pytest_maxrandom.hooks.run import BY_HAND, RECORDS
-from pytest_maxrandom.record import ClaimRecord, Remark
+from pytest_maxrandom.hooks.run import RECORDS
+from pytest_maxrandom.record import BY_HAND, ClaimRecord, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.chances import chance_groups, whole_number

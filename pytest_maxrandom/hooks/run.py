@@ -12,6 +12,7 @@ import pytest
 
 from pytest_maxrandom.record import (
     ALLOWED,
+    BY_HAND,
     LISTS,
     UNREADABLE,
     Record,
@@ -29,9 +30,6 @@ RECORDS = pytest.StashKey[Sequence[Record]]()
 
 CELLS = pytest.StashKey[str]()
 """The answers of a claim, packed, where a page is asked for."""
-
-BY_HAND = "numbers"
-"""What stands in place of a backend in the record of a hand-written claim."""
 
 _LIBRARIES = ("pytest-maxrandom", "numpy")
 

@@ -253,22 +253,23 @@ class SetLedger(SetFiles):
         self._add(self._row("look", subject, facts))
         return len(self.looked_at(subject))
 
-    def chosen_from(self, subject: Subject) -> dict[str, int]:
+    def chosen_from(self, subject: Subject) -> tuple[int, int, int]:
         """Return of how many a claim's prompts and model may have been chosen.
 
         Returns
         -------
-        dict
-            The `distinct_prompts`; the `variants` of the model and of the scoring; and how many
-            `different_answers` the looks at the claim compared.
+        tuple of int
+            Distinct prompts; variants of the model and of the scoring; and how many different
+            answers the looks at the claim compared.
         """
         tries = self.tries(subject)
         looks = set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
-        return {
-            "distinct_prompts": max(1, len({each.prompt for each in tries})),
-            "variants": max(1, len({(each.model_digest, each.scoring) for each in tries})),
-            "different_answers": max(1, len(looks)),
-        }
+        variants = {(each.model_digest, each.scoring) for each in tries}
+        return (
+            max(1, len({each.prompt for each in tries})),
+            max(1, len(variants)),
+            max(1, len(looks)),
+        )
 
     def looked_at(self, subject: Subject) -> dict[str, int]:
         """Return the looks at a claim, each with the t that it counted."""

@@ -94,6 +94,7 @@ from pytest_maxrandom.record.run import (
 from pytest_maxrandom.record.words import (
     ALLOWED as ALLOWED,
     AMBER as AMBER,
+    BY_HAND as BY_HAND,
     FAILING as FAILING,
     NOT_COMPARED as NOT_COMPARED,
     OUTCOMES as OUTCOMES,

@@ -67,7 +67,7 @@ class KeptAnswers:
         """Of all of it, in whatever order: the same answers again have the same one."""
         names = sorted(range(len(self.examples)), key=lambda place: self.examples[place])
         rows = sorted(
-            digest(prompt, *(str(row[place]) for place in names))
+            digest(prompt, " ".join(str(row[place]) for place in names))
             for prompt, row in zip(self.prompts, self.rows, strict=True)
         )
         return digest("answers", *(self.examples[place] for place in names), "of", *rows)

@@ -11,11 +11,11 @@ Loss = Literal["worse", "not worse", "the same", "cannot tell"]
 """What is known of a claim: its scores are below those of the base; they are not by more than the
 margin; model, prompts and answers are the very same; or neither can be told."""
 Untold = Literal[
-    "too few", "chosen", "unpaired", "base without answers", "no answers", "not tested"
+    "too few", "chosen", "unpaired", "base without answers", "no answers", "by hand", "not tested"
 ]
 """Why nothing can be told: too few examples; what is compared was chosen on them; the two have no
-answered example in common; the earlier report keeps no answers, or this one; or this run has no
-result of the claim."""
+answered example in common; the earlier report keeps no answers, or this one; a test states its
+numbers by hand; or this run has no result of the claim."""
 Compared = Literal["prompts", "best"]
 """What is compared: the same prompts, all of them; or the best prompt of each, where no prompt is
 in both."""

@@ -43,6 +43,8 @@ Weaker = Literal[
     "computed",
 ]
 """In what a claim asks less than it did, or why that is not known."""
+BY_HAND = "numbers"
+"""What stands in place of a backend in the record of a claim that a test writes by hand."""
 PassesOn = Literal["p_max only", "union p only", "baseline only"]
 """On what a claim passes where right answers were not shuffled: a preferred label may as well."""
 Colour = Literal["red", "green", "yellow"]

@@ -36,6 +36,9 @@ _WHY: dict[Untold, str] = {
         "this run keeps no answers of it; it was not tested, or its sweep stopped early, which "
         "--maxrandom-until all prevents"
     ),
+    "by hand": (
+        "a test states its numbers by hand, so there are no answers; cannot_tell=pass lets it pass"
+    ),
     "not tested": "the base has it, and this run does not",
 }
 _NAME, _SHOWN = 80, 5

@@ -280,14 +280,19 @@ def load_untrusted(path: Path) -> RunRecord:
     return replace(run, **lists, regressions=lost, versions={}, created="")
 
 
-def _plain_losses(found: Regressions) -> Regressions:
-    """Return what got worse, without what a person calls the base."""
-    named = {
-        name: [replace(each, id=shorten(each.id, _LONGEST_ID)) for each in getattr(found, name)]
-        for name in ("claims", "tasks")
-    }
+def _plain_losses(found: Regressions) -> Regressions | None:
+    """Return what got worse, without what a person calls the base; None of what no run asserts."""
+    if not (-1 <= found.margin <= 0 < found.alpha <= 1):
+        return None
+    claims, tasks = (
+        [
+            replace(each, id=shorten(each.id, _LONGEST_ID), look=max(1, each.look))
+            for each in several
+        ]
+        for several in (found.claims, found.tasks)
+    )
     problem = found.problem and _ELSEWHERE
-    return replace(found, **named, since="the base", problem=problem)
+    return replace(found, claims=claims, tasks=tasks, since="the base", problem=problem)
 
 
 def _without_sentences(record: _Record) -> _Record:

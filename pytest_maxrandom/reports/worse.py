@@ -40,7 +40,7 @@ def lines(
     yield from ((line, colour) for line in _wrapped(whether_worse(found), width))
     rows = [each for each in worst_first(found) if each.p_worse is not None or each.why]
     if any(each.p_worse is not None for each in rows):
-        heads = ("base", "now", "change", "n", "p worse", "p other")
+        heads = ("base", "now", "change", "n", "p worse", "p not")
         yield _row("result", heads, "claim"), ""
     for each in rows:
         numbers = (

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _POWERS = (0.8, 0.95)
+_SUMMED, _STEP = 3_000, 1.01
+"""Examples up to which a power is summed to find their number, and by how much that then grows."""
 _TAIL = 1e-9
 """Of the probability of a count, which is left out on either side."""
 
@@ -84,14 +86,14 @@ def _binomial(n: int, p: float) -> NDArray[np.float64]:
     """Return the probability of each count."""
     counts = np.arange(n + 1)
     if p in (0, 1):
-        return (counts == n * p).astype(np.float64)
+        return np.asarray(counts == n * p, dtype=np.float64)
     whole = math.lgamma(n + 1)
     logs = [
         whole - math.lgamma(k + 1) - math.lgamma(n - k + 1)
         + k * math.log(p) + (n - k) * math.log1p(-p)
         for k in range(n + 1)
     ]  # fmt: skip
-    return np.exp(logs)
+    return np.asarray(np.exp(logs), dtype=np.float64)
 
 
 def regression_plan(
@@ -161,8 +163,15 @@ def regression_plan(
 
 
 def _needed_for_worse(loss: float, changed: float, level: float, power: float) -> int:
-    """Return about how many examples show it, by the normal distribution of the mean."""
+    """Return about how many examples show it: by the normal distribution, and then exactly.
+
+    What is exact is a saw-tooth in n, and below the smooth curve, which matters where n is small.
+    """
     normal = NormalDist()
     variance = changed + loss
     null = normal.inv_cdf(1 - level) * math.sqrt(variance)
-    return math.ceil(((null + normal.inv_cdf(power) * math.sqrt(variance - loss**2)) / loss) ** 2)
+    other = normal.inv_cdf(power) * math.sqrt(variance - loss**2)
+    n = math.ceil(((null + other) / loss) ** 2)
+    while n < _SUMMED and power_of_worse(n, loss, changed, level) < power:
+        n = math.ceil(n * _STEP)
+    return n

@@ -255,7 +255,7 @@ def _grouped(
     sizes = np.bincount(groups, cells)
     known = sizes > 0
     means = np.bincount(groups, gains)[known] / sizes[known]
-    return np.clip(means, -1.0, 1.0), sizes[known]
+    return np.clip(means, -1.0, 1.0), sizes[known].astype(np.float64)
 
 
 def _crossed(
@@ -271,8 +271,7 @@ def _crossed(
     mean = gains.sum() / there.sum()
     rests = np.where(there, gains - mean, 0.0) / there.sum()
     groups = int(of_example.max()) + 1
-    together = np.zeros((len(gains), groups))
-    np.add.at(together, (slice(None), of_example), rests)
+    together = np.stack([np.bincount(of_example, row, groups) for row in rests])
     own = [
         (together.sum(axis=axis) ** 2).sum() * size / max(1, size - 1)
         for axis, size in ((0, groups), (1, len(gains)))

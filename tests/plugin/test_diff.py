@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,6 +51,55 @@ def test_the_report_of_the_last_run_may_be_the_base_and_be_written_anew(
         ]
     )
     assert json.loads((tested / "r.json").read_text())["claims"][0]["best_correct"] == 60
+
+
+def answer(path: Path, lost: float) -> None:
+    """Write answers of 8 prompts to 300 examples, less a share that is lost."""
+    draw, losing = random.Random(1), random.Random(2)
+    rows = ["prompt_id,example_id,prediction,gold,choices"]
+    for prompt, example in product(range(8), range(300)):
+        right, wrong = ("yes", "no") if example % 2 else ("no", "yes")
+        said = right if draw.random() < 0.8 else wrong
+        rows.append(f"{prompt},{example},{wrong if losing.random() < lost else said},{right},2")
+    path.write_text("\n".join(rows))
+
+
+def test_a_run_that_passes_fails_where_its_answers_are_worse(pytester: pytest.Pytester) -> None:
+    (pytester.path / "mine.maxrandom.yaml").write_text(
+        "models:\n  - {name: small, backend: recorded, "
+        "results: {path: results.csv, format: table, shots: 4}}\ntasks:\n  - {name: sports}\n"
+    )
+    answer(pytester.path / "results.csv", 0.0)
+    pytester.runpytest(*OPTIONS).assert_outcomes(passed=1)
+    asserted = ("--maxrandom-diff=r.json", "--maxrandom-diff-assert=not_worse_than=-0.02")
+    same = pytester.runpytest(*OPTIONS, *asserted)
+    assert same.ret == pytest.ExitCode.OK
+    same.stdout.fnmatch_lines(["1 claim has the very same answers"])
+    answer(pytester.path / "results.csv", 0.1)
+    worse = pytester.runpytest(*OPTIONS, *asserted)
+    worse.assert_outcomes(passed=1)
+    assert worse.ret == pytest.ExitCode.TESTS_FAILED
+    worse.stdout.fnmatch_lines(["1 claim is worse than r.json", "worse *sports*"])
+    told = json.loads((pytester.path / "r.json").read_text())["regressions"]
+    assert [each["loss"] for each in told["claims"]] == ["worse"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--maxrandom-diff-assert=not_worse_than=0"], "*give it with --maxrandom-diff BASE*"),
+        (
+            ["--maxrandom-diff=r.json", "--maxrandom-diff-assert=better"],
+            "*found 'better', expected*",
+        ),
+    ],
+)
+def test_what_cannot_be_asserted_is_a_mistake_of_the_user(
+    pytester: pytest.Pytester, tested: Path, options: list[str], sentence: str
+) -> None:
+    result = pytester.runpytest(*OPTIONS, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([sentence])
 
 
 def test_a_revision_at_which_the_report_is_kept_may_be_the_base(

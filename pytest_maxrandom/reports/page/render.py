@@ -29,6 +29,7 @@ from pytest_maxrandom.reports.columns import mark
 from pytest_maxrandom.reports.details import claim_detail
 from pytest_maxrandom.reports.guessers import curve
 from pytest_maxrandom.reports.html import HTML
+from pytest_maxrandom.reports.losses import whether_worse
 from pytest_maxrandom.reports.page.cells import (
     Cells,
     ShownText,
@@ -122,15 +123,17 @@ def headed(page: str, run: RunRecord) -> str:
         As :func:`html` renders it without reservations; a template of the user's own may lack the
         verdict, and is left as it is.
     run : RunRecord
-        The run with its reservations, or with why it was compared with nothing.
+        The run with its reservations, with what got worse, or why it was compared with nothing.
     """
-    bare = replace(run, reservations=[])
+    bare = replace(run, reservations=[], regressions=None)
     for sep in (" maxrandom: ", " "):
         made, found = (
             f"{symbol(each)}{sep}{clauses(reserved(each), tally(each))}" for each in (bare, run)
         )
         page = page.replace(made, found, 1)
     said = f'<p class="soft">{not_compared(run)}.</p>\n' if run.not_compared else ""
+    if run.regressions is not None:
+        said += f'<p class="warning">{HTML.plain(whether_worse(run.regressions))}.</p>\n'
     return page.replace("</header>\n", f"{said}</header>\n", 1)
 
 

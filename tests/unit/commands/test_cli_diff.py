@@ -167,3 +167,29 @@ def test_a_file_goes_before_a_revision_of_its_name(here: Path) -> None:
     write(here / "main", replace(GOOD, created="2020-01-01T00:00:00Z"))
     begin_repository(here)
     assert find("main", here / "good.json", here).created == "2020-01-01T00:00:00Z"
+
+
+def test_an_assertion_is_about_answers_and_its_words_are_checked(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["diff", "good.json", "good.json", "--assert"]
+    assert main([*arguments, "not_worse_than=-0.02"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "cannot be told: its report keeps no answers" in said
+    assert main([*arguments, "not_worse_than=-0.02,cannot_tell=pass"]) == 0
+    assert main([*arguments, "not_worse_than=0.02", "--format=json"]) == 2
+    assert "a loss of up to 0.02 is -0.02" in capsys.readouterr().err
+
+
+def test_plans_of_a_comparison_agree_with_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = ["plan", "--regression", "--loss=0.05", "--json"]
+    assert main(plan) == 0
+    needed = json.loads(capsys.readouterr().out)["n_worse"]
+    for power, n in needed.items():
+        assert main([*plan, f"--n={n}"]) == 0
+        found = json.loads(capsys.readouterr().out)["power_worse"]
+        assert found == pytest.approx(float(power), abs=0.02)
+    for wrong in (["--choices=4"], ["--margin=0.02"], ["--loss=0"]):
+        assert main(["plan", "--regression", *wrong]) == 2
+    assert main(["plan", "--loss=0.05", "--choices=4"]) == 2
+    assert main(["plan"]) == 2

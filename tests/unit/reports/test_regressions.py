@@ -12,6 +12,7 @@ from pytest_maxrandom.record import Searched, Tries
 from pytest_maxrandom.record.packed import KeptAnswers, pack
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.losses import loss, whether_worse
+from pytest_maxrandom.reports.page.render import headed, html
 from pytest_maxrandom.reports.regressions import Asserted, regressions
 from pytest_maxrandom.reports.results import dump, load_untrusted, parse
 from pytest_maxrandom.reports.summary import overall
@@ -142,7 +143,11 @@ def test_claims_of_a_task_are_also_judged_together(random: np.random.Generator) 
     base, head = [], []
     for model in "abc":
         before = rows(random, 3, 300)
-        named = {"id": f"s.yaml::weather[{model}]", "suite": "s.yaml", "model": model}
+        named: dict[str, Any] = {
+            "id": f"s.yaml::weather[{model}]",
+            "suite": "s.yaml",
+            "model": model,
+        }
         base.append(answered(before, **named))
         head.append(answered(lose(random, before, 0.02), **named))
     found = regressions(run(*base), run(*head), "main", Asserted(not_worse_than=-0.01))
@@ -212,6 +217,14 @@ def test_every_report_says_first_what_is_worse(random: np.random.Generator, tmp_
     assert untrusted.regressions is not None
     assert whether_worse(untrusted.regressions) == "1 claim is worse than the base"
     assert parse(path.read_bytes(), path).regressions == found
+    page = headed(html(run(head)), record)
+    assert page.startswith("<!doctype html>")
+    assert "❌ 1 of 1 claim passes" in page
+    assert "1 claim is worse than main." in page
+    assert "1 claim is worse than main." in html(record)
+    forged = replace(record, regressions=replace(found, margin=3.0))
+    path.write_text(dump(forged), encoding="utf-8")
+    assert load_untrusted(path).regressions is None
     text = "\n".join(line for line, _ in lines(found, {head.id: "weather"}))
     assert text.startswith("1 claim is worse than main")
     assert "worse" in markdown(found, {})

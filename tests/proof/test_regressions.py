@@ -1,0 +1,193 @@
+"""Losses that were planted, and none: how often a comparison with a base calls a claim worse.
+
+The base's answers are drawn once for each run, or anew for each look; those of the head have the
+same probability for each example, less what was planted. Examples differ in how easy they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.stats.losses import power_of_not_worse, power_of_worse
+from pytest_maxrandom.stats.regressions import Change, chosen, judged, look_share
+from tests.proof.scale import LEVEL, most, scaled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tests.proof.conftest import Measured
+
+pytestmark = pytest.mark.proof
+
+RUNS = scaled(2000, 60)
+LOOKS = 100
+RIGHT = 0.7
+_STRICTLY_SAME = 0.05
+"""Share of answers that change to either side though nothing is worse."""
+
+
+def drawn(random: np.random.Generator, *shape: int) -> NDArray[np.float64]:
+    """Draw answers of which the share RIGHT is right."""
+    return (random.random(shape) < RIGHT).astype(np.float64)
+
+
+def changed(
+    random: np.random.Generator, base: NDArray[np.float64], loss: float
+) -> NDArray[np.float64]:
+    """Let a share of answers change to either side, and the loss on top."""
+    gain = _STRICTLY_SAME
+    up = random.random(base.shape) < gain / (1 - RIGHT)
+    down = random.random(base.shape) < (gain + loss) / RIGHT
+    return np.where(base == 1, np.where(down, 0.0, 1.0), np.where(up, 1.0, 0.0))
+
+
+def alarms(worse: list[list[float]], look: int = 1) -> float:
+    """Return in how many runs any claim is called worse, whatever is shown besides."""
+    found = [
+        any(each.shown == "worse" for each in judged(ps, [1.0] * len(ps), [look] * len(ps), LEVEL))
+        for ps in worse
+    ]
+    return float(np.mean(found))
+
+
+@pytest.mark.parametrize("tasks", [1, 10, 50])
+@pytest.mark.parametrize("n", [100, 500, 2000])
+def test_an_unchanged_run_alarms_in_a_twentieth_at_most(
+    measured: Measured, n: int, tasks: int
+) -> None:
+    """Both are drawn from the same distribution, for each of several tasks."""
+    random = np.random.default_rng([n, tasks])
+    worse = [
+        [Change(drawn(random, n), drawn(random, n)).p_worse() for _ in range(tasks)]
+        for _ in range(RUNS)
+    ]
+    share = alarms(worse)
+    measured("An unchanged run", f"n = {n}, {tasks} tasks", share)
+    assert share <= most(RUNS) / RUNS
+
+
+@pytest.mark.parametrize("kind", ["prompts", "clusters", "graded", "leave out"])
+def test_means_over_prompts_clusters_and_graded_scores_keep_the_level(
+    measured: Measured, kind: str
+) -> None:
+    random = np.random.default_rng([3, len(kind)])
+    n, t = 60, 10
+    worse = []
+    for _ in range(RUNS):
+        easy = random.beta(2, 1, n)
+        clusters = None
+        sides = [(random.random((t, n)) < easy).astype(float) for _ in range(2)]
+        if kind == "clusters":
+            clusters = [place // 5 for place in range(n)]
+            shared = [np.repeat(random.normal(0, 0.3, n // 5), 5) for _ in range(2)]
+            sides = [
+                (random.random((t, n)) < np.clip(easy + each, 0, 1)).astype(float)
+                for each in shared
+            ]
+        elif kind == "graded":
+            sides = [random.beta(4 * easy + 0.1, 4 * (1 - easy) + 0.1, (t, n)) for _ in range(2)]
+        elif kind == "leave out":
+            for side in sides:
+                side[np.arange(t), :] = np.where(
+                    np.arange(n) % t == np.arange(t)[:, None], np.nan, side
+                )
+        worse.append([Change(*sides, clusters).p_worse()])
+    share = alarms(worse)
+    measured("An unchanged run, n = 60, t = 10", kind, share)
+    assert share <= most(RUNS) / RUNS
+
+
+@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize(("base_of", "head_of"), [(1, 1), (20, 1), (200, 1), (20, 20), (200, 200)])
+def test_a_base_that_was_the_best_of_many_is_not_called_better(
+    measured: Measured, n: int, base_of: int, head_of: int
+) -> None:
+    """All prompts are equally good; the best of each side are compared."""
+    random = np.random.default_rng([n, base_of, head_of])
+    plain, paid = [], []
+    for _ in range(RUNS):
+        best = []
+        for t in (base_of, head_of):
+            answers = drawn(random, t, n)
+            best.append(answers[np.argmax(answers.sum(axis=1))])
+        plain.append(Change(*best).p_worse())
+        paid.append([chosen(plain[-1], 1, base_of)])
+    uncorrected, share = float(np.mean(np.array(plain) <= LEVEL)), alarms(paid)
+    name = f"n = {n}, base of {base_of}, head of {head_of}"
+    measured("A lucky base: McNemar; corrected", name, uncorrected, share)
+    assert share <= most(RUNS) / RUNS
+    if base_of >= 20 and head_of == 1:
+        assert uncorrected > 0.15  # what is paid for is no small thing
+
+
+@pytest.mark.parametrize("tasks", [1, 10, 50])
+@pytest.mark.parametrize("n", [100, 500, 2000])
+@pytest.mark.parametrize("loss", [0.02, 0.03, 0.05])
+def test_a_planted_loss_is_found_as_often_as_the_plan_says(
+    measured: Measured, n: int, tasks: int, loss: float
+) -> None:
+    """One of the tasks lost; of the others nothing is known, so it has Holm's least level."""
+    random = np.random.default_rng([n, tasks, round(1000 * loss)])
+    level = LEVEL * look_share(1) / tasks
+    found = []
+    for _ in range(RUNS):
+        base = drawn(random, n)
+        p = Change(base, changed(random, base, loss)).p_worse()
+        found.append(judged([p, *[1.0] * (tasks - 1)], [1.0] * tasks, [1] * tasks, LEVEL)[0].shown)
+    share = found.count("worse") / RUNS
+    power = power_of_worse(n, loss, 2 * _STRICTLY_SAME, level)
+    measured("A planted loss: found; planned", f"{loss}, n = {n}, {tasks} tasks", share, power)
+    assert abs(share - power) <= 4 * np.sqrt(power * (1 - power) / RUNS) + 0.005
+
+
+@pytest.mark.parametrize("margin", [-0.02, -0.05])
+@pytest.mark.parametrize("n", [100, 500])
+def test_a_loss_of_the_margin_is_called_not_worse_in_a_twentieth_at_most(
+    measured: Measured, n: int, margin: float
+) -> None:
+    random = np.random.default_rng([n, round(-100 * margin)])
+    false, true = [], []
+    for _ in range(RUNS):
+        base = drawn(random, n)
+        for shown, loss in ((false, -margin), (true, 0.0)):
+            shown.append(Change(base, changed(random, base, loss)).p_not_worse(margin) <= LEVEL)
+    power = power_of_not_worse(n, 2 * _STRICTLY_SAME, margin, LEVEL)
+    name = f"{margin}, n = {n}"
+    measured("Not worse: of a loss; of none; planned", name, *map(np.mean, (false, true)), power)
+    assert np.mean(false) <= most(RUNS) / RUNS
+    assert abs(np.mean(true) - power) <= 4 * np.sqrt(power * (1 - power) / RUNS) + 0.005
+
+
+@pytest.mark.parametrize("base", ["once", "anew"])
+@pytest.mark.parametrize("n", [200, 1000])
+def test_a_hundred_looks_together_alarm_in_a_twentieth_at_most(
+    measured: Measured, n: int, base: str
+) -> None:
+    random = np.random.default_rng([n, len(base)])
+    alarmed, one_level = 0, 0
+    for _ in range(RUNS):
+        before = drawn(random, n)
+        ps = []
+        for _ in range(LOOKS):
+            if base == "anew":
+                before = drawn(random, n)
+            ps.append(Change(before, drawn(random, n)).p_worse())
+        looks = range(1, LOOKS + 1)
+        shown = [
+            judged([p], [1.0], [look], LEVEL)[0].shown for p, look in zip(ps, looks, strict=True)
+        ]
+        alarmed += "worse" in shown
+        one_level += min(ps) <= LEVEL
+    share = alarmed / RUNS
+    name = f"n = {n}, base drawn {base}"
+    measured("A hundred looks: shared level; one each", name, share, one_level / RUNS)
+    assert share <= most(RUNS) / RUNS
+    assert one_level / RUNS > 0.2
+
+
+def test_the_same_answers_never_alarm() -> None:
+    answers = drawn(np.random.default_rng(0), 3, 50)
+    assert Change(answers, answers).p_worse() == 1.0
