@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.record import BestPrompt
-from pytest_maxrandom.reports.page.cells import BestAnswer, Cells, ShownText, pack
+from pytest_maxrandom.record.packed import pack
+from pytest_maxrandom.reports.page.cells import BestAnswer, Cells, ShownText
 from pytest_maxrandom.reports.page.render import html
 from tests.page.conftest import chromium
 from tests.unit.reports.samples import claim, run

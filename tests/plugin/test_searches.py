@@ -367,7 +367,8 @@ def test_an_instruction_stands_apart_from_what_follows(
         tries.try_prompt(instruction=given, format=form)
         best = tries.verdict().best_prompt
     assert best is not None
-    assert (best.text + best.question).startswith(begins)
+    assert best.question is not None
+    assert f"{best.text}{best.question}".startswith(begins)
 
 
 def test_a_sample_shows_demonstrations_and_a_question_that_judges_nothing(
