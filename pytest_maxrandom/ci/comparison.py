@@ -298,7 +298,7 @@ def _weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
     was, stated = before.numbers, now.numbers
     if was and _number(stated["t"]) < _number(was["t"]):
         yield "t"
-    for key in ("chance", "source", "judge"):
+    for key in ("chance", "source", "read", "judge"):
         if was and stated[key] != was[key]:
             yield key
 

@@ -41,6 +41,8 @@ CHECKS = {
     "contamination": "contamination",
 }
 """Keys of a suite that ask for more tests, and where a run keeps their records."""
+_NOT_READING: Any = {"path": True, "model": True, "shots": True, "columns": {"cluster"}}
+"""What of recorded results says nothing of how they are read, or is compared by itself."""
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 
 
@@ -191,6 +193,7 @@ def _numbers(
         "t": t,
         "chance": task.chance,
         "source": (task.in_results or task.name, model.results.model),
+        "read": model.results.model_dump_json(exclude=_NOT_READING),
         "judge": (judge, task.published) if judge == "published" else judge,
     }
 

@@ -65,6 +65,8 @@ _LEAST = (
     ("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0), ("budget", 0),
     ("accepted", 0),
 )  # fmt: skip
+_MOST = 10**9
+"""Of any number: so many prompts, examples or shots nobody has, and arithmetic ends somewhere."""
 RESTORE = "restore the line from version control"
 
 
@@ -116,6 +118,8 @@ def _contradiction(row: Row) -> str | None:
     for name, least in _LEAST:
         if row.get(name) is not None and row[name] < least:
             return f"{name}: found {row[name]}, expected at least {least}; {RESTORE}"
+        if (row.get(name) or 0) > _MOST:
+            return f"{name}: found {shown(row[name])}, expected at most {_MOST:,}; {RESTORE}"
     for name in ("correct", "best_correct"):
         if (row.get(name) or 0) > row.get("n", 0):
             return f"{name}: found {row[name]}, expected at most n, which is {row['n']}; {RESTORE}"

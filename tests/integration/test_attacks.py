@@ -14,6 +14,8 @@ import pytest
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.results import load_untrusted
+from tests.integration.attacks.of_data import DATA
+from tests.integration.attacks.of_git import GIT
 from tests.integration.attacks.of_places import PLACES
 from tests.integration.attacks.of_runs import RUNS
 from tests.integration.attacks.of_selection import SELECTION
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from tests.integration.attacks.attack import Attack
     from tests.unit.ci.server import Server
 
-ATTACKS = [*RUNS, *SELECTION, *SUITES, *PLACES, *BY_HAND_TESTS]
+ATTACKS = [*RUNS, *SELECTION, *SUITES, *PLACES, *BY_HAND_TESTS, *GIT, *DATA]
 EVENT = {"pull_request": {"number": 7, "head": {"sha": SHA}}}
 
 
@@ -69,7 +71,7 @@ class Seen:
         assert len(attack.lines) <= len(first)
         usual = (*attack.lines, "[Full report]", "| result | claim")
         for line, said in zip(first, usual, strict=False):
-            assert said in line
+            assert said in line, "\n".join([*first, self.out])
 
 
 def gate(

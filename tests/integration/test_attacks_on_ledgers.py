@@ -6,7 +6,9 @@ The suite of the base tries two prompts on a model that really answers, and its 
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -117,6 +119,111 @@ def skipped(folder: Path) -> None:
     )
 
 
+def sharded(folder: Path) -> None:
+    """Let a configuration of pytest name answers that were computed elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(["shards", "eval_suites", "--into", "1", "--out", "parts"]) == 0
+        assert main(["run-shard", "parts", "1"]) == 0
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --maxrandom-shards=parts\n")
+
+
+def long_number(folder: Path) -> None:
+    """Give a line a number of more digits than Python reads."""
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    file.write_text(file.read_text() + f'{{"kind": "prompt", "shots": {"9" * 5000}}}\n')
+
+
+def deep_line(folder: Path) -> None:
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    file.write_text(file.read_text() + "[" * 100_000 + "\n")
+
+
+def huge_t(folder: Path) -> None:
+    """Add lines with numbers that no library's tables hold."""
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    rows = {row["kind"]: row for row in map(json.loads, file.read_text().splitlines())}
+    more = [{**rows["look"], "look": "0" * 64, "t": 10**300}, {**rows["prompt"], "shots": 10**300}]
+    file.write_text(file.read_text() + "".join(f"{json.dumps(row)}\n" for row in more))
+
+
+def another_time(folder: Path) -> None:
+    """Let all lines be of a time to come, as on a machine whose clock jumped."""
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    kept = [row for row in rows if "when" not in row]
+    later = [{**row, "when": "9999-12-31T23:59:59+00:00"} for row in rows if "when" in row]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in [*kept, *later]))
+    other_prompt(folder)
+
+
+def no_folder(folder: Path) -> None:
+    """Let a file be where the ledger's folder was, so that nothing can be written there."""
+    shutil.rmtree(folder / HOME / FOLDER)
+    (folder / HOME / FOLDER).write_text("")
+
+
+def conflict(folder: Path) -> None:
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    first, *others = file.read_text().splitlines()
+    marked = ["<<<<<<< HEAD", first, "=======", first, ">>>>>>> other", *others]
+    file.write_text("".join(f"{line}\n" for line in marked))
+
+
+def reordered(folder: Path) -> None:
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    file.write_text("".join(f"{line}\n" for line in sorted(file.read_text().splitlines())))
+
+
+def linked(folder: Path) -> None:
+    """Let a link to a shorter file be where the ledger was."""
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    (folder / "shorter.jsonl").write_text(file.read_text().partition("\n")[0] + "\n")
+    file.unlink()
+    file.symlink_to(folder / "shorter.jsonl")
+
+
+def in_lfs(folder: Path) -> None:
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n"
+    file.write_text(pointer)
+
+
+def in_submodule(folder: Path) -> None:
+    """Let another repository hold the ledger, with one line less."""
+    other = folder.parent / "other"
+    shutil.move(folder / HOME / FOLDER, other)
+    (file,) = other.glob("*.jsonl")
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+    begin_repository(other)
+    git(folder, "rm", "-r", "--quiet", "--cached", f"{HOME}/{FOLDER}")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(folder, *allowed, "submodule", "--quiet", "add", other, f"{HOME}/{FOLDER}")
+
+
+def lying_weights(folder: Path) -> None:
+    """Name a copy of the model whose header claims more than there is."""
+    suite = folder / HOME / "words.maxrandom.yaml"
+    model = re.search(r"name: (/.*?),", suite.read_text())
+    assert model is not None
+    shutil.copytree(model[1], folder / "weights")
+    file = folder / "weights" / "model.safetensors"
+    file.write_bytes(struct.pack("<Q", 2**63) + file.read_bytes()[8:])
+    suite.write_text(suite.read_text().replace(model[1], "../../weights"))
+
+
+def endless_template(folder: Path) -> None:
+    """Ask the model in a chat template that never ends."""
+    suite = folder / HOME / "words.maxrandom.yaml"
+    model = re.search(r"name: (/.*?),", suite.read_text())
+    assert model is not None
+    shutil.copytree(model[1], folder / "weights")
+    loop = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    (folder / "weights" / "chat_template.jinja").write_text(loop)
+    text = suite.read_text().replace(f"{model[1]},", "../../weights, chat: true,")
+    suite.write_text(f"{text}limits: {{template_seconds: 1}}\n")
+
+
 @dataclass(frozen=True)
 class LedgerAttack:
     """What is changed in the work tree, and what must be seen."""
@@ -128,6 +235,9 @@ class LedgerAttack:
 
 
 ANEW = "1 claim counts its tries anew"
+UNTESTED = ("1 of 1 claim could not be tested", "`words` 0-shot: **could not be tested**", "")
+LOST = ("the ledger lost what stood at base", "1 result reported", "")
+UNTESTED_AND_LOST = (LOST[0], UNTESTED[0], UNTESTED[1])
 LEDGER_ATTACKS = [
     LedgerAttack(other_prompt, "green", ("1 result reported", "", "")),
     LedgerAttack(reworded, "green", ("1 result reported", "", "")),
@@ -139,6 +249,19 @@ LEDGER_ATTACKS = [
     LedgerAttack(cut, "red", ("the ledger lost", "", "")),
     LedgerAttack(skipped, "amber", ("1 claim is skipped now", "**is skipped now**", "")),
     LedgerAttack(ignored, "red", ("the ledger lost", "", "")),
+    LedgerAttack(sharded, "red", ("a configuration of pytest has --maxrandom-sh", "1 of 1", "")),
+    LedgerAttack(long_number, "red", UNTESTED),
+    LedgerAttack(deep_line, "red", UNTESTED),
+    LedgerAttack(huge_t, "red", UNTESTED),
+    LedgerAttack(another_time, "green", ("1 result reported", "", "")),
+    LedgerAttack(no_folder, "red", UNTESTED_AND_LOST),
+    LedgerAttack(conflict, "red", UNTESTED),
+    LedgerAttack(reordered, "green", ("1 result reported", "", "")),
+    LedgerAttack(linked, "red", LOST),
+    LedgerAttack(in_lfs, "red", UNTESTED_AND_LOST),
+    LedgerAttack(in_submodule, "red", LOST),
+    LedgerAttack(lying_weights, "red", UNTESTED),
+    LedgerAttack(endless_template, "red", UNTESTED),
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tests.repositories import begin_repository, commit, git
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SUITE = """\
@@ -38,6 +39,12 @@ def results(strong: int = 48, weak: int = 31, n: int = 60) -> str:
             for number in range(n)
         ]
     return "\n".join(rows) + "\n"
+
+
+def with_column(table: str, name: str, value: str) -> str:
+    """Give a table another column, the same in all rows."""
+    header, *rows = table.splitlines()
+    return "\n".join([f"{header},{name}", *(f"{row},{value}" for row in rows)]) + "\n"
 
 
 YAML, TEST = "eval_suites/claims.yaml", "eval_suites/test_by_hand.py"
@@ -81,6 +88,10 @@ class Attack:
     """Commands of git, when all is committed."""
     arguments: tuple[str, ...] = ("--base-ref=base",)
     environment: dict[str, str] = field(default_factory=dict)
+    packed: dict[str, bytes] = field(default_factory=dict)
+    """Files of the work tree that are no texts."""
+    prepare: Callable[[Path], None] | None = None
+    """Does to the repository what no other field says, when all is committed."""
     by_action: bool = False
     """Whether the actions are run for it, too: one attack of each kind."""
 
@@ -102,6 +113,8 @@ class Attack:
         for name in self.gone:
             (folder / name).unlink()
         write(folder, self.files)
+        for name, content in self.packed.items():
+            (folder / name).write_bytes(content)
         for name, target in self.new_links.items():
             with suppress(OSError):  # an empty folder, which the link takes the place of
                 (folder / name).rmdir()
@@ -113,6 +126,8 @@ class Attack:
         commit(folder)
         for command in self.then:
             git(folder, *command)
+        if self.prepare is not None:
+            self.prepare(folder)
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

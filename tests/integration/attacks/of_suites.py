@@ -11,6 +11,7 @@ from tests.integration.attacks.attack import (
     YAML,
     Attack,
     results,
+    with_column,
 )
 
 SKIP_WEAK = """
@@ -131,6 +132,16 @@ SUITES = [
             "- 🔓 `weak[m-0shot]` **was weakened**: the results of another task or model",
         ),
         sed={YAML: (WEAK, "  - {name: weak, in_results: strong}\n")},
+    ),
+    Attack(
+        "another column of the results",
+        "amber",
+        (
+            "2 claims were weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: the results are read",
+        ),
+        base={"results.csv": with_column(results(), "any", "1")},
+        sed={YAML: ("format: table", "format: table, columns: {correct: any}")},
     ),
     Attack(
         "a smaller t is stated",

@@ -178,6 +178,8 @@ WRONG = [
     (_with(correct=-1), "correct: found -1, expected at least 0"),
     (_with(correct=11), "correct: found 11, expected at most n, which is 10"),
     (_with(shots=-1), "shots: found -1, expected at least 0"),
+    (_with(shots=10**300), "expected at most 1,000,000,000"),
+    (_with(n=10**9 + 1), "n: found 1000000001, expected at most 1,000,000,000"),
     (_with(prompt=None), "prompt: found None, expected a text"),
     (_with(model_digest=["\n"]), "model_digest: found ['\\n'], expected a text"),
     (_less("scoring"), "found a line of kind prompt without scoring"),
