@@ -101,6 +101,7 @@ def test_r_is_not_told_of_fewer_than_four_labels() -> None:
 )
 @example(points=[(0.0, 0.25), (0.0, 0.125), (0.98, 0.25), (0.98, 0.125)])
 @settings(deadline=None, max_examples=30)
+@pytest.mark.slow
 def test_names_touch_neither_each_other_nor_a_mark_nor_the_edge(
     points: list[tuple[float, float]],
 ) -> None:

@@ -38,6 +38,7 @@ def test_every_cut_of_the_last_line_is_recognised_and_repaired(tmp_path: Path) -
         assert ledger(tmp_path).problems == []
 
 
+@pytest.mark.slow
 def test_every_cut_of_the_first_line_leaves_a_file_that_can_be_used(tmp_path: Path) -> None:
     path = fill(tmp_path, range(1))
     content = path.read_bytes()

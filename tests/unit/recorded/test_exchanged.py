@@ -61,6 +61,7 @@ def of_pairs(
     return table(folder, text(drawn.offered), text(drawn.gold), text(answers), **given)
 
 
+@pytest.mark.slow
 def test_an_order_of_ones_own_is_no_knowledge(tmp_path: Path) -> None:
     generator, passed = np.random.default_rng(1), 0
     for _ in range(30):

@@ -178,6 +178,7 @@ def test_a_link_is_what_it_leads_to(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert "whoever runs the suite sets" in _refusal(folder, path="trusted/tasks/local.yaml")
 
 
+@pytest.mark.slow  # it reads all tasks of lm-eval
 @needs("lm_eval")
 def test_an_installed_task_is_named_by_its_name(folder: Path) -> None:
     assert installed() is not None
@@ -185,6 +186,7 @@ def test_an_installed_task_is_named_by_its_name(folder: Path) -> None:
     assert f"{TRUSTED}=winogrande outside the repository" in said
 
 
+@pytest.mark.slow  # it reads all tasks of lm-eval
 @needs("lm_eval")
 def test_an_installed_task_runs_by_its_name_on_local_data(
     folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -180,9 +180,15 @@ def test_templates_reach_nothing_but_plain_data(folder: Path, template: str) -> 
     "template",
     [
         "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
-        "{% macro f(n) %}{% if n %}{{ f(n-1) }}{{ f(n-1) }}{% endif %}{% endmacro %}{{ f(90) }}",
         "{{ ('a' * 40) | regex_replace('(a+)+b', 'c') }}",
-        "{{ 9 ** 99999999999 }}",
+        *(
+            pytest.param(template, marks=pytest.mark.slow)
+            for template in (
+                "{% macro f(n) %}{% if n %}{{ f(n-1) }}{{ f(n-1) }}{% endif %}{% endmacro %}"
+                "{{ f(90) }}",
+                "{{ 9 ** 99999999999 }}",
+            )
+        ),
     ],
 )
 def test_what_does_not_end_is_ended_and_the_next_task_is_read(folder: Path, template: str) -> None:
