@@ -3,7 +3,7 @@
     python -m benchmarks.throughput
 
 The server is a fake one in a process of its own, which takes 50 ms for each answer, however many
-there are. A prompt's first example is asked alone, so that the server has read what all share, and
+there are. A prompt's first request is sent alone, so that the server has read what all share, and
 at a prompt's end there is less and less to ask; so the share is shown for few examples and many.
 """
 

@@ -46,6 +46,7 @@ class Flow:
         self._grows = requests is None
         self._turn = Condition()
         self._running = 0
+        self._alone = False
         self._until = 0.0
         self._answers, self._since = 0, 0.0
         self._rate: float | None = None
@@ -53,6 +54,9 @@ class Flow:
     def answered(self) -> None:
         """Note that a request was answered."""
         with self._turn:
+            if self._alone:
+                self._alone = False
+                self._turn.notify_all()
             if not self._grows:
                 if self.window < self._most:
                     self.window = min(self._most, self.window + 1 / self.window)
@@ -72,7 +76,7 @@ class Flow:
             self._until = max(self._until, now + seconds)
 
     def spread(
-        self, ask: Callable[[_Asked], _Answer], asked: Iterable[_Asked]
+        self, ask: Callable[[_Asked], _Answer], asked: Iterable[_Asked], *, alone: bool = False
     ) -> Iterator[_Answer]:
         """Yield what a function returns for each of its arguments, in their order.
 
@@ -82,6 +86,9 @@ class Flow:
         ----------
         ask : callable
             Several threads call it, each with one request after the other.
+        alone : bool
+            Whether the first begins alone, until it has an answer: others then find what they share
+            with it already read.
         """
         wanted = [(one, Future[_Answer]()) for one in asked]
         rest, ended = iter(wanted), Event()
@@ -97,7 +104,7 @@ class Flow:
                     answer.set_exception(error)
                 self._done()
 
-        self._answers, self._since = 0, time.monotonic()
+        self._answers, self._since, self._alone = 0, time.monotonic(), alone
         for _ in range(min(self._most, len(wanted))):
             Thread(target=work, daemon=True).start()
         try:
@@ -115,7 +122,7 @@ class Flow:
         with self._turn:
             while not ended.is_set():
                 held = self._until - time.monotonic()
-                if held <= 0 and self._running < self.window:
+                if held <= 0 and self._running < (1 if self._alone else self.window):
                     one = next(rest, (None, None))
                     self._running += one[1] is not None
                     if one[1] is None:
@@ -128,7 +135,8 @@ class Flow:
     def _done(self) -> None:
         with self._turn:
             self._running -= 1
-            self._turn.notify()
+            self._turn.notify(self._most if self._alone else 1)
+            self._alone = False
 
     def _weigh(self, now: float) -> None:
         """Compare the answers in a second with those of half as many requests."""

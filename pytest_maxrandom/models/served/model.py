@@ -141,19 +141,22 @@ class ServedModel(TokenizedModel):
     def _scored(self, questions: Sequence[Question]) -> Reply:
         """Ask for log-likelihoods; what is asked about one example one thread asks.
 
-        Most of its text is the same. The first example is asked alone, so that the others find what
+        Most of its text is the same. The first request is sent alone, so that the others find what
         they share with it already read.
         """
         self._begin(generates=False)
         rows = self._fitting(questions)
         together = groupby(zip(questions, rows, strict=True), key=lambda pair: subject(pair[0]))
         groups = [[request for _, row in pairs for request in row] for _, pairs in together]
+        found: list[Read] = []
         self._plan(groups)
-        found = self._found = [self._dialect.score(groups[0])]
-        if others := groups[1:]:
+        if not self._found:  # what the first of all costs decides how the others are asked about
+            found = self._found = [self._dialect.score(groups[0])]
             self._plan(groups)
-            self._found = [*self._at.flow.spread(self._dialect.score, others)]
-            found += self._found
+        rest = groups[len(found) :]
+        others = [*self._at.flow.spread(self._dialect.score, rest, alone=not found)]
+        self._found = others or found
+        found = [*found, *others]
         values = chain.from_iterable(one.values for one in found)
         nodes = trie.build([request for row in rows for request in row]).nodes
         return self._reply(self._answers(rows, values), [one.spent for one in found], nodes)
@@ -161,9 +164,8 @@ class ServedModel(TokenizedModel):
     def _written(self, questions: Sequence[Question]) -> Reply:
         """Generate the answers; the first is asked alone, as with log-likelihoods."""
         self._begin(generates=True)
-        first, *rest = zip(self._sent(questions), questions, strict=True)
-        others = self._at.flow.spread(lambda pair: self._write(*pair), rest)
-        found = [self._write(*first), *others]
+        pairs = zip(self._sent(questions), questions, strict=True)
+        found = [*self._at.flow.spread(lambda pair: self._write(*pair), pairs, alone=True)]
         answers = tuple(Answer((), (), text=one.text, finish=one.finish) for one in found)
         return self._reply(answers, [one.spent for one in found], 0)
 

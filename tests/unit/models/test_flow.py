@@ -92,6 +92,22 @@ def test_no_more_are_under_way_and_all_come_in_their_order() -> None:
     assert list(flow.spread(ask, [])) == []
 
 
+def test_the_others_begin_once_the_first_has_an_answer() -> None:
+    flow, begun = Flow(4), []
+
+    def ask(number: int) -> int:
+        begun.append(number)
+        if number == 0:
+            time.sleep(0.01)
+            assert begun == [0]
+            flow.answered()
+            while len(begun) < 4:  # though it goes on itself
+                time.sleep(0.001)
+        return number
+
+    assert list(flow.spread(ask, range(10), alone=True)) == list(range(10))
+
+
 def test_an_error_ends_the_others() -> None:
     asked: list[int] = []
 
