@@ -19,7 +19,8 @@ from tests.integration.jobs import ROOT
 from tests.integration.test_attacks import gate
 from tests.integration.test_attacks_on_ledgers import LEDGER_ATTACKS
 from tests.repositories import begin_repository, commit, git
-from tests.served import save_tokenizer, serving, written
+from tests.served import serving, written
+from tests.unit.models.tokenizers import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +139,7 @@ ATTACKS = [
 @pytest.fixture(scope="module")
 def byte_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("transformers")
-    return save_tokenizer(tmp_path_factory.mktemp("bytes"))
+    return write_bytes(tmp_path_factory.mktemp("bytes"))
 
 
 @pytest.fixture

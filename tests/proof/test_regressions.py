@@ -94,7 +94,8 @@ def test_means_over_prompts_clusters_and_graded_scores_keep_the_level(
                 side[np.arange(t), :] = np.where(
                     np.arange(n) % t == np.arange(t)[:, None], np.nan, side
                 )
-        worse.append([Change(*sides, clusters).p_worse()])
+        base, head = sides
+        worse.append([Change(base, head, clusters).p_worse()])
     share = alarms(worse)
     measured("An unchanged run, n = 60, t = 10", kind, share)
     assert share <= most(RUNS) / RUNS
@@ -149,7 +150,8 @@ def test_a_loss_of_the_margin_is_called_not_worse_in_a_twentieth_at_most(
     measured: Measured, n: int, margin: float
 ) -> None:
     random = np.random.default_rng([n, round(-100 * margin)])
-    false, true = [], []
+    false: list[bool] = []
+    true: list[bool] = []
     for _ in range(RUNS):
         base = drawn(random, n)
         for shown, loss in ((false, -margin), (true, 0.0)):
