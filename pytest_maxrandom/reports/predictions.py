@@ -11,8 +11,10 @@ import math
 import shutil
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.answers import are_letters
 from pytest_maxrandom.recorded.predictions import VERSION, AnswerLine, PromptLine
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.lettered import told
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 
 if TYPE_CHECKING:
@@ -100,6 +102,9 @@ def prompt_lines(
         else [example.choices[place] for place in shown_order(example)]
         for example in examples
     }
+    if all(are_letters(example.choices) for example in examples):
+        # Letters alone would not tell which texts they stand for.
+        listed = {each.id: list(each.choices) for each in told(examples) or examples}
     for prompt in predictions:
         yield PromptLine(
             schema_version=VERSION,
