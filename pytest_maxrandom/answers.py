@@ -17,6 +17,7 @@ import numpy as np
 from pytest_maxrandom.errors import RecordedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
     from pathlib import Path
     from typing import Any, Self
@@ -35,6 +36,11 @@ RECURRING = 5
 def letter_place(text: str) -> int:
     """Return the place, from 0, of the choice that a letter stands for; -1 for what is none."""
     return ord(text) - ord("A") if len(text) == 1 and "A" <= text <= "Z" else -1
+
+
+def are_letters(choices: Sequence[str]) -> bool:
+    """Tell whether choices are letters in their order, perhaps in brackets or before a dot."""
+    return all(letter_place(text.strip(" ().[]:")) == at for at, text in enumerate(choices))
 
 
 class Unread(IntEnum):

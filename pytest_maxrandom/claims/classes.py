@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.answers import NO_CHOICE
+from pytest_maxrandom.answers import NO_CHOICE, letter_place
 from pytest_maxrandom.claims.evidence import of_best
 from pytest_maxrandom.claims.listed import answers_by_text
 from pytest_maxrandom.claims.nulls import NoMetric, guessers_in
@@ -80,15 +80,33 @@ def _unclassed(evidence: Evidence) -> str | None:
     return None
 
 
+def _shared(results: Answers) -> Sequence[str] | None:
+    """Return the texts that all lists of choices have; None where they differ, or are not known."""
+    [first, *others] = ({*choices} for choices in results.offered or [()])
+    alike = all(own == first for own in others)
+    return sorted(first) if alike and {*map(len, results.offered or ())} == {len(first)} else None
+
+
 def _alike(evidence: Evidence) -> bool:
     """Tell whether a label means the same in all examples."""
-    offered = evidence.results.offered
-    if offered is not None:
-        [first, *others] = ({*choices} for choices in offered)
-        return all(own == first for own in others) and set(map(len, offered)) == {len(first)}
+    results = evidence.results
+    if results.offered is not None:
+        return _shared(results) is not None or _lettered(results)
     if isinstance(evidence.shuffles, Exception):
         return False
     return len({*np.asarray(evidence.shuffles[0].strata).tolist()}) == 1
+
+
+def _lettered(results: Answers) -> bool:
+    """Tell whether labels are letters of texts that differ, as in a sweep of such questions."""
+    assert results.offered is not None
+    [many, *others] = {*map(len, results.offered)}
+    places = [_letter(label) for label in results.labels if label != NO_CHOICE]
+    return bool(places) and not others and 0 <= min(places) <= max(places) < many
+
+
+def _letter(label: str) -> int:
+    return letter_place(label.strip(" ().[]:"))
 
 
 def _choices(evidence: Evidence) -> int:
@@ -101,23 +119,31 @@ def _choices(evidence: Evidence) -> int:
 
 def _by_class(results: Answers, choices: int) -> Answers:
     """Return results whose labels are texts in alphabetical order, those of no choice behind."""
-    if results.offered is not None:
-        texts: Sequence[str] = sorted(results.offered[0])
+    if (texts := _shared(results)) is not None:
         answers, gold = answers_by_text(results, texts)
         unread = bool((answers == len(texts)).any())
         names = (*texts, NO_CHOICE) if unread else tuple(texts)
         return replace(results, answers=answers, gold=gold, labels=names)
     assert results.answers is not None
     assert results.gold is not None
-    right = {label for own in results.gold for label in own}
-    known = right.union(np.unique(results.answers).tolist())
-    first = known if len(known) <= choices else right
-    order = sorted(known, key=lambda label: (label not in first, results.labels[label]))
-    number = {label: place for place, label in enumerate(order)}
+    if results.offered is not None:
+        names = tuple(chr(ord("A") + place) for place in range(choices))
+        number = {
+            label: choices if name == NO_CHOICE else _letter(name)
+            for label, name in enumerate(results.labels)
+        }
+        names = (*names, NO_CHOICE) if NO_CHOICE in results.labels else names
+    else:
+        right = {label for own in results.gold for label in own}
+        known = right.union(np.unique(results.answers).tolist())
+        first = known if len(known) <= choices else right
+        order = sorted(known, key=lambda label: (label not in first, results.labels[label]))
+        number = {label: place for place, label in enumerate(order)}
+        names = tuple(results.labels[label] for label in order)
     table = np.array([number.get(label, -1) for label in range(len(results.labels))])
     return replace(
         results,
         answers=table[results.answers],
         gold=tuple(frozenset(number[label] for label in own) for own in results.gold),
-        labels=tuple(results.labels[label] for label in order),
+        labels=names,
     )

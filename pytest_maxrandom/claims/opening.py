@@ -28,6 +28,7 @@ from pytest_maxrandom.sweeps.labels import (
     label_by_cluster,
     label_exchanged_texts,
     label_things,
+    label_told,
 )
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import share_choices
@@ -130,7 +131,7 @@ def _views(examples: Sequence[Example]) -> Iterator[Labels]:
     yield label(examples, by_place=True)
     texts = label(examples) if share_choices(examples) else label_exchanged_texts(examples)
     others = label_by_cluster(examples), label_things(examples)
-    yield from (each for each in (texts, *others) if each is not None)
+    yield from (each for each in (texts, *others, *label_told(examples)) if each is not None)
 
 
 def _majority(predictions: PromptPredictions) -> float | None:

@@ -104,5 +104,5 @@ def choice_of(labels: Sequence[str], label: int, choices: Sequence[str]) -> str 
     if labels:
         if labels[label] in choices:
             return labels[label]
-        label = letter_place(labels[label])
+        label = letter_place(labels[label].strip(" ().[]:"))
     return choices[label] if 0 <= label < len(choices) else None

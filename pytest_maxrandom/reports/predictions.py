@@ -11,9 +11,11 @@ import math
 import shutil
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.answers import are_letters
 from pytest_maxrandom.ledger.lines import named_digest
 from pytest_maxrandom.recorded.predictions import VERSION, AnswerLine, PromptLine
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.lettered import with_listed_texts
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 
 if TYPE_CHECKING:
@@ -101,6 +103,9 @@ def prompt_lines(
         else [example.choices[place] for place in shown_order(example)]
         for example in examples
     }
+    if all(are_letters(example.choices) for example in examples):
+        # Letters alone would not tell which texts they stand for.
+        listed = {each.id: list(each.choices) for each in with_listed_texts(examples) or examples}
     arithmetic = None if record.engine is None else record.engine.arithmetic
     for prompt in predictions:
         yield PromptLine(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -13,6 +13,7 @@ import numpy as np
 from pytest_maxrandom.stats.compared import ordered, settled
 from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.sweeps.lettered import with_listed_texts
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.sweeps.recurring import recurring
 from pytest_maxrandom.tasks.task import share_choices
@@ -240,8 +241,10 @@ def label_by_text(examples: Sequence[Example]) -> Labels | None:
     -------
     None where no text recurs in enough examples, or all examples share their choices.
     """
-    if share_choices(examples):
-        return None
+    return None if share_choices(examples) else _by_recurring(examples)
+
+
+def _by_recurring(examples: Sequence[Example]) -> Labels | None:
     found = recurring([example.choices for example in examples])
     if found is None:
         return None
@@ -303,6 +306,23 @@ def label_exchanged_texts(examples: Sequence[Example]) -> Labels | None:
     return label_by_text(examples)
 
 
+def label_told(examples: Sequence[Example]) -> list[Labels]:
+    """Give letters whose texts the questions list labels by these, and by the things they compare.
+
+    Who says "none of these" wherever that stands prefers no letter.
+    """
+    texts = with_listed_texts(examples)
+    if texts is None or len({example.choices for example in texts}) == 1:
+        return []  # letters are texts
+    things = label_things(texts)
+    found = None if things and settled(things.gold, things.codes) else _by_recurring(texts)
+    return [
+        replace(labels, examples=tuple(examples))
+        for labels in (found, things)
+        if labels is not None
+    ]
+
+
 def preferable(prompt_set: PromptSet) -> list[Labels]:
     """Return all that a model may prefer to answer.
 
@@ -322,7 +342,8 @@ def preferable(prompt_set: PromptSet) -> list[Labels]:
 def shuffled(prompt_set: PromptSet) -> list[Labels]:
     """Return all labels whose right answers are shuffled, first those of the reports."""
     examples = prompt_set.validation
-    others = label_by_cluster(examples), label_things(examples)
+    others = [label_by_cluster(examples), label_things(examples)]
+    others += label_told(examples)
     return preferable(prompt_set) + [each for each in others if each is not None]
 
 

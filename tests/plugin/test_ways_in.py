@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 N = 40
 LETTERS = "ABCD"
 COLOURS = ["blue", "green", "grey", "red"]
-TASKS = ("yes-no", "colours", "own", "mixed", "several", "passages", "left-out")
+TASKS = ("yes-no", "colours", "own", "lettered", "mixed", "several", "passages", "left-out")
 METRICS = ("balanced_accuracy", "macro_f1")
-CLASSES = ("yes-no", "colours", "passages")
+CLASSES = ("yes-no", "colours", "lettered", "passages")
 """Tasks whose examples share their choices, of which one is right."""
 SUITE = """\
 models:
@@ -49,17 +49,26 @@ def rows(task: str) -> list[dict[str, Any]]:
         right = generator.choice(
             len(choices), 2 if task == "several" else 1, replace=False, p=weights / weights.sum()
         )
+        question = f"Of {task}: question {number}"
+        if task == "lettered":  # as in MMLU: the question lists what its letters stand for
+            shown = generator.permutation(["none of these", *own[1:]]).tolist()
+            question, choices = question + under_letters(shown), [*LETTERS]
         texts = [choices[place] for place in right]
         found.append(
             {
                 "id": f"{task}{number}",
-                "input": f"Of {task}: question {number}",
+                "input": question,
                 "choices": choices,
+                "listed": shown if task == "lettered" else choices,
                 "answer": texts if task == "several" else texts[0],
                 "passage": f"passage {number // 2}",
             }
         )
     return found
+
+
+def under_letters(texts: list[str]) -> str:
+    return "".join(f"\n{letter}. {text}" for letter, text in zip(LETTERS, texts, strict=True))
 
 
 class Cell(NamedTuple):
@@ -117,7 +126,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Live:
         of_metric = SUITE.format(tasks=classes, regime="outside")
         (folder / f"{metric}.maxrandom.yaml").write_text(f"{of_metric}metric: {metric}\n")
     claims += run_pytest(folder, *(f"{metric}.maxrandom.yaml" for metric in METRICS))[1]
-    texts = {row["id"]: row["choices"] for found in data.values() for row in found}
+    texts = {row["id"]: row["listed"] for found in data.values() for row in found}
     asked: dict[tuple[str, str], Asked] = {}
     for line in map(json.loads, (folder / "p.jsonl").read_text().splitlines()):
         key = line["task"], line["model"]
@@ -134,7 +143,7 @@ def _cell(answer: dict[str, Any], texts: list[str]) -> Cell:
     return Cell(
         answer["id"],
         [texts[place] for place in order],
-        [LETTERS[labels[place]] if labels[place] in range(4) else texts[place] for place in order],
+        [LETTERS[label] if (label := labels[place]) in range(4) else label for place in order],
         order.index(answer["chosen"]),
         [order.index(place) for place in answer["right"]],
         [answer["log_likelihoods"][place] for place in order],
@@ -202,14 +211,15 @@ class OfPassage(Document):
 
 
 def as_lm_eval(asked: Asked, folder: Path) -> str:
+    lettered = asked.task == "lettered"
     for number, (prompt, (_, cells)) in enumerate(asked.prompts.items()):
         documents: list[Document] = [
             OfPassage(
-                [f" {text}" for text in cell.texts],
+                [f" {name}" for name in (cell.names if lettered else cell.texts)],
                 cell.scores,
                 str(cell.right if len(cell.right) > 1 else cell.right[0]),
                 acc=float(cell.chosen in cell.right),
-                context=f"{prompt} {cell.id}",
+                context=f"{prompt} {cell.id}{under_letters(cell.texts) if lettered else ''}",
                 passage=cell.passage,
             )
             for cell in cells
@@ -272,6 +282,7 @@ WAYS: dict[str, Callable[[Asked, Path], str]] = {
 CANNOT = {
     ("lm_eval", "left-out"): "each run must answer the same documents",
     ("inspect", "left-out"): "each run must answer the same samples",
+    ("table", "lettered"): "the one written here lists letters, and not what they stand for",
     ("inspect", "several"): "an answer is right there only if it names all that is right",
 }
 """What a format does not carry, and why; nor does any but predictions carry a tie of scores, which
@@ -307,8 +318,16 @@ def test_every_way_in_gives_the_same_verdict(
 
 
 @pytest.mark.parametrize("model", ["knows", "guesses"])
-@pytest.mark.parametrize("task", CLASSES)
-@pytest.mark.parametrize("way", [*WAYS, "predictions"])
+@pytest.mark.parametrize(
+    ("way", "task"),
+    [
+        (way, task)
+        for way in (*WAYS, "predictions")
+        for task in CLASSES
+        # The others have no letters beside the texts, and so no classes.
+        if task != "lettered" or way in ("predictions", "lm_eval")
+    ],
+)
 def test_every_way_in_gives_the_same_verdict_in_a_metric_about_classes(
     way: str, task: str, model: str, live: Live, tmp_path: Path
 ) -> None:

@@ -255,6 +255,7 @@ def _answers(
             chosen=chosen[row],
             log_likelihoods=sample.log_likelihoods if chooses else None,
             cluster=sample.cluster,
+            told=sample.told,
         )
         for row, sample in enumerate(samples)
     )

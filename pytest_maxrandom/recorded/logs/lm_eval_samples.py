@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_maxrandom.answers import are_letters
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.files import read_lines
 from pytest_maxrandom.recorded.logs.runs import cluster_of, digest
+from pytest_maxrandom.sweeps.lettered import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +53,8 @@ class Sample:
     """Value of each metric."""
     cluster: str | None = None
     """What the document shares with others; None where that was not asked for."""
+    told: tuple[str, ...] | None = None
+    """Texts that the question lists under its choices, where these are letters."""
 
     def right(self, metric: str) -> bool:
         """Tell whether the metric counts the answer as right.
@@ -131,6 +135,7 @@ def _sample(fields: Fields, delimiter: str, cluster: str | None) -> Sample:
     line, names = fields.data, fields.find(list, "metrics")
     doc_id, requests = fields.need(int, "doc_id"), _requests(fields)
     texts, log_likelihoods = _compared(fields, requests, delimiter)
+    lettered = texts is not None and are_letters(texts)
     return Sample(
         where=fields.where,
         id=str(doc_id),
@@ -146,6 +151,7 @@ def _sample(fields: Fields, delimiter: str, cluster: str | None) -> Sample:
             if (name in names if names is not None else isinstance(value, int | float))
         },
         cluster=cluster_of(line.get("doc"), cluster, fields.where),
+        told=listed(str(requests[0][0]), len(texts or ())) if lettered else None,
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pytest_maxrandom.answers import Answers, letter_place
+from pytest_maxrandom.answers import Answers, are_letters
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.base import repeats
@@ -39,6 +39,8 @@ class LoggedAnswer:
     """Whether the tool counted the answer as right."""
     choices: tuple[str, ...] | None = None
     """Texts of the choices, or as many empty texts where only their number is known."""
+    told: tuple[str, ...] | None = None
+    """Texts that the question lists under its choices, where these are letters."""
     right: frozenset[int] | None = None
     """Places of the right choices."""
     chosen: int | None = None
@@ -186,7 +188,11 @@ def _by_label(table: _Table) -> dict[str, Any]:
     known: dict[str, Any] = {"labels": names, "gold": None if None in gold else tuple(gold)}
     first, *others = ([answer.choices or () for answer in row] for row in table)
     listed = all(choices[0] for choices in first) and all(other == first for other in others)
-    if listed and not all(map(_lettered, first)):
+    if listed and all(map(are_letters, first)):
+        # What they stand for, where that is told.
+        first, *others = ([answer.told or () for answer in row] for row in table)
+        listed = all(first) and all(other == first for other in others)
+    if listed:
         known["offered"] = tuple(first)
     cells = [[*zip(row, own, strict=True)] for row, own in zip(table, codes, strict=True)]
     told = [answer for row in table for answer in row]
@@ -200,11 +206,6 @@ def _by_label(table: _Table) -> dict[str, Any]:
             for column, (answer, code) in enumerate(row):
                 scores[place, column, list(code)] = answer.log_likelihoods
     return known
-
-
-def _lettered(choices: tuple[str, ...]) -> bool:
-    """Tell whether choices are letters in their order, for texts that the log does not tell."""
-    return all(letter_place(text.strip(" ().[]:")) == at for at, text in enumerate(choices))
 
 
 def _labelings(table: _Table) -> Iterator[tuple[tuple[str, ...], _Codes]]:
