@@ -121,10 +121,9 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Live:
         text = SUITE.format(tasks=", ".join(specs[task] for task in tasks), regime=regime)
         (folder / f"{regime}.maxrandom.yaml").write_text(text)
     _, claims = run_pytest(folder, "--maxrandom-predictions=p.jsonl")
-    classes = ", ".join(specs[task] for task in CLASSES)
+    asked_again = SUITE.format(tasks=", ".join(specs[task] for task in CLASSES), regime="outside")
     for metric in METRICS:  # of the same answers
-        of_metric = SUITE.format(tasks=classes, regime="outside")
-        (folder / f"{metric}.maxrandom.yaml").write_text(f"{of_metric}metric: {metric}\n")
+        (folder / f"{metric}.maxrandom.yaml").write_text(f"{asked_again}metric: {metric}\n")
     claims += run_pytest(folder, *(f"{metric}.maxrandom.yaml" for metric in METRICS))[1]
     texts = {row["id"]: row["listed"] for found in data.values() for row in found}
     asked: dict[tuple[str, str], Asked] = {}
