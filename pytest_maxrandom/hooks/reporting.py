@@ -121,6 +121,8 @@ class Reporting:
 
     def _is_worse(self) -> bool:
         """Tell whether what is asserted of this run and the earlier one is not met."""
+        if self._base is None or self._settings.diff_assert is None:
+            return False
         found = self._recorded().regressions
         return found is not None and not found.met
 
