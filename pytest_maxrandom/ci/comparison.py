@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.ci.selection import Selected, Selection, State
     from pytest_maxrandom.ledger.history import Commit
     from pytest_maxrandom.record import Record, Reserved, RunRecord, Weaker
+    from pytest_maxrandom.suite.incumbent import IncumbentSettings
 
 
 @dataclass(frozen=True)
@@ -135,16 +136,16 @@ class Comparison:
                 if before.file not in self.now.unread:  # which ends pytest as a mistake
                     yield Reservation("gone", named)
                 continue
-            weaker = [*_weaker(now, before)]
+            less = [*weaker(now, before)]
             for record in tested.of(now):
-                if _ran_less(now, record) and "ran" not in weaker:
-                    weaker.append("ran")
-            if weaker:
-                asserts = "asserts" in weaker
+                if _ran_less(now, record) and "ran" not in less:
+                    less.append("ran")
+            if less:
+                asserts = "asserts" in less
                 yield Reservation(
                     "weakened",
                     named,
-                    weaker=weaker,
+                    weaker=less,
                     now=now.asserted if asserts else {},
                     before=before.asserted if asserts else {},
                 )
@@ -272,7 +273,7 @@ class _Tested:
         return found[0].id if found else f"{stated.file}::{stated.name}"
 
 
-def _weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
+def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
     """Yield in what a claim asks less than it did."""
     if now.is_check:
         if before.numbers.keys() - now.numbers.keys():
@@ -282,6 +283,8 @@ def _weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
         yield "asserts"
     if now.asserted and severities_less(now.severities, before.severities):
         yield "red_flags"
+    if before.incumbent and now.incumbent and not _are_same(now.incumbent, before.incumbent):
+        yield "incumbent"
     if before.clustered and not now.clustered:
         yield "clusters"
     if before.of_task and not now.of_task:
@@ -301,6 +304,11 @@ def _weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
     for key in ("chance", "source", "read", "judge"):
         if was and stated[key] != was[key]:
             yield key
+
+
+def _are_same(one: IncumbentSettings, other: IncumbentSettings) -> bool:
+    """Tell whether two incumbents differ in nothing that decides."""
+    return one == other.model_copy(update={"matters": one.matters})
 
 
 def _number(value: int | dict[int, int] | None) -> int:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.record import Severity
+    from pytest_maxrandom.suite.incumbent import IncumbentSettings
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
@@ -72,6 +73,8 @@ class Stated:
     numbers: dict[str, Any] = field(default_factory=dict)
     """What a suite of recorded results states of them; of a check all that is asked; of a claim by
     hand its checks, and the code that computes them."""
+    incumbent: IncumbentSettings | None = None
+    """What the best prompt is to surpass, and by which test; None where that is not claimed."""
     unverified: bool = False
     open_shots: bool = False
     """Whether the numbers of shots stand in the results alone, so that its name lacks them."""
@@ -146,7 +149,7 @@ def _run(suite: Suite, file: PurePosixPath) -> Iterator[Stated]:
                 for shots in spec.prompts.shots:
                     said = ClaimOfSuite.stated(spec, task, arm.name, shots)
                     yield Stated(
-                        **_said(file, said, assertion),
+                        **_said(file, said, assertion, spec.incumbent),
                         backend=arm.model.backend,
                         clustered=_is_clustered(task),
                         of_task=isinstance(assertion, AssertSpec) and assertion.count == "task",
@@ -176,7 +179,7 @@ def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
                 said = ClaimOfSuite.stated(spec, task, model.test_id, shots)
                 columns = getattr(model.results, "columns", None)
                 yield Stated(
-                    **_said(file, said, assertion),
+                    **_said(file, said, assertion, spec.incumbent),
                     backend=model.backend,
                     clustered=getattr(columns, "cluster", None) is not None,
                     numbers=_numbers(model, task, shots, spec.judge),
@@ -198,7 +201,9 @@ def _numbers(
     }
 
 
-def _said(file: PurePosixPath, said: dict[str, Any], assertion: Any) -> dict[str, Any]:
+def _said(
+    file: PurePosixPath, said: dict[str, Any], assertion: Any, incumbent: IncumbentSettings | None
+) -> dict[str, Any]:
     """Return what suites of both kinds say of a claim."""
     claim, share = Claim.of(assertion), getattr(assertion, "in_replicates", None)
     return {
@@ -208,6 +213,7 @@ def _said(file: PurePosixPath, said: dict[str, Any], assertion: Any) -> dict[str
         "severities": claim.severities() if claim.asserted() else {},
         "is_default": assertion != "report" and not (assertion and assertion.bounds()),
         "xfail": said["xfail"] is not None,
+        "incumbent": None if claim.incumbent_p is None else incumbent,
     }
 
 

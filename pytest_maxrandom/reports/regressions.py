@@ -79,10 +79,10 @@ def _read(name: str, value: str) -> str | float:
     except ValueError:
         number = math.nan
     if not low <= number <= high or (name == "alpha" and not number):
-        hint = f"; a loss of up to {number:g} is {-number:g}" if number > 0 else ""
-        raise ValueError(
-            f"{name}: found {value!r}, expected a number from {low:g} to {high:g}{hint}"
-        )
+        if name == "alpha":
+            raise ValueError(f"alpha: found {value!r}, expected a number above 0, of at most 0.5")
+        hint = f"; a loss of up to {number:g} is {-number:g}" if 0 < number <= 1 else ""
+        raise ValueError(f"{name}: found {value!r}, expected a number from -1 to 0{hint}")
     return number
 
 

@@ -94,7 +94,7 @@ def _sentence(
         case "repeated":
             return f"{name} repeats {dotted((*path[:-1], context['first']))}; remove one of the two"
     found, part = first["input"], _part(first, document)
-    expected = list(dict.fromkeys(_expected(part, error) for error in alternatives))
+    expected = list(dict.fromkeys(_expected(path, part, error) for error in alternatives))
     subject = f"`{name}`" if name else "a suite"
     keys = part.keys if path and first["type"] == "model_type" else []
     return (
@@ -207,13 +207,15 @@ _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9}")
 _GGUF_TYPE = re.compile(r"i?q[1-8]_[0-9a-z_]+", re.IGNORECASE)
 
 
-def _expected(part: Part, error: ErrorDetails) -> str:
+def _expected(path: Location, part: Part, error: ErrorDetails) -> str:
     kind, context, message = error["type"], error["ctx"], error["msg"]
     if kind in _NUMBERS:
         return part.number
     (union, _), below = context.get("union", ((None, None), ()))
     if kind == "literal_error" and union and below == (union.key,):
-        return " or ".join(map(repr, (*union.names(), *union.reserved)))
+        # What a suite's own models may be, and no other part of it.
+        elsewhere = union.reserved if path[:1] == ("models",) else ()
+        return " or ".join(map(repr, (*union.names(), *elsewhere)))
     if kind == "literal_error":
         return str(context["expected"]).replace(", ", " or ")
     if kind not in _EXPECTED:

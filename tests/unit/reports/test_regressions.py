@@ -195,6 +195,12 @@ def test_what_cannot_be_asserted_is_said_in_one_sentence(said: str) -> None:
         Asserted.read(said)
 
 
+@pytest.mark.parametrize("said", ["0", "0.9", "nan"])
+def test_a_level_that_is_none_is_not_taken_for_a_loss(said: str) -> None:
+    with pytest.raises(ValueError, match=r"^alpha: found .*, expected .* above 0, of at most 0.5$"):
+        Asserted.read(f"not_worse_than=-0.02,alpha={said}")
+
+
 def test_all_words_of_an_assertion_are_read() -> None:
     said = "not_worse_than=-0.02, alpha=0.01,cannot_tell=pass,prompts=sample"
     assert Asserted.read(said) == Asserted(-0.02, 0.01, "pass", "sample")

@@ -239,6 +239,14 @@ def test_an_unknown_backend_is_told_with_both(suite: SuiteText) -> None:
     ]
 
 
+def test_recorded_is_not_offered_where_no_results_can_stand(suite: SuiteText) -> None:
+    text = f"{MINIMAL}incumbent: {{model: {{name: m, backend: recorded}}}}\n"
+    [mistake] = suite.mistakes(text)
+    assert mistake.endswith(
+        f"`incumbent.model.backend`: found 'recorded', expected {either(MODELS.specs)}"
+    )
+
+
 def test_a_test_set_is_not_opened_for_a_claim_that_says_nothing(suite: SuiteText) -> None:
     text = MINIMAL.replace("x.csv", "x.csv, test: {fraction: 0.5}") + "assert: report\n"
     assert suite.mistakes(text) == [
