@@ -55,8 +55,18 @@ def searched(
 
 
 def found_in(searches: Mapping[str, Mapping[Try, Told]], best: Try | None = None) -> search.Found:
-    """Return what searches were told before they tried a prompt; all of it if they never did."""
-    of_best = next((name for name, tries in searches.items() if best in tries), None)
+    """Return what searches were told before they tried a prompt; all of it if they never did.
+
+    A search that is told nothing has no place for it: what the others were told may have led there.
+    """
+    of_best = next(
+        (
+            name
+            for name, tries in searches.items()
+            if best is not None and best in tries and tries[best].feedback != "none"
+        ),
+        None,
+    )
     before = better = 0
     for name, tries in searches.items():
         told = list(tries)
@@ -122,6 +132,27 @@ def judged_as(
         decides = bool(planned.condition.test) and planned.claim.incumbent_p is None
         found.decided_by = "test" if decides else "nothing"
     return found
+
+
+def most_judged_as(
+    planned: PlannedClaim,
+    t: int,
+    searches: Sequence[tuple[str, search.Searched]],
+    looks: Sequence[Looked],
+    most: search.Found,
+) -> Searched:
+    """Return how a claim is judged at worst if no more prompts than these were better before.
+
+    Where most prompts are better, fewer nodes have so many that were than one less.
+    """
+    given = [one for _, one in searches]
+
+    def prompts(better: int) -> float:
+        found = search.prompts_of(t, given, found=search.Found(most.before, better))
+        return math.inf if found is None else found
+
+    worst = max(range(most.better + 1), key=prompts)
+    return judged_as(planned, t, searches, looks, search.Found(most.before, worst))
 
 
 def _recorded(searches: Sequence[tuple[str, search.Searched]]) -> list[SearchOfExamples]:

@@ -123,6 +123,9 @@ class LedgerFile:
             self.answered.setdefault(_claim(row), set()).add(_answered(row))
         if isinstance(value, Looked) and isinstance(known, dict):
             value = min(known.get(name, value), value, key=lambda look: look.when)
+        if isinstance(value, Told) and isinstance(known, dict):
+            # Copies that went on apart may each have told of it: what says more is counted.
+            value = max(known.get(name, value), value, key=lambda told: told.accepted)
         known.update({name: value})
 
     def has(self, row: Row) -> bool:

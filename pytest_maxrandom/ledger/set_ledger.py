@@ -338,7 +338,9 @@ class SetLedger(SetFiles):
         """What searches were told of any of these examples, whoever searched for which model."""
         found: dict[str, dict[Try, Told]] = {}
         for name, tries in self._sharing(lambda file: file.searches):
-            found.setdefault(name, {}).update(tries)
+            known = found.setdefault(name, {})
+            for tried, told in tries.items():
+                known[tried] = max(known.get(tried, told), told, key=lambda each: each.accepted)
         return found
 
     def opened(self, subject: Subject, prompt: str, examples: Sequence[Example]) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pytest_maxrandom.claims.counting import ClaimsOfRun
 from pytest_maxrandom.claims.evaluation import Evaluation
-from pytest_maxrandom.claims.searched import found_in, judged_as, searches_of, told_of
+from pytest_maxrandom.claims.searched import found_in, most_judged_as, searches_of, told_of
 from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.reports.wording import word
@@ -229,15 +229,18 @@ class Tries:
         steps = max(1, self.t, budget or 0)
         own = tried.by, Searched(self.feedback, steps, self.n, budget)
         others = {key: each for key, each in ledger.searches.items() if key != tried.name}
-        t = len(ledger.tries(tried.subject) - told_of(ledger.searches))
-        if self.feedback == "none":
-            t += steps - self.t
+        known = ledger.tries(tried.subject)
+        counted = ledger.tries() if tried.planned.counted == "task" else known
+        t = tried.planned.claim.tried(len(counted) + steps - self.t)
+        t -= len(known & told_of(ledger.searches))
+        if self.feedback != "none":
+            t -= steps - self.t
         looks = ledger.looks_before(tried.subject, [])
         told = found_in(ledger.searches)
         more = steps - self.t - 1 if self.feedback != "none" else 0
         further = likely_better(steps, self.t)
         likely = Found(told.before + max(0, more), told.better + further)
-        found = judged_as(tried.planned, t, [*searches_of(others), own], looks, likely)
+        found = most_judged_as(tried.planned, t, [*searches_of(others), own], looks, likely)
         counts = any(one.feedback in CLIMBS for _, one in [*searches_of(others), own])
         return Outlook.of(tried.planned, found, steps, likely.better if counts else None)
 

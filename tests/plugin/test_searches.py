@@ -130,6 +130,39 @@ def test_a_bit_for_each_prompt_is_a_tree(
     assert record.new_questions.estimate is None
 
 
+@pytest.mark.parametrize("budget", [1, 2, 3, 4])
+def test_an_outlook_holds_for_fewer_better_prompts(suite: Path, budget: int) -> None:
+    """Of three steps, one better prompt before the best one is counted as more than two are."""
+    with begun(suite, "accept", budget=budget) as tries:
+        outlook = tries.outlook
+    assert outlook.better == likely_better(budget)
+    most = max(judged_as(budget, better) for better in range(outlook.better + 1))
+    assert outlook.prompts == most
+
+
+@pytest.mark.parametrize("key", ["count: task", "looks: spend"])
+@pytest.mark.parametrize("feedback", ["none", "accept"])
+def test_an_outlook_counts_the_tries_that_the_verdict_counts(
+    suite: Path, feedback: Feedback, key: str
+) -> None:
+    suite.write_text(suite.read_text() + f"assert: {{{key}}}\n")
+    with begun(suite, "none", "guesses", budget=7) as tries:
+        replies(tries, 7)
+    with begun(suite, feedback, budget=4) as tries:
+        outlook = tries.outlook
+        told = replies(tries, 4)
+        record = tries.verdict()
+    assert record.searched is not None
+    prompts = record.searched.possible if feedback != "none" else record.guessers
+    assert prompts is not None
+    assert outlook.prompts is not None
+    if feedback == "none":
+        assert outlook.prompts == prompts
+    else:
+        assert sum(map(bool, told)) - 1 <= (outlook.better or 0) + 1
+        assert outlook.prompts >= prompts
+
+
 def test_a_later_suite_is_not_judged_by_t(pytester: pytest.Pytester, suite: Path) -> None:
     before = claims(pytester)
     assert before["knows"]["searched"] is None
