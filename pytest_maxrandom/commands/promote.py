@@ -82,11 +82,13 @@ def _passed(claims: list[ClaimRecord], name: str | None) -> ClaimRecord:
     named = [each for each in better if name in (None, each.id)]
     if len(named) == 1 and named[0].best_prompt is not None:
         return named[0]
-    listed = ", ".join(each.id for each in better) or "none"
-    raise ValueError(
-        f"expected one claim that passed and asserts `better_than: incumbent`, found {listed}; "
-        "name one with --claim"
-    )
+    expected = "expected a claim that passed and asserts `better_than: incumbent`"
+    if not better:
+        raise ValueError(f"{expected}, found none in this report; promote a prompt after a pass")
+    listed = ", ".join(each.id for each in better)
+    if name is None:
+        raise ValueError(f"{expected}, found several; name one with --claim: {listed}")
+    raise ValueError(f"--claim: found {name!r}, expected one of {listed}")
 
 
 def _keys(planned: PlannedClaim, prompt: Prompt) -> dict[str, Any]:

@@ -141,6 +141,11 @@ def prompts_of(
     as in `pytest_maxrandom.stats.looks`: here the number of prompts is multiplied instead. By the
     number of better prompts, a prompt that j others came before spends 1 / ((j + 1) (j + 2)).
 
+    Whether a further search begins may depend on what those before it were told. After the k-th
+    that is told who is better, the number is k times as large: with that, the weights of searches
+    that follow each other, as many as are wanted, sum to at most one (enumerated in the tests). The
+    other numbers take the searches, and t, for settled before.
+
     Examples
     --------
     >>> prompts_of(200)
@@ -159,6 +164,7 @@ def prompts_of(
     number = _alike(t, given)
     if found is not None and (by_better := _by_better(t, given, found)) is not None:
         number = 2 * by_better if number is None else _halved(number, by_better)
+        number *= sum(map(_tells, given))
     for look in looks if given else ():
         if number is not None:
             number *= (look.n + 1) * max(1, look.t)
@@ -196,6 +202,11 @@ def _branches(one: Searched) -> int:
     return {"none": 1, "accept": 2, "improved": one.n + 2, "score": one.n + 1}[one.feedback]
 
 
+def _tells(one: Searched) -> bool:
+    """Return whether a search was told anything."""
+    return one.feedback != "none" and one.steps > 0
+
+
 def _budget(one: Searched) -> int | None:
     """Return what a search may try; None where it did not say so, or not keep to it."""
     return None if one.budget is None or one.steps > one.budget else one.budget
@@ -213,7 +224,7 @@ def _by_better(t: int, given: Sequence[Searched], found: Found) -> int | None:
     int or None
         None where a search learned something else.
     """
-    told = [one for one in given if one.feedback != "none" and one.steps]
+    told = list(filter(_tells, given))
     if not told or any(one.feedback not in CLIMBS for one in told):
         return None
     number, better, before = len(told), found.better, found.before

@@ -294,7 +294,7 @@ def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
     assert second["incumbent"]["chosen_here"] == 25
     assert second["outcome"] == "failed"
     assert main(["promote", "r.json"]) == 2
-    assert "expected one claim that passed and asserts `better_than: incumbent`, found none" in (
+    assert "expected a claim that passed and asserts `better_than: incumbent`, found none" in (
         capsys.readouterr().err
     )
 

@@ -52,11 +52,16 @@ def better(*told: tuple[int, ...]) -> int:
 
 def weight(t: int, searches: list[Searched], found: Found) -> Fraction:
     """Return what the better prompts of a tree leave to one node; the rest is that of all alike."""
-    number = prompts_of(t, searches, found=found)
     alike = prompts_of(t, searches)
-    assert number is not None
     assert alike is not None
-    return 2 * Fraction(1, number) - Fraction(1, alike)
+    return 2 * share(t, searches, found) * len(searches) - Fraction(1, alike)
+
+
+def share(t: int, searches: list[Searched], found: Found) -> Fraction:
+    """Return the share of the level that one node has."""
+    number = prompts_of(t, searches, found=found)
+    assert number is not None
+    return Fraction(1, number)
 
 
 @pytest.mark.parametrize("steps", [2, 3, 6, 12])
@@ -83,6 +88,32 @@ def test_so_do_those_of_several_searches_in_any_order(steps: tuple[int, ...], t:
     for told in product(*map(histories, steps)):
         total += t * weight(t, searches, Found(sum(steps), better(*told)))
     assert total <= 1
+
+
+@pytest.mark.parametrize(
+    "budgets",
+    [
+        [1, 60], [20, 20], [20, 80], [5, 20, 80], [1, 2, 4, 8, 16, 32], [10] * 8, [2] * 12,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("declared", [True, False])
+def test_so_do_those_of_searches_that_begin_or_not_by_what_others_were_told(
+    budgets: list[int], declared: bool
+) -> None:
+    """After each search its user may ask for a verdict, or begin the next one."""
+    total = 0.0
+    for place, steps in enumerate(budgets):
+        others, bits = sum(budgets[:place]), sum(budgets[:place]) - place
+        searches = [Searched("accept", b, 10, b if declared else None) for b in budgets[:place]]
+        for j in range(steps):
+            made = [
+                *searches,
+                Searched("accept", *((steps, 10, steps) if declared else (j + 1, 10))),
+            ]
+            free = bits + max(0, j - 1)  # the first prompt of each search tells nothing
+            for i in range(free + 1):
+                total += float(math.comb(free, i) * share(0, made, Found(others + j, i)))
+    assert 0.1 < total <= 1
 
 
 @pytest.mark.parametrize("t", [0, 2])
