@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError, ReadTimeoutError
+from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 
 from pytest_maxrandom.errors import ModelError, quoted
 from pytest_maxrandom.host import http
@@ -160,9 +160,12 @@ class Endpoint:
                 self._last = time.monotonic()
                 raise ModelError(f"the server at {self.url} {error}") from None
             except HTTPError as error:
-                self.broken = True
                 refusal: ModelError = self._unreachable(error, time.monotonic() - began)
-                wait, asked_again = pause, reached
+                # The first request may meet a connection that another model's requests left, and
+                # that the server has closed.
+                left = not reached and tries == 1 and isinstance(_reason(error), ProtocolError)
+                self.broken |= not left
+                wait, asked_again = pause, reached or left
             else:
                 self._last = time.monotonic()
                 if response.status < 300:
@@ -197,12 +200,12 @@ class Endpoint:
                 self._told, self._back = math.inf, time.monotonic()
 
     def _unreachable(self, error: Exception, waited: float) -> ModelError:
-        if isinstance(getattr(error, "reason", error), ReadTimeoutError):
+        if isinstance(_reason(error), ReadTimeoutError):
             return ModelError(
                 f"the server at {self.url} did not answer in {self._timeout:g} s; raise `timeout`, "
                 "or lower `concurrency`"
             )
-        reason = getattr(error, "reason", None) or error
+        reason = _reason(error)
         why = " ".join(str(reason).rpartition(": ")[2].split()) or type(error).__name__
         since = f" and did not come back in {waited:.0f} s" if self._last is not None else ""
         return ModelError(
@@ -248,6 +251,11 @@ class Endpoint:
         """Return a text that may be shown, since a server may repeat what it was sent."""
         shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
         return self._key.removed(shown) if self._key else shown
+
+
+def _reason(error: Exception) -> Exception:
+    """Return what went wrong, of an error that says that it was tried."""
+    return getattr(error, "reason", None) or error
 
 
 class Refused(ModelError):

@@ -92,6 +92,24 @@ def test_an_answer_is_unpacked_as_far_as_it_may_be_long(
     assert at.get("/v1/models")["data"]  # its connections are as they were
 
 
+def test_a_connection_that_another_model_left_is_no_server_that_is_gone(
+    server: FakeServer,
+) -> None:
+    """All models share the connections to a server, which closes those that nobody uses."""
+    assert Endpoint(server.url, timeout=5).get("/v1/models")["data"]
+    closed = 0
+
+    def close(out: Any) -> None:  # in the middle of the next request on that connection
+        nonlocal closed
+        closed += 1
+        server.faults.clear()
+
+    server.faults["raw"] = close
+    later = Endpoint(server.url, timeout=5)
+    assert later.get("/v1/models")["data"]
+    assert (closed, later.broken) == (1, False)
+
+
 def test_packing_that_nobody_asked_for_is_told(server: FakeServer) -> None:
     for headers, body in (("br", b"{}"), ("gzip", b"{}"), ("gzip, gzip", b"{}")):
         server.faults["raw"] = answer(body, f"Content-Encoding: {headers}")
@@ -102,7 +120,8 @@ def test_packing_that_nobody_asked_for_is_told(server: FakeServer) -> None:
 @pytest.mark.parametrize("status", ["200 OK", "400 No"])
 def test_brackets_without_end_are_a_sentence(server: FakeServer, status: str) -> None:
     for body in (b"[" * 200_000, b'{"a":' * 5_000 + b"1" + b"}" * 5_000):
-        head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        ends = f"Content-Length: {len(body)}\r\nConnection: close"
+        head = f"HTTP/1.1 {status}\r\n{ends}\r\n\r\n".encode()
         server.faults["raw"] = lambda out, head=head, body=body: out.write(head + body)
         with pytest.raises(ModelError) as caught:
             Endpoint(server.url, timeout=5).get("/v1/models")
@@ -124,7 +143,8 @@ def test_a_key_that_a_server_repeats_is_kept_nowhere(
         assert kept.count("***") == 2
         for one in written(KEY).values():
             assert one.strip("=") not in kept
-    refusal = f"HTTP/1.1 400 No\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
+    ends = f"Content-Length: {len(text)}\r\nConnection: close"
+    refusal = f"HTTP/1.1 400 No\r\n{ends}\r\n\r\n{text}".encode()
     server.faults["raw"] = lambda out: out.write(refusal)
     with pytest.raises(ModelError) as caught:
         keyed.get("/")
