@@ -59,19 +59,15 @@ def found_in(searches: Mapping[str, Mapping[Try, Told]], best: Try | None = None
 
     A search that is told nothing has no place for it: what the others were told may have led there.
     """
-    of_best = next(
-        (
-            name
-            for name, tries in searches.items()
-            if best is not None and best in tries and tries[best].feedback != "none"
-        ),
-        None,
-    )
+    learning = [
+        {tried: told for tried, told in tries.items() if told.feedback != "none"}
+        for tries in searches.values()
+    ]
+    of_best = next((tries for tries in learning if best in tries), None)
     before = better = 0
-    for name, tries in searches.items():
-        told = list(tries)
-        until = told.index(best) if name == of_best and best is not None else len(told)
-        learned = [tries[each] for each in told[:until] if tries[each].feedback != "none"]
+    for tries in learning:
+        until = list(tries).index(best) if best is not None and tries is of_best else len(tries)
+        learned = list(tries.values())[:until]
         before += len(learned)
         better += max(0, sum(each.accepted for each in learned) - 1)
     return search.Found(before, better)

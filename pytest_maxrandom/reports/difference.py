@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +17,7 @@ from pytest_maxrandom.reports.quantities import examples
 from pytest_maxrandom.reports.reasons import REASONS
 from pytest_maxrandom.reports.summary import became, names, records
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
-from pytest_maxrandom.reports.text import clauses, visible
+from pytest_maxrandom.reports.text import clauses, visible, wrapped
 from pytest_maxrandom.reports.trend import written_moment
 
 if TYPE_CHECKING:
@@ -102,9 +101,9 @@ def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterat
         Changes that are shown; the others are counted.
     """
     colour = "red" if found.fell else ""
-    yield from ((line, colour) for line in _wrapped(_headline(found), width))
+    yield from ((line, colour) for line in wrapped(_headline(found), width))
     for note in _notes(found):
-        yield from ((line, "") for line in _wrapped(note, width))
+        yield from ((line, "") for line in wrapped(note, width))
     shown = found.changes[:most]
     if any(isinstance(change.record, ClaimRecord) for change in shown):
         yield _row("", _COLUMNS, "result"), ""
@@ -115,7 +114,7 @@ def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterat
         for when, one in (("before", change.before), ("now", change.now)):
             if isinstance(one, ClaimRecord):
                 yield _row(when, _numbers(one), OUTCOMES[became(one)].word), ""
-        yield from ((line, "") for line in _wrapped(visible(_why(change)), width, "    "))
+        yield from ((line, "") for line in wrapped(visible(_why(change)), width, "    "))
     if left := len(found.changes) - len(shown):
         yield f"{count(left)} more: maxrandom diff shows all", ""
 
@@ -230,14 +229,3 @@ def _values(record: Record | None) -> dict[str, Any] | None:
 def _row(when: str, numbers: Sequence[str], result: str) -> str:
     best, needed, n, t, p = numbers
     return f"{when:>10}{best:>7}{needed:>8}{n:>9}{t:>9}{p:>9}  {result}".rstrip()
-
-
-def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent or "  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from pytest_maxrandom.reports.losses import (
 )
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
-from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.reports.text import visible, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +36,7 @@ def lines(
         Names of claims by their ids.
     """
     colour = "red" if found.worse else "" if found.met else "yellow"
-    yield from ((line, colour) for line in _wrapped(whether_worse(found), width))
+    yield from ((line, colour) for line in wrapped(whether_worse(found), width))
     rows = [each for each in worst_first(found) if each.p_worse is not None or each.why]
     if any(each.p_worse is not None for each in rows):
         heads = ("base", "now", "change", "n", "p worse", "p not")
@@ -54,9 +53,9 @@ def lines(
         name = visible(called.get(each.id, each.id))
         yield _row(each.loss, numbers, name), SIGNS[each.loss][1]
         if said := loss_told(each, found):
-            yield from ((line, "") for line in _wrapped(said, width, "    "))
+            yield from ((line, "") for line in wrapped(said, width, "    "))
     if said := about_looks(found):
-        yield from ((line, "") for line in _wrapped(said, width))
+        yield from ((line, "") for line in wrapped(said, width))
 
 
 def markdown(found: Regressions, called: Mapping[str, str]) -> str:
@@ -86,14 +85,3 @@ def content(found: Regressions) -> dict[str, Any]:
 def _row(result: str, numbers: tuple[str, ...], name: str) -> str:
     base, now, change, n, worse, other = numbers
     return f"{result:<11}{base:>6}{now:>6}{change:>8}{n:>7}{worse:>9}{other:>9}  {name}".rstrip()
-
-
-def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent or "  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
