@@ -106,7 +106,7 @@ def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
     result.assert_outcomes(failed=1)
     said = flat(result)
     assert re.search(
-        r"best score \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but that may be luck)"
+        r"best \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but that may be luck)"
         r".* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, n = 120\)",
         said,
     )

@@ -49,9 +49,9 @@ TASK_KEYS = (
             "count, looks, test_p, in_replicates)",
         ),
         ("assert: {zzz: 1}",
-            "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, baseline_p, "
-            "control_p, "
-            "better_than, by, incumbent_p, family, red_flags, count, looks, test_p, in_replicates)",
+            "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
+            "baseline_p, control_p, better_than, by, incumbent_p, family, red_flags, count, "
+            "looks, test_p, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",

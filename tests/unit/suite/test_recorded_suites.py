@@ -116,9 +116,8 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(rest="assert: {zzz: spend}\n"),
-            "5: unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, baseline_p, "
-            "control_p, "
-            "better_than, by, incumbent_p, family, red_flags)",
+            "5: unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
+            "baseline_p, control_p, better_than, by, incumbent_p, family, red_flags)",
         ),
         (
             recorded(model="{name: m, backend: recorded}"),
