@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from pytest_maxrandom.errors import RepeatedKey, unique_keys
 from pytest_maxrandom.ledger.fields import FIELDS, Row, mistake, shown
 from pytest_maxrandom.ledger.questions import named
 from pytest_maxrandom.stats.seeding import digest
@@ -151,7 +152,9 @@ def _read_line(raw: bytes) -> Row | str:
             "the markers and keep the lines of both sides, in any order"
         )
     try:
-        row = json.loads(raw)
+        row = json.loads(raw, object_pairs_hook=unique_keys)
+    except RepeatedKey as error:
+        return f"{error}, as it is in version control: a reviewer may have read the other value"
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):

@@ -7,7 +7,7 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted
+from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted, unique_keys
 from pytest_maxrandom.host.limits import too_large
 from pytest_maxrandom.host.unpacked import parquet_bytes, unpacked_columns
 from pytest_maxrandom.recorded.files import json_lines, opened
@@ -94,7 +94,7 @@ def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str
 def _read_jsonl(path: Path, wanted: Wanted) -> Rows:
     """Read one JSON object from each line that is not blank; the first one tells the columns."""
     decode = json.JSONDecoder(
-        object_pairs_hook=_unique, parse_float=str, parse_constant=_refuse_constant
+        object_pairs_hook=unique_keys, parse_float=str, parse_constant=_refuse_constant
     ).decode
     with opened(path, newline="\n") as file:
         objects = json_lines(path, file, _WAY, decode)
@@ -131,15 +131,6 @@ def _alike(
                     "the same keys, with null where there is no value"
                 )
         yield line, row
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {quoted(twice)} appears twice; keep one")
-    return row
 
 
 def _refuse_constant(name: str) -> None:
