@@ -131,8 +131,13 @@ SENTENCES: dict[str, str] = {
     "texts these stand for: list the choices of each example (column `choices` of a table, array "
     "`choice_texts` of an archive), or claim by name what letters can show (`assert: "
     "{{permutation_p: 0.05, beats: max_random}}`)",
-    "places_exchanged": "Right answers were shuffled by letters or numbers, because the results do "
-    "not say which texts these stand for. A preferred text, such as 'none of these', is not seen.",
+    "only_letters": "knowledge cannot be distinguished from a preferred text, such as 'none of "
+    "these', because the choices are letters and the questions do not list the texts that these "
+    "stand for (`A. text`, one a line): give the texts as choices (`prompts: {{formats: {{labels: "
+    "letter}}}}` writes the letters), or claim by name what letters can show (`assert: "
+    "{{permutation_p: 0.05, beats: max_random}}`)",
+    "places_exchanged": "Right answers were shuffled by letters or numbers, because nothing says "
+    "which texts these stand for. A preferred text, such as 'none of these', is not seen.",
     "no_permutations": "There is no permutation p, because {why}. So knowledge cannot be "
     "distinguished from a preferred label.",
     "fixed_answers": "Of {examples:,} right answers {fixed:,} stay where they are when right "
