@@ -101,7 +101,7 @@ class Watch:
             }
             here = [file for file in now if file.folder == place]
             sets = before | {name: each for file in here for name, each in file.sets.items()}
-            known = explained([*self._base.files, *here])
+            known = explained(file.about for file in [*self._base.files, *here])
             if own and before and before.keys().isdisjoint(related(sets, own, known)):
                 found.append(Reservation("restarted", claim.id))
         return found
@@ -197,7 +197,7 @@ class Committed:
         files = [file for file in self._files if file.folder == place]
         sets = {name: examples for file in files for name, examples in file.sets.items()}
         own = sets.get(claim.validation.digest or "") if claim.validation else None
-        near = related(sets, own, explained(files)) if own else {}
+        near = related(sets, own, explained(file.about for file in files)) if own else {}
         by_claim: dict[ClaimKey, TriesOfClaim] = {}
         for file in files:
             for _, row in [] if file.sets.keys().isdisjoint(near) else file.rows:

@@ -355,9 +355,20 @@ def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:
     LedgerError
         If it cannot be read.
     """
+    return read_lines(bytes_of(path))
+
+
+def bytes_of(path: Path) -> bytes:
+    """Return what a file holds.
+
+    Raises
+    ------
+    LedgerError
+        If it cannot be read.
+    """
     _check_regular(path)
     try:
-        return read_lines(path.read_bytes())
+        return path.read_bytes()
     except OSError as error:
         raise unreadable(path, error) from error
 

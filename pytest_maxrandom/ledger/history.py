@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.ledger.folder import FOLDER
 from pytest_maxrandom.ledger.lines import fact, read_lines, related
+from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.fields import Row
@@ -50,29 +51,14 @@ class File:
         return {fact(row): row for _, row in self.rows}
 
     @cached_property
+    def about(self) -> Outline:
+        """What it is about, by those of its lines that say it."""
+        return Outline.of_lines(self.data)
+
+    @property
     def sets(self) -> dict[str, tuple[str, ...]]:
         """The digests of the examples of each validation set, by the set's."""
-        return {row["set"]: tuple(row["examples"]) for _, row in self.rows if row["kind"] == "set"}
-
-    @cached_property
-    def questions(self) -> dict[str, str]:
-        """The digests of the questions of examples, by the example's, where its lines say them."""
-        sets = [row for _, row in self.rows if row["kind"] == "set" and "questions" in row]
-        return {
-            e: q for row in sets for e, q in zip(row["examples"], row["questions"], strict=True)
-        }
-
-    @cached_property
-    def joins(self) -> dict[tuple[str, str], dict[str, str]]:
-        """Which questions of a set are examples of the one before in other words."""
-        rows = [row for _, row in self.rows if row["kind"] == "reworded"]
-        return {(row["set"], row["before"]): row["pairs"] for row in rows}
-
-    @cached_property
-    def undone(self) -> dict[tuple[str, str], str]:
-        """Why they are other questions nevertheless."""
-        rows = [row for _, row in self.rows if row["kind"] == "apart"]
-        return {(row["set"], row["before"]): row["why"] for row in rows}
+        return self.about.sets
 
     @cached_property
     def _claims(self) -> set[tuple[str, int]]:
@@ -154,14 +140,30 @@ class Commit:
         GitError
             If git lacks their contents.
         """
-        contents = self.tree.contents(self._names.values())
-        for path, name in self._names.items():
+        return self.files_of(self.paths)
+
+    @property
+    def paths(self) -> Collection[PurePosixPath]:
+        """Where the files stood."""
+        return self._names.keys()
+
+    def files_of(self, paths: Iterable[PurePosixPath]) -> list[File]:
+        """Return some of the files.
+
+        Raises
+        ------
+        GitError
+            If git lacks their contents.
+        """
+        names = {path: self._names[path] for path in paths}
+        contents = self.tree.contents(names.values())
+        for path, name in names.items():
             if contents[name].startswith(_POINTER):
                 raise GitError(
                     f"{path} is kept by git LFS at {self.ref}, so git has none of its lines; take "
                     f"{FOLDER} out of .gitattributes, since a ledger is small"
                 )
-        return [File(path, contents[name]) for path, name in self._names.items()]
+        return [File(path, contents[name]) for path, name in names.items()]
 
     def about(
         self, examples: Sequence[str], questions: Mapping[str, str], folder: PurePosixPath
@@ -170,7 +172,7 @@ class Commit:
         found = [
             file
             for file in self.files
-            if related(file.sets, examples, explained([file], questions))
+            if related(file.sets, examples, explained([file.about], questions))
         ]
         return [file for file in found if file.folder == folder] or found
 
@@ -204,7 +206,8 @@ class WorkTree:
         """Yield the sets that the files are about, each with the claims that they hold."""
         for file in self.files:
             for examples in file.sets.values():
-                yield ClaimedSet(file.folder, str(file.path), examples, file.questions, file.counts)
+                questions = file.about.questions
+                yield ClaimedSet(file.folder, str(file.path), examples, questions, file.counts)
 
 
 def from_root(tree: Repository, path: Path) -> PurePosixPath:

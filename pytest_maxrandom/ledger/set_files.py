@@ -23,7 +23,6 @@ from pytest_maxrandom.ledger.lines import (
     related,
     set_digest,
 )
-from pytest_maxrandom.ledger.opened import read_folder
 from pytest_maxrandom.ledger.questions import explained, named
 from pytest_maxrandom.ledger.union import common_of
 from pytest_maxrandom.record import Remark
@@ -116,11 +115,6 @@ class SetFiles:
         return [*self._own, *(file for files, _ in self._before for file in files)]
 
     @property
-    def _elsewhere(self) -> list[LedgerFile]:
-        """All files of the ledger as they are now, those of this set as well."""
-        return read_folder(self._folder, self._opened) if self._folder.is_dir() else []
-
-    @property
     def _near(self) -> list[LedgerFile]:
         """The files of the ledger as they are now that may say anything of this set."""
         names = {*self._questions, *self._questions.values(), *self._reworded.values()}
@@ -141,9 +135,9 @@ class SetFiles:
         for file in (*self._files, *others):
             yield from told(file).items()
 
-    @property
-    def _all(self) -> list[LedgerFile]:
-        return [*self._own, *self._elsewhere]  # one test set may serve many tasks
+    def _of_test(self, names: Iterable[str]) -> list[LedgerFile]:
+        """Return the files that may say anything of a test set, by names of its examples."""
+        return [*self._own, *self._opened.of_test(self._folder, names)]
 
     def _read(self) -> None:
         self._read_beside()

@@ -352,7 +352,7 @@ class SetLedger(SetFiles):
         questions = _questions(examples)
         columns = _columns(questions)
         test = set_digest(columns["examples"])
-        known = any(test in file.tests for file in self._all)
+        known = any(test in file.tests for file in self._of_test(columns["examples"]))
         if not known and not self._add({"kind": "test", "test": test, **columns}):
             return None
         facts = {"prompt": prompt, "test": test, "n": len(questions)}
@@ -363,10 +363,11 @@ class SetLedger(SetFiles):
         return len(self._openings(questions))
 
     def _openings(self, questions: Sequence[tuple[str, str]]) -> set[tuple[str, Try]]:
-        tests = {name: test for one in self._all for name, test in one.tests.items()}
-        known = self._known(self._all) | dict(questions)
+        files = self._of_test(chain.from_iterable(questions))
+        tests = {name: test for one in files for name, test in one.tests.items()}
+        known = self._known(files) | dict(questions)
         same = related(tests, [example for example, _ in questions], known)
-        return {(n, t) for one in self._all for n in same for t in one.openings.get(n, ())}
+        return {(n, t) for one in files for n in same for t in one.openings.get(n, ())}
 
     def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
         return self._dated(kind) | {
