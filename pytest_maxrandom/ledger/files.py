@@ -347,17 +347,6 @@ def fingerprint_of(row: Row) -> Fingerprint:
     return replace(found, content=row["content"])
 
 
-def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:
-    """Read a whole file as `read_lines` does.
-
-    Raises
-    ------
-    LedgerError
-        If it cannot be read.
-    """
-    return read_lines(bytes_of(path))
-
-
 def bytes_of(path: Path) -> bytes:
     """Return what a file holds.
 
@@ -402,7 +391,7 @@ def rows_of(path: Path) -> Iterator[Row]:
     LedgerError
         With file and line, at the first line that is none of a ledger.
     """
-    for number, found in file_lines(path):
+    for number, found in read_lines(bytes_of(path)):
         if not isinstance(found, str):
             yield found
         elif found != CUT:

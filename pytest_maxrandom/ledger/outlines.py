@@ -57,6 +57,8 @@ class Outline:
     """What a file is about; see `pytest_maxrandom.ledger.files.LedgerFile` for what is the same."""
 
     sets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tasks: dict[str, str] = field(default_factory=dict)
+    """What the task of each set was called."""
     questions: dict[str, str] = field(default_factory=dict)
     joins: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     undone: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -83,11 +85,23 @@ class Outline:
             if row["kind"] in ("set", "test"):
                 known = outline.sets if row["kind"] == "set" else outline.tests
                 known[row[row["kind"]]] = tuple(examples)
+                if row["kind"] == "set":
+                    outline.tasks[row["set"]] = row["task"]
             elif row["kind"] == "reworded":
                 outline.joins[row["set"], row["before"]] = row["pairs"]
             elif row["kind"] == "apart":
                 outline.undone[row["set"], row["before"]] = row["why"]
         return outline
+
+    @property
+    def names(self) -> set[str]:
+        """Digests of the examples of its sets, of their questions, and of those that they became.
+
+        A set is related to one of these only if it shares one of them.
+        """
+        examples = [each for one in self.sets.values() for each in one]
+        pairs = [each for pairs in self.joins.values() for pair in pairs.items() for each in pair]
+        return {*examples, *named(examples, self.questions), *pairs}
 
     def is_of_test(self, names: Collection[str]) -> bool:
         """Tell whether it says anything of a test set with examples, or questions, of some names.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import LedgerFile, file_lines, rows_of, wrong_sets
+from pytest_maxrandom.ledger.files import LedgerFile, bytes_of, rows_of, wrong_sets
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.lines import (
     CUT,
@@ -15,10 +15,12 @@ from pytest_maxrandom.ledger.lines import (
     TriesOfClaim,
     Try,
     linked,
+    read_lines,
     related,
     set_digest,
 )
 from pytest_maxrandom.ledger.opened import read_folder, read_once
+from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import explained
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
@@ -81,17 +83,18 @@ class FileSummary:
 
 def mistakes(path: Path) -> list[str]:
     """Return all that is wrong with a file, each with its line, in their order."""
-    lines = list(file_lines(path))
-    found = [
-        (number, _CUT_BESIDE if line == CUT and has_one_writer(path) else line)
-        for number, line in lines
-        if isinstance(line, str)
-    ]
-    rows = [(number, line) for number, line in lines if not isinstance(line, str)]
-    sets = {row["set"]: len(row["examples"]) for _, row in rows if row["kind"] == "set"}
+    data = bytes_of(path)
+    sets = {name: len(examples) for name, examples in Outline.of_lines(data).sets.items()}
+    found, rows = list[tuple[int, str]](), False
+    for number, line in read_lines(data):
+        if isinstance(line, str):
+            found.append((number, _CUT_BESIDE if line == CUT and has_one_writer(path) else line))
+            continue
+        rows = True
+        if wrong := _mismatch(line, sets):
+            found.append((number, wrong))
     if rows and len(sets) != 1:
         found.append((1, wrong_sets(len(sets))))
-    found += [(number, wrong) for number, row in rows if (wrong := _mismatch(row, sets))]
     return [f"{path}:{number}: {text}" for number, text in sorted(found)]
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import is_checkout, repository
-from pytest_maxrandom.ledger.history import Commit, File, from_root
-from pytest_maxrandom.ledger.outlines import Outline
+from pytest_maxrandom.ledger.history import Commit, file_at, from_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from pytest_maxrandom.host.git import Repository
+    from pytest_maxrandom.ledger.history import File
 
 
 def uncommitted(folders: Iterable[Path]) -> dict[Path, int]:
@@ -46,19 +46,22 @@ def _number(tree: Repository, folder: Path, files: Iterable[Path]) -> int:
     try:
         head = Commit(tree, "HEAD")
     except GitError:  # there is no commit yet
-        return len(_prompts(File(place / path.name, path.read_bytes()) for path in files))
+        return len(_prompts(file_at(path, place / path.name) for path in files))
     here = {path for path in head.paths if path.parent == place}
     changed = {PurePosixPath(path) for path in tree.changed_since(head.commit)}
     unchanged = here - changed
-    mine = [path for path in files if place / path.name not in unchanged]
-    new = _prompts(File(place / path.name, path.read_bytes()) for path in mine)
+    mine = [
+        file_at(path, place / path.name) for path in files if place / path.name not in unchanged
+    ]
+    new = _prompts(mine)
     if not new:
         return 0
-    sets = {digest for path in mine for digest in Outline.of(path).sets}
+    sets = {digest for file in mine for digest in file.sets}
     known = _prompts(head.files_of(here - unchanged))
-    for name in sorted(path.name for path in unchanged):
-        if not sets.isdisjoint(Outline.of(folder / name).sets):
-            known |= _prompts([File(place / name, (folder / name).read_bytes())])
+    for path in unchanged:
+        file = file_at(folder / path.name, path)
+        if not sets.isdisjoint(file.sets):
+            known |= _prompts([file])
     return len(new - known)
 
 
