@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import LedgerError
 from pytest_maxrandom.host.machine import on_shared_files
 from pytest_maxrandom.ledger.files import LedgerFile, unreadable, version_of
+from pytest_maxrandom.ledger.folder import is_beside
 from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import named
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
-_WRITER = ".writer-"
 _SETTLED = 3_000_000_000
 """Nanoseconds after which a change of a folder shows in its time: some file systems count seconds
 by twos."""
@@ -91,11 +91,11 @@ class LedgerFiles:
         """
         return self._folder(folder).is_shared
 
-    def of_one_writer(self, folder: Path) -> Iterable[str]:
-        """Return the names of the files in a folder that one process alone adds to."""
+    def beside(self, folder: Path) -> Iterable[str]:
+        """Return the names of the files in a folder that stand beside the first one of a set."""
         index = self._folder(folder)
         index.names()
-        return index.of_one_writer
+        return index.beside
 
     def _folder(self, folder: Path) -> _Folder:
         if folder not in self._folders:
@@ -239,14 +239,14 @@ class _Folder:
     sets : dict
         Digests of the examples, and of their questions, of each file by its name; of those alone
         that have some.
-    of_one_writer : list of str
-        The names, as the folder was last listed, of files that one process alone adds to.
+    beside : list of str
+        The names, as the folder was last listed, of files beside the first one of a set.
     """
 
     def __init__(self, path: Path) -> None:
         self.is_shared = on_shared_files(path)
         self.sets: dict[str, tuple[str, ...]] = {}
-        self.of_one_writer: list[str] = []
+        self.beside: list[str] = []
         self._path = path
         self._names: dict[str, tuple[str, ...]] = {}
         self._listed: frozenset[str] = frozenset()
@@ -276,7 +276,7 @@ class _Folder:
             settled = status is not None and time.time_ns() - status.st_mtime_ns > _SETTLED
             self._version = version if settled and not self.is_shared else None
             self._listed = frozenset(names_in(self._path))
-            self.of_one_writer = [name for name in self._listed if _WRITER in name]
+            self.beside = [name for name in self._listed if is_beside(name)]
         return self._listed
 
     def outline(self, name: str) -> Outline:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_maxrandom.ledger.folder import (
     common_name,
     has_one_writer,
+    is_beside,
     name_of_writer,
     new_writer,
     slug,
+    with_room,
 )
 from pytest_maxrandom.ledger.lines import (
     ClaimKey,
@@ -87,6 +89,8 @@ class SetFiles:
         self._find()
         if files.is_shared(folder):
             self.path = name_of_writer(self.path, _writer(os.getpid()))
+        elif (path := with_room(self.path)) != self.path:
+            self._beside[self.path], self.path = files.file(self.path), path
         self._file = files.file(self.path)
         self._read()
         self._tell(self._file.torn)
@@ -157,11 +161,11 @@ class SetFiles:
 
     def _names(self) -> set[Path]:
         """Return the other files of this set as they stand in the folder now."""
-        mark = f"-{self._digest[:_SHOWN]}.writer-"
-        names = self._opened.of_one_writer(self._folder)
-        writers = (self._folder / name for name in names if mark in name)
+        stem = f"-{self._digest[:_SHOWN]}"
+        names = self._opened.beside(self._folder)
+        others = (self._folder / name for name in names if is_beside(name, stem))
         known = [path for path in (common_name(self.path), *self._beside) if path.exists()]
-        return {*writers, *known} - {self.path}
+        return {*others, *known} - {self.path}
 
     def _torn_beside(self) -> list[Remark]:
         return [
