@@ -17,7 +17,7 @@ from pytest_maxrandom.record import Fingerprint, Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from io import FileIO
+    from io import BufferedWriter, FileIO
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
@@ -319,7 +319,7 @@ def version_of(status: os.stat_result) -> tuple[int, ...]:
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev
 
 
-def is_named(file: FileIO, path: Path) -> bool:
+def is_named(file: FileIO | BufferedWriter, path: Path) -> bool:
     """Tell whether an open file still has this name."""
     try:
         # Opening asks the server, where hosts share files; the status of a name may be remembered.
