@@ -247,13 +247,21 @@ def _chances(
     return tuple(map(Fraction, counts, choices))
 
 
-def _as_correct(text: str) -> bool:
-    if text.strip().casefold() not in _CORRECT:
+def as_correct(text: str) -> bool:
+    """Read whether an answer is right.
+
+    Raises
+    ------
+    ValueError
+        If the text says neither.
+    """
+    said = text.strip().casefold().replace(",", ".")  # 1,0 where a comma is the decimal sign
+    if said not in _CORRECT:
         raise ValueError(
             f"is {quoted(text)}, expected 0 or 1 (or false or true), because an answer is right or "
             "wrong"
         )
-    return _CORRECT[text.strip().casefold()]
+    return _CORRECT[said]
 
 
 def _as_prediction(text: str) -> str:
@@ -294,7 +302,7 @@ def _as_order(text: str) -> tuple[str, ...]:
 _PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
     "prompt": ("prompt", as_id),
     "example": ("example", as_id),
-    "correct": ("correct", _as_correct),
+    "correct": ("correct", as_correct),
     "prediction": ("prediction", _as_prediction),
     "gold": ("gold", _as_labels),
     "choices": ("choices", _as_choices),
