@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.recorded.tables.columns import Rows, Wanted
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import TableResults
 
@@ -51,7 +52,23 @@ def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
     gold labels (1 where none are given) over that of choices. Where all examples have two choices
     and two answers were given, those that are right follow from `prediction` and `correct`.
     """
-    rows = read_columns(path, wanted_columns(spec.columns, always=("prompt", "example")))
+    return sweeps_of(read_columns(path, columns_of(spec)), spec, meant)
+
+
+def columns_of(spec: TableResults) -> Wanted:
+    """Return the columns that are read of a table."""
+    return wanted_columns(spec.columns, always=("prompt", "example"))
+
+
+def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
+    """Return the sweeps of the rows of a table, wherever these are from; see `read_table`.
+
+    Raises
+    ------
+    RecordedError
+        If they contradict themselves.
+    """
+    path = rows.path
     if meant.models is not None and "model" in rows.names and rows.count:
         rows.keep("model", meant.models)
     if "correct" not in rows.names and not {"prediction", "gold"} <= rows.names.keys():
