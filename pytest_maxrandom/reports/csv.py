@@ -78,9 +78,14 @@ def csv(run: RunRecord, table: str = "claims") -> str:
     made = io.StringIO(newline="")
     writer = _csv.DictWriter(made, columns(table))
     writer.writeheader()
-    for values in _rows(run, _LEVELS[table]):
+    for values in rows(run, table):
         writer.writerow({name: field(value) for name, value in values.items()})
     return made.getvalue()
+
+
+def rows(run: RunRecord, table: str = "claims") -> list[dict[str, Any]]:
+    """Return the rows of a table as they are before they are written: unrounded, None if empty."""
+    return list(_rows(run, _LEVELS[table]))
 
 
 def columns(table: str = "claims") -> list[str]:
