@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.ledger.history import Commit, File, from_root
+from pytest_maxrandom.ledger.lines import fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,13 +34,18 @@ def uncommitted(folders: Iterable[Path]) -> dict[Path, int]:
                 committed = []
             for file in committed:
                 if file.folder == place:
-                    known |= file.facts.keys()
+                    known |= _prompts(file)
             new = set[tuple[object, ...]]()
             for path in files:
-                of_file = File(place / path.name, path.read_bytes()).facts
-                new |= {fact for fact, row in of_file.items() if row["kind"] == "prompt"}
+                new |= _prompts(File(place / path.name, path.read_bytes()))
         except (GitError, OSError, ValueError):
             continue
         if number := len(new - known):
             numbers[folder] = number
     return numbers
+
+
+def _prompts(file: File) -> set[tuple[object, ...]]:
+    """Return what a file counts; a prompt has a second line once its right answers are known."""
+    rows = (row for _, row in file.rows if row["kind"] == "prompt")
+    return {fact({**row, "correct": None}) for row in rows}
