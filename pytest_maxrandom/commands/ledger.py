@@ -25,7 +25,7 @@ from pytest_maxrandom.ledger.lines import fact, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.opened import read_once
 from pytest_maxrandom.ledger.questions import explained
-from pytest_maxrandom.ledger.summary import FileSummary, mistakes, summary
+from pytest_maxrandom.ledger.summary import ClaimSummary, FileSummary, mistakes, summary
 from pytest_maxrandom.ledger.union import by_set, merged, to_unite, unite
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.reports.text import visible
@@ -165,7 +165,7 @@ def _shown(file: FileSummary) -> Iterator[str]:
             claim.name,
             f"{claim.t:,}",
             str(claim.looks),
-            f"{claim.best_correct}/{claim.n} = {accuracy(claim.best_accuracy)}",
+            _best(claim),
             *map(accuracy, claim.max_random_baseline.values()),
         )
         for claim in file.claims
@@ -189,6 +189,12 @@ def _shown(file: FileSummary) -> Iterator[str]:
             )
     for test, openings in file.openings.items():
         yield f"  test set {test[:12]}: opened {'once' if openings == 1 else f'{openings} times'}"
+
+
+def _best(claim: ClaimSummary) -> str:
+    if claim.best_correct is None or claim.best_accuracy is None:
+        return "not shown yet"
+    return f"{claim.best_correct}/{claim.n} = {accuracy(claim.best_accuracy)}"
 
 
 def _verify(options: argparse.Namespace) -> str:

@@ -98,10 +98,10 @@ class Told(NamedTuple):
     """Steps that were declared before it began; 0 where none were."""
     n: int
     """Examples that the prompt was scored on."""
-    correct: int
-    """How many answers are right, whatever of that was told."""
+    correct: int | None
+    """How many answers are right, where that was told."""
     accepted: int
-    """1 if it was the best so far, else 0."""
+    """1 if it was the best so far, else 0; 0 where nothing was told."""
 
 
 def line_of(row: Row) -> bytes:

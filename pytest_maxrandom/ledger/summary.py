@@ -51,9 +51,9 @@ class ClaimSummary:
     t_looked_at: int
     """The greatest t that a look at it counted; 0 without any. A budget is more than was tried."""
     n: int
-    best_correct: int
-    """Examples and right answers of the highest accuracy."""
-    best_accuracy: float
+    best_correct: int | None
+    """Examples and right answers of the highest accuracy; None where no line says any yet."""
+    best_accuracy: float | None
     max_random_baseline: dict[str, float]
     """By the number of further prompts."""
 
@@ -133,13 +133,14 @@ def summary(paths: Sequence[Path]) -> FileSummary:
     """
     own = [read_once(path) for path in paths]
     task, sizes = paths[0].stem, Counter[str]()
-    best: dict[ClaimKey, tuple[float, int, int]] = {}
+    best: dict[ClaimKey, tuple[float, int, int]] = {}  # accuracy (-1: not told), right, n
     for row in (row for path in paths for row in rows_of(path)):
         if row["kind"] == "set":
             task, sizes = row["task"], Counter(row["chances"])
-        elif row["kind"] == "prompt" and row["correct"] is not None:
+        elif row["kind"] == "prompt":
             claim = ClaimKey(row["model"], row["shots"])
-            found = (row["correct"] / row["n"], row["correct"], row["n"])
+            told = -row["n"] if row["correct"] is None else row["correct"]
+            found = (told / row["n"], told, row["n"])
             best[claim] = max(best.get(claim, found), found)
     chances = sorted(Fraction(chance) for chance in sizes.elements())
     beside = [file for file in read_folder(paths[0].parent) if file.path not in paths]
@@ -193,8 +194,8 @@ def _claim_summary(
         looks=len(looks),
         t_looked_at=max(looks.values(), default=0),
         n=n,
-        best_correct=correct,
-        best_accuracy=accuracy,
+        best_correct=None if correct < 0 else correct,
+        best_accuracy=None if correct < 0 else accuracy,
         max_random_baseline={
             str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE
         },

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.ledger.history import Commit, file_at, from_root
+from pytest_maxrandom.ledger.lines import fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,6 +67,6 @@ def _number(tree: Repository, folder: Path, files: Iterable[Path]) -> int:
 
 
 def _prompts(files: Iterable[File]) -> set[tuple[object, ...]]:
-    """Return what files count."""
-    facts = (each for file in files for each in file.facts.items())
-    return {fact for fact, row in facts if row["kind"] == "prompt"}
+    """Return what files count; a prompt has a second line once its right answers are known."""
+    rows = (row for file in files for _, row in file.rows if row["kind"] == "prompt")
+    return {fact({**row, "correct": None}) for row in rows}

@@ -105,6 +105,9 @@ SENTENCES: dict[str, str] = {
     "prompts_not_judged": "{prompts:,} of the {of:,} prompts that the search tried "
     "{prompts:is/are} not judged, because the results store does not know {prompts:it/them}: try "
     "{prompts:it/them} again, which costs nothing, and ask for the verdict again.",
+    "scores_withheld": "While the search was open, scores that it was not told lay in a folder "
+    "that the user alone can open. A program that runs as this user can open it too, or run the "
+    "suite itself: if the one that searched did so, this verdict does not hold.",
     "budget_overrun": "The budget of {budget:,} prompts is overrun: t counts the {t:,} that were "
     "evaluated.",
     "budget_raised": "The budget of {budget:,} prompts was not declared in advance: an earlier "
