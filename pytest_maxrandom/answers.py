@@ -141,6 +141,9 @@ class Answers:
     None where none is stated of any."""
     notes: tuple[Remark, ...] = ()
     """What a reader must know."""
+    judge: str | None = None
+    """Who, or what, gave the scores: the name and version of a model with its prompt, or of a
+    scorer; None where nobody says."""
     simulated: bool = False
     """Whether a rule made them up, so that they say nothing of any model."""
     maximum: Maximum | None = None
@@ -239,6 +242,11 @@ class Answers:
                 "every choice of every example has the same log-likelihood, so the answers mean "
                 "nothing; find out what cut off the scored text, and run it again"
             )
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether an answer is neither right nor wrong, but something between."""
+        return self.scores is not None and bool(((self.values > 0) & (self.values < 1)).any())
 
     def refuse_graded(self) -> None:
         """Refuse answers that are neither right nor wrong, which no guesser is compared with yet.

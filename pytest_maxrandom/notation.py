@@ -16,6 +16,8 @@ P_VALUES = {
     "p_max": "p_max",
     "union_p": "union p",
     "permutation_p": "permutation p",
+    "baseline_p": "baseline p",
+    "control_p": "control p",
     "incumbent_p": "incumbent p",
 }
 """How p-values are written, by their names in a suite."""
@@ -36,7 +38,7 @@ class Unmet:
     Attributes
     ----------
     part : str
-        "p_max", "union_p", "permutation_p", "incumbent_p" or "beats".
+        "beats", or the name of a p-value.
     p, level : float or None
         Its p-value, and the level that this is above.
     baseline : str or None
@@ -64,7 +66,8 @@ class Unmet:
             shown = p_value(self.p, level=self.level)
             return f"{name} {equals(shown)} is above {level(self.level)}"
         if self.arrangements is None:
-            lacking = "the answers of both" if self.part == "incumbent_p" else "predictions"
+            paired = ("baseline_p", "control_p", "incumbent_p")
+            lacking = "the answers of both" if self.part in paired else "predictions"
             return f"the {name} could not be computed without {lacking}"
         if self.arrangements == 1:
             return f"the {name} is 1, because all right answers that could be shuffled are the same"

@@ -285,6 +285,8 @@ def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
         yield "red_flags"
     if before.incumbent and now.incumbent and not _are_same(now.incumbent, before.incumbent):
         yield "incumbent"
+    if before.control and now.control and not _are_same(now.control, before.control):
+        yield "control"
     if before.clustered and not now.clustered:
         yield "clusters"
     if before.of_task and not now.of_task:

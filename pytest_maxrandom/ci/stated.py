@@ -74,6 +74,7 @@ class Stated:
     """What a suite of recorded results states of them; of a check all that is asked; of a claim by
     hand its checks, and the code that computes them."""
     incumbent: IncumbentSettings | None = None
+    control: IncumbentSettings | None = None
     """What the best prompt is to surpass, and by which test; None where that is not claimed."""
     unverified: bool = False
     open_shots: bool = False
@@ -179,7 +180,7 @@ def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
                 said = ClaimOfSuite.stated(spec, task, model.test_id, shots)
                 columns = getattr(model.results, "columns", None)
                 yield Stated(
-                    **_said(file, said, assertion, spec.incumbent),
+                    **_said(file, said, assertion, spec.incumbent, spec.control),
                     backend=model.backend,
                     clustered=getattr(columns, "cluster", None) is not None,
                     numbers=_numbers(model, task, shots, spec.judge),
@@ -202,7 +203,11 @@ def _numbers(
 
 
 def _said(
-    file: PurePosixPath, said: dict[str, Any], assertion: Any, incumbent: IncumbentSettings | None
+    file: PurePosixPath,
+    said: dict[str, Any],
+    assertion: Any,
+    incumbent: IncumbentSettings | None,
+    control: IncumbentSettings | None = None,
 ) -> dict[str, Any]:
     """Return what suites of both kinds say of a claim."""
     claim, share = Claim.of(assertion), getattr(assertion, "in_replicates", None)
@@ -214,6 +219,7 @@ def _said(
         "is_default": assertion != "report" and not (assertion and assertion.bounds()),
         "xfail": said["xfail"] is not None,
         "incumbent": None if claim.incumbent_p is None else incumbent,
+        "control": control,
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from pytest_maxrandom.claims.beside import beside_incumbent
+from pytest_maxrandom.claims.beside import Beside, beside
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Permuted, permuted
 from pytest_maxrandom.claims.verdict import judge
@@ -20,7 +20,12 @@ from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import Tally
-from pytest_maxrandom.stats.winner import RESAMPLES, lower_bound, out_of_bag
+from pytest_maxrandom.stats.winner import (
+    RESAMPLES,
+    lower_bound,
+    lower_bound_of_scores,
+    out_of_bag,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,11 +74,13 @@ def new_questions(
         assert answers.gold is not None
         classes = np.array([label for right in answers.gold for label in right])
         select = _by_class(metric, answers.answers, classes)
+    if answers.is_graded:
+        low = lower_bound_of_scores(answers.values[best][own], t, clusters=of_best)
+    else:
+        low = lower_bound(int(answers.correct_counts[best]), len(own), t, clusters=of_best)
     return NewQuestions(
-        low=lower_bound(int(answers.correct_counts[best]), len(own), t, clusters=of_best),
-        estimate=None
-        if searched
-        else out_of_bag(answers.correct, answers.evaluated, clusters=groups, select=select),
+        low=low,
+        estimate=None if searched else out_of_bag(answers.values, clusters=groups, select=select),
         resamples=RESAMPLES,
         clusters=None if of_best is None else len(set(of_best)),
     )
@@ -122,6 +129,7 @@ def assess(
     searched: bool = False,
     tree: bool = False,
     incumbent: IncumbentAnswers | None = None,
+    control: IncumbentAnswers | None = None,
 ) -> Result:
     """Judge the best of t prompts.
 
@@ -137,8 +145,8 @@ def assess(
         Whether a search has learned of prompts on these examples.
     tree : bool
         Whether t is the number of prompts as the best of which such a search is judged.
-    incumbent : IncumbentAnswers, optional
-        What runs today, which the best prompt is compared with.
+    incumbent, control : IncumbentAnswers, optional
+        What runs today, and a blank or constant answer; the best prompt is compared with them.
 
     Raises
     ------
@@ -157,9 +165,9 @@ def assess(
         few = _too_few(shuffles, level)
         shuffles = [] if thrifty or few else shuffles
     test = _permutation_test(claim, null, shuffles, best, metric, level, tree=tree)
-    beaten = None
-    if incumbent is not None and answers.prompts:
-        beaten = beside_incumbent(claim, answers, incumbent, null.t, best, tree=tree)
+    found_beside = Beside({}, {}, [])
+    if answers.prompts:
+        found_beside = beside(claim, answers, null.t, best, incumbent, control, tree=tree)
     result = judge(
         claim,
         null,
@@ -168,12 +176,11 @@ def assess(
         score=None if scores is None else scores[best],
         permutation_p=None if test is None else test.p,
         bound=None if test is None else test.bound,
-        incumbent_p=None if beaten is None else beaten.p,
+        beside=found_beside.p,
     )
-    if beaten is not None:
-        result = replace(result, incumbent=beaten.record).noted(*beaten.notes)
+    result = replace(result, **found_beside.fields).noted(*found_beside.notes)
     notes = [few] if few else test.notes if test else []
-    found = _answer_facts(answers, best)
+    found = answer_facts(answers, best)
     if answers.prompts and not thrifty:
         found["new_questions"] = new_questions(answers, best, null.t, metric, searched=searched)
     result = replace(result, notes=(*result.notes, *notes), **found)
@@ -204,7 +211,7 @@ def best_of(views: Sequence[View], metric: Metric) -> int:
     return ranked.index(max(ranked))
 
 
-def _answer_facts(answers: Answers, best: int) -> dict[str, Any]:
+def answer_facts(answers: Answers, best: int) -> dict[str, Any]:
     """Return what a result says of answers, besides how they compare with guessers."""
     if not answers.prompts:
         return {}

@@ -83,4 +83,4 @@ def balanced_of_recorded(claim: RecordedClaim, result: Result) -> Iterator[Remar
     assert judged.results.gold is not None
     if not isinstance(judged.shuffles, NoPermutations):
         classes = [label for right in judged.results.gold for label in right]
-        yield from _by_class(result, judged.shuffles, classes, judged.null.t)
+        yield from _by_class(result, judged.shuffles, classes, judged.t)

@@ -1,32 +1,29 @@
-"""The best prompt beside the incumbent: what is compared, and what is found of it."""
+"""The best prompt beside an incumbent, a control or a baseline: what is compared, and found."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pytest_maxrandom.claims.verdict import BESIDE
 from pytest_maxrandom.record import BesideIncumbent, Remark
-from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.incumbents import best_over_incumbent
-from pytest_maxrandom.stats.multiplicity import above
+from pytest_maxrandom.suite.incumbent import IncumbentSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.verdict import Claim
-    from pytest_maxrandom.suite.incumbent import IncumbentSettings
-
-    Scores = NDArray[np.float64]
+    from pytest_maxrandom.stats.incumbents import IncumbentTest
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IncumbentAnswers:
-    """What the incumbent answered to the examples of a claim."""
+    """What the incumbent, or a control, answered to the examples of a claim."""
 
     settings: IncumbentSettings
     name: str
@@ -42,128 +39,113 @@ class IncumbentAnswers:
     """Number of prompts that were tried on these examples, where it is one of them."""
 
 
-def result_beside(
-    claim: Claim,
-    values: Scores,
-    incumbent: IncumbentAnswers,
-    examples: Sequence[str],
-    t: int,
-    clusters: Sequence[Hashable] | None = None,
-) -> Result:
-    """Return the result of a claim that is about the incumbent alone, such as of graded scores.
+class Beside(NamedTuple):
+    """What is found of the best prompt beside what it is compared with."""
 
-    Parameters
-    ----------
-    values : array
-        Scores of the candidates, shape (k, n), NaN where there is none.
-    examples : sequence of str
-        What `incumbent` calls the n examples.
-    t : int
-        Number of candidates that were ever tried, of which the k may be a part.
-    """
-    means = np.nanmean(values, axis=1)
-    best = int(means.argmax())
-    known = ~np.isnan(values[best])
-    beaten = _compared(claim, values, clusters, examples, incumbent, t, best, tree=False)
-    holds = not above(beaten.p, claim.levels(t)["incumbent_p"])
-    right = bool(np.isin(values[best][known], (0.0, 1.0)).all())
-    return Result(
-        n=int(known.sum()),
-        t=t,
-        levels=claim.levels(t),
-        holds=holds,
-        passed=holds,
-        best=best,
-        best_accuracy=float(means[best]),
-        best_correct=int(values[best][known].sum()) if right else None,
-        incumbent_p=beaten.p,
-        incumbent=beaten.record,
-        notes=tuple(beaten.notes),
-    )
-
-
-class Beaten(NamedTuple):
-    """What is found of the best prompt beside the incumbent."""
-
-    p: float
-    record: BesideIncumbent
+    p: dict[str, float]
+    """P-values, by the keys of a claim."""
+    records: dict[str, BesideIncumbent]
+    """By the fields of a record."""
     notes: list[Remark]
     """What a reader must know."""
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """All but the notes, by the fields of a result."""
+        return {**self.p, **self.records}
 
-def beside_incumbent(
+
+def beside(
     claim: Claim,
     answers: Answers,
-    incumbent: IncumbentAnswers,
     t: int,
     best: int,
+    incumbent: IncumbentAnswers | None = None,
+    control: IncumbentAnswers | None = None,
     *,
     tree: bool = False,
-) -> Beaten:
-    """Compare the best of t prompts with the incumbent, on the examples that both answered.
+) -> Beside:
+    """Compare the best of t prompts with the incumbent, the control and the stated baseline.
 
     Parameters
     ----------
     answers : Answers
-        Of the distinct prompts at hand.
+        Of the distinct prompts at hand, at least one.
     t : int
         As the best of how many it is tested.
     best : int
         Row of the best prompt.
+    incumbent, control : IncumbentAnswers, optional
+        Those that there are; they are compared on the examples that both answered.
     tree : bool
         Whether t is of all prompts that a search could have tried: those at hand were chosen by
         their answers, so they cannot be drawn anew in place of the others.
     """
-    values, examples = answers.values, answers.examples
-    return _compared(claim, values, answers.groups, examples, incumbent, t, best, tree=tree)
+    found = Beside({}, {}, [])
+    stated = None if claim.baseline is None else _baseline(answers, claim.baseline)
+    for key, other in (("baseline_p", stated), ("control_p", control), ("incumbent_p", incumbent)):
+        if other is None:
+            continue
+        test = "exact" if tree else other.settings.test
+        p, record = _compared(claim, key, answers, other, t, best, test)
+        found.p[key], found.records[BESIDE[key]] = p, record
+        if other.chosen_here is not None:
+            found.notes.append(Remark("incumbent_chosen_here", {"prompts": other.chosen_here}))
+    return found
+
+
+def _baseline(answers: Answers, score: float) -> IncumbentAnswers:
+    """Return a stated baseline as something that scores the same on each example."""
+    return IncumbentAnswers(
+        settings=IncumbentSettings(test="exact"),
+        name="the stated baseline",
+        digest="",
+        model="",
+        scores=dict.fromkeys(answers.examples, score),
+    )
 
 
 def _compared(
     claim: Claim,
-    values: Scores,
-    clusters: Sequence[Hashable] | None,
-    examples: Sequence[str],
-    incumbent: IncumbentAnswers,
+    key: str,
+    answers: Answers,
+    other: IncumbentAnswers,
     t: int,
     best: int,
-    *,
-    tree: bool,
-) -> Beaten:
-    settings = incumbent.settings
-    level = claim.levels(t).get("incumbent_p", DEFAULT_LEVEL)
+    test: IncumbentTest | None,
+) -> tuple[float, BesideIncumbent]:
+    settings, level = other.settings, claim.levels(t).get(key, DEFAULT_LEVEL)
+    by = claim.by if key == "incumbent_p" else 0.0
     found = best_over_incumbent(
-        values,
-        [incumbent.scores.get(name, np.nan) for name in examples],
-        t=max(t, len(values)),
-        by=claim.by,
+        answers.values,
+        [other.scores.get(name, np.nan) for name in answers.examples],
+        t=max(t, len(answers.prompts)),
+        by=by,
         level=level,
-        clusters=clusters,
-        test="exact" if tree else settings.test,
+        clusters=answers.groups,
+        test=test,
         matters=settings.matters,
         best=best,
+        stated=key == "baseline_p",
     )
-    record = BesideIncumbent(
-        name=incumbent.name,
-        digest=incumbent.digest,
-        model=incumbent.model,
-        model_digest=incumbent.model_digest,
+    return found.p, BesideIncumbent(
+        name=other.name,
+        digest=other.digest,
+        model=other.model,
+        model_digest=other.model_digest,
         accuracy=found.incumbent,
         difference=found.difference,
         low=found.low,
         high=found.high,
         level=level,
-        by=claim.by,
+        by=by,
         test=found.test,
         of=float(found.t),
         n=found.n,
         units=found.units,
-        candidates=len(values),
+        candidates=len(answers.prompts),
         alike=len(found.alike),
         needed=found.needed,
         matters=settings.matters,
-        chosen_here=incumbent.chosen_here,
+        chosen_here=other.chosen_here,
     )
-    notes = []
-    if incumbent.chosen_here is not None:
-        notes.append(Remark("incumbent_chosen_here", {"prompts": incumbent.chosen_here}))
-    return Beaten(found.p, record, notes)

@@ -39,6 +39,11 @@ def in_metric(evidence: Evidence, metric: Metric) -> Evidence:
     """
     if METRICS[metric].guessers is None:
         return evidence
+    if evidence.null is None:
+        raise NoMetric(
+            f"`metric: {metric}` is one of right answers among choices, and those in "
+            f"{evidence.read.path} are none; remove it"
+        )
     if (why := _unclassed(evidence)) is not None:
         raise NoMetric(
             f"`metric: {metric}` cannot be computed, because in {evidence.read.path} {why}, or use "
@@ -55,7 +60,7 @@ def in_metric(evidence: Evidence, metric: Metric) -> Evidence:
         evidence,
         read=read,
         results=results,
-        score_null=guessers_in(metric, classes, choices, evidence.null.t),
+        score_null=guessers_in(metric, classes, choices, evidence.t),
         of_best=of_best(results, values),
     )
 

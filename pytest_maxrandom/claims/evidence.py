@@ -35,8 +35,10 @@ class Evidence:
     read: Answers
     results: Answers
     """As they were read, where prompts may repeat; and of distinct prompts."""
-    null: Guessers
-    """The guessers that they are compared with."""
+    null: Guessers | None
+    """The guessers that they are compared with; None where no guess has a chance, as of scores."""
+    t: int
+    """Number of prompts that were tried."""
     n: int
     """Number of examples that the claim is about."""
     stated: tuple[str, ...]
@@ -69,6 +71,8 @@ class Evidence:
 
     @property
     def _shuffles(self) -> list[Shuffle] | NoPermutations:
+        if self.null is None:
+            return NoPermutations("no guess has a chance")
         try:
             if self.results.offered is not None:
                 return shuffles_of_lists(self.results)
@@ -89,6 +93,8 @@ class Evidence:
     def usual(self) -> tuple[Mapping[str, Any], Remark | None]:
         """What is claimed by default, and why that can neither pass nor fail."""
         results = self.results
+        if self.null is None:
+            return EXACT, Remark("no_guessers")
         if self.score_null is not None and self.score_null.only_permuted:
             return PERMUTED, None
         if self.constants is not None:
@@ -143,8 +149,8 @@ class Evidence:
         }
         return replace(
             self,
-            null=of_examples(replace(self.results, chances=rates), self.null.t),
-            chance=self.null.chance,
+            null=of_examples(replace(self.results, chances=rates), self.t),
+            chance=None if self.null is None else self.null.chance,
             notes=(*self.notes, Remark("constants", values)),
         )
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pytest_maxrandom.claims.classes import in_metric
 from pytest_maxrandom.claims.incumbents import NoIncumbent
 from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import settled
 from pytest_maxrandom.claims.planned import ClaimOfSuite
-from pytest_maxrandom.claims.recorded_incumbents import recorded_incumbent
+from pytest_maxrandom.claims.recorded_incumbents import (
+    recorded_control,
+    recorded_incumbent,
+    without_control,
+)
+from pytest_maxrandom.claims.scored import CLAIMABLE
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
-from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.claims.verdict import CONTROLLED, OF_GUESSERS, Claim
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, dotted, listed
-from pytest_maxrandom.flags.kinds.identical_models import candidates
-from pytest_maxrandom.record import ClaimRecord, Recorded, note
+from pytest_maxrandom.flags.kinds.identical_models import candidates as alike
+from pytest_maxrandom.record import SCORE, ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import BoundsSpec, claimed
 
@@ -30,7 +35,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.exchanges import Exchange
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.loader import RecordedSuite
-    from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
+    from pytest_maxrandom.suite.recorded import (
+        RecordedModelSpec,
+        RecordedPromptSpec,
+        RecordedTaskSpec,
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,20 +52,21 @@ class RecordedClaim(ClaimOfSuite):
     metric: Metric = "accuracy"
     """What its best prompt is best in."""
     incumbent: IncumbentAnswers | None = None
-    """What runs today, which the best prompt is compared with; None where the suite names none."""
+    control: IncumbentAnswers | None = None
+    """What runs today, and a blank or constant answer, which the best prompt is compared with; None
+    where the suite names none."""
 
     @property
     def exchanges(self) -> tuple[int, Iterable[Exchange]]:
         """As the best of how many it is tested, and all ways to exchange right answers, if any."""
         if self.evidence is None or isinstance(self.evidence.shuffles, NoPermutations):
             return 0, ()
-        return self.evidence.null.t, (each.exchange for each in self.evidence.shuffles)
+        return self.evidence.t, (each.exchange for each in self.evidence.shuffles)
 
     @property
-    def null(self) -> Null:
-        """The guessers, in the metric of the suite."""
-        assert self.evidence is not None
-        return self.evidence.score_null or self.evidence.null
+    def null(self) -> Null | None:
+        """The guessers, in the metric of the suite; None where no guess has a chance."""
+        return None if self.evidence is None else self.evidence.score_null or self.evidence.null
 
     @property
     def name_of_model(self) -> str:
@@ -87,7 +97,7 @@ class RecordedClaim(ClaimOfSuite):
             for claim in found
             if claim.evidence is not None and claim.evidence.read.prompts
         ]
-        return candidates(self.evidence.read, named)
+        return alike(self.evidence.read, named)
 
     @property
     def simulated(self) -> bool:
@@ -103,19 +113,21 @@ class RecordedClaim(ClaimOfSuite):
             return note(record, *self.claim.notes)
         null, (clusters, effective_n) = self.null, evidence.clusters
         recorded.stated, recorded.chances = list(evidence.stated), evidence.mix
+        metric = SCORE if evidence.results.is_graded else self.metric
         record = self.begun(
             node_id,
             suite,
             scoring="",
             recorded=recorded,
-            levels=self.claim.levels(null.t),
+            levels=self.claim.levels(evidence.t),
             n=evidence.n,
-            t=null.t,
-            metric=self.metric,
+            t=evidence.t,
+            metric=metric,
+            judge=evidence.results.judge,
             clusters=clusters,
             effective_n=effective_n,
-            standard_baseline=null.standard_baseline,
-            max_random_baseline=null.max_random_baseline,
+            standard_baseline=None if null is None else null.standard_baseline,
+            max_random_baseline=None if null is None else null.max_random_baseline,
             published=evidence.published,
             validation_ids=list(evidence.results.examples),
         )
@@ -160,7 +172,7 @@ def plan_recorded(suite: RecordedSuite, results: Results | None = None) -> list[
     for claim in claims:
         if idle := claim.claim.idle():
             planner.problems.append(Problem(suite.path, claim.line, f"{claim.task}: {idle}"))
-        if claim.evidence is not None and (
+        if claim.null is not None and (
             unmeasured := claim.claim.unmeasured(claim.null, claim.metric)
         ):
             planner.problems.append(Problem(suite.path, suite.line("metric"), unmeasured))
@@ -191,13 +203,22 @@ class _Planner:
                     yield self._claim(model, place, shots, None)
                 continue
             for shots, found in self._conditions(model, place, results).items():
-                judged, incumbent = self._evidence(place, found), self._incumbent(model, found)
+                incumbent = self._beside("incumbent", self._suite.spec.incumbent, model, found)
+                control = self._beside("control", self._suite.spec.control, model, found)
+                candidates = without_control(self._suite.spec.control, found)
+                judged = self._evidence(place, candidates, controlled=control is not None)
                 if judged is not None:
-                    yield self._claim(model, place, shots, judged, incumbent)
+                    yield self._claim(model, place, shots, judged, incumbent, control)
 
-    def _incumbent(self, model: RecordedModelSpec, read: Answers) -> IncumbentAnswers | None:
-        """Return what the incumbent answered to the same examples, or add to the problems."""
-        spec, elsewhere = self._suite.spec.incumbent, None
+    def _beside(
+        self,
+        key: Literal["incumbent", "control"],
+        spec: RecordedPromptSpec | None,
+        model: RecordedModelSpec,
+        read: Answers,
+    ) -> IncumbentAnswers | None:
+        """Return what the incumbent, or the control, scored, or add to the problems."""
+        elsewhere = None
         if spec is None:
             return None
         try:
@@ -205,11 +226,13 @@ class _Planner:
                 own = model.model_copy(update={"results": spec.results, "if_missing": None})
                 found = self._results.of(own) or []
                 elsewhere = [each for each in found if each.task == read.task]
-            return recorded_incumbent(spec, read, elsewhere)
+            of = recorded_incumbent if key == "incumbent" else recorded_control
+            return of(spec, read, elsewhere)
         except NoIncumbent as error:
-            self._problem(error.place, f"{dotted(error.place)}: {error}")
+            place = (key, *error.place[1:])
+            self._problem(place, f"{dotted(place)}: {error}")
         except RecordedError as error:
-            self._problem(("incumbent", "results"), f"incumbent.results: {error}")
+            self._problem((key, "results"), f"{key}.results: {error}")
         return None
 
     def _asked(self, place: int, results: list[Answers]) -> bool:
@@ -254,10 +277,18 @@ class _Planner:
             )
         return {shots: found[shots] for shots in wanted if shots in found}
 
-    def _evidence(self, place: int, results: Answers) -> Evidence | None:
+    def _evidence(self, place: int, results: Answers, *, controlled: bool) -> Evidence | None:
         task, spec = self._suite.spec.tasks[place], self._suite.spec
+        asserted = claimed(task.assertion, spec.assertion)
+        bounds = asserted.bounds() if isinstance(asserted, BoundsSpec) else {}
+        guessed = [key for key in bounds if key in OF_GUESSERS]
         try:
-            judged = evidence(results, task, by_publication=spec.judge == "published")
+            judged = evidence(
+                results,
+                task,
+                by_publication=spec.judge == "published",
+                guessed=bool(guessed) or not (bounds or controlled),
+            )
             if task.published is not None and spec.metric != "accuracy":
                 raise Contradiction(
                     ("published",),
@@ -272,8 +303,15 @@ class _Planner:
             keys = ".".join(("", *mistake.keys))
             self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
             return None
+        if judged.null is None and guessed:
+            own = task.assertion or not spec.assertion
+            self._problem(
+                ("tasks", place, "assert", guessed[0]) if own else ("assert", guessed[0]),
+                f"tasks[{place}]: `{guessed[0]}` compares with random guessers, but the scores in "
+                f"{results.path} are between 0 and 1, and no guess has a chance; claim {CLAIMABLE}",
+            )
+            return None
         reason = judged.untestable or judged.unchanged
-        asserted = claimed(task.assertion, self._suite.spec.assertion)
         stated = isinstance(asserted, BoundsSpec) and asserted.permutation_p is not None
         if reason is not None and stated:
             own = task.assertion or not spec.assertion
@@ -285,7 +323,7 @@ class _Planner:
         return judged
 
     def _asserted(
-        self, task: RecordedTaskSpec, judged: Evidence | None
+        self, task: RecordedTaskSpec, judged: Evidence | None, *, controlled: bool
     ) -> tuple[Claim, Evidence | None]:
         """Return what is claimed, and what it is judged by."""
         assertion = claimed(task.assertion, self._suite.spec.assertion)
@@ -294,6 +332,8 @@ class _Planner:
         states = isinstance(assertion, BoundsSpec) and bool(assertion.bounds())
         if judged.constants is not None and assertion != "report" and not states:
             judged = judged.by_constants()
+        if judged.null is None and controlled:
+            return Claim.of(assertion, CONTROLLED), judged
         return Claim.of(assertion, *judged.usual), judged
 
     def _claim(
@@ -303,9 +343,10 @@ class _Planner:
         shots: int | None,
         judged: Evidence | None,
         incumbent: IncumbentAnswers | None = None,
+        control: IncumbentAnswers | None = None,
     ) -> RecordedClaim:
         spec, task = self._suite.spec, self._suite.spec.tasks[place]
-        claim, judged = self._asserted(task, judged)
+        claim, judged = self._asserted(task, judged, controlled=control is not None)
         return RecordedClaim(
             **RecordedClaim.stated(spec, task, model.test_id, shots),
             line=self._suite.line("tasks", place),
@@ -314,5 +355,6 @@ class _Planner:
             metric=spec.metric,
             evidence=judged,
             incumbent=incumbent,
+            control=control,
             missing=model.if_missing if judged is None else None,
         )

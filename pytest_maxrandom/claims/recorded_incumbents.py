@@ -1,7 +1,8 @@
-"""The incumbent of recorded results: one prompt of them, or of other results."""
+"""The incumbent, or the control, of recorded results: one prompt of them, or of other results."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,16 +10,61 @@ import numpy as np
 from pytest_maxrandom.claims.beside import IncumbentAnswers
 from pytest_maxrandom.claims.incumbents import NoIncumbent
 from pytest_maxrandom.errors import did_you_mean, listed
+from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.suite.recorded import RecordedIncumbentSpec
+    from pytest_maxrandom.suite.recorded import RecordedPromptSpec
+
+
+def recorded_control(
+    spec: RecordedPromptSpec, read: Answers, elsewhere: Sequence[Answers] | None
+) -> IncumbentAnswers:
+    """Return what a blank or constant answer scored on the examples of a claim.
+
+    Its digest is that of its scores and of who gave them.
+
+    Parameters
+    ----------
+    read, elsewhere
+        As in `recorded_incumbent`.
+
+    Raises
+    ------
+    NoIncumbent
+        In one sentence, where its prompt is not there, scored otherwise, or all that there is.
+    """
+    found = recorded_incumbent(spec, read, elsewhere)
+    if elsewhere is None and len(read.distinct().prompts) == 1:
+        raise NoIncumbent(f"{read.path} holds no other prompt than the control", "prompt")
+    judges = read.judge, (read if elsewhere is None else _results(read, elsewhere)).judge
+    if judges[0] != judges[1]:
+        raise NoIncumbent(
+            f"it was scored by {judges[1]!r} and the prompts of {read.path} by {judges[0]!r}, and "
+            "judges differ in what flatters them; score both by the same judge",
+            "results",
+        )
+    cells = (f"{name} {score!r}" for name, score in sorted(found.scores.items()))
+    return replace(
+        found,
+        name=f"the control {found.digest!r}",
+        digest=digest(found.digest, judges[0] or "", *cells),
+        chosen_here=None,
+    )
+
+
+def without_control(spec: RecordedPromptSpec | None, read: Answers) -> Answers:
+    """Return answers without those of the control, which is no candidate."""
+    if spec is None or spec.results is not None:
+        return read
+    rows = [row for row, prompt in enumerate(read.prompts) if prompt != spec.prompt]
+    return read.of_prompts(rows) if rows else read
 
 
 def recorded_incumbent(
-    spec: RecordedIncumbentSpec, read: Answers, elsewhere: Sequence[Answers] | None
+    spec: RecordedPromptSpec, read: Answers, elsewhere: Sequence[Answers] | None
 ) -> IncumbentAnswers:
     """Return what the incumbent answered to the examples of a claim about recorded results.
 
@@ -73,7 +119,7 @@ def _results(read: Answers, elsewhere: Sequence[Answers] | None) -> Answers:
     return found[0]
 
 
-def _row(spec: RecordedIncumbentSpec, found: Answers) -> int:
+def _row(spec: RecordedPromptSpec, found: Answers) -> int:
     names = found.prompts
     if spec.prompt is None:
         if len(found.distinct().prompts) > 1:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from pytest_maxrandom.claims.verdict import BESIDE
 from pytest_maxrandom.record import Remark, Searched, SearchOfExamples
 from pytest_maxrandom.stats import search
 from pytest_maxrandom.stats.matching import likely_answers, matches_p
@@ -125,7 +126,7 @@ def judged_as(
         found.why = _impossible(planned, found, prompts)
     if found.why:
         # On a test set the best prompt is compared with guessers, which is no incumbent.
-        decides = bool(planned.condition.test) and planned.claim.incumbent_p is None
+        decides = bool(planned.condition.test) and planned.claim.bounds().keys().isdisjoint(BESIDE)
         found.decided_by = "test" if decides else "nothing"
     return found
 
@@ -226,6 +227,10 @@ def unjudged(result: Result, *, holds: bool) -> Result:
         log_p_max=None,
         union_p=None,
         permutation_p=None,
+        baseline_p=None,
+        baseline=None,
+        control_p=None,
+        control=None,
         incumbent_p=None,
         incumbent=None,
         critical_count=None,

@@ -42,7 +42,9 @@ class Contradiction(Exception):
         super().__init__(message)
 
 
-def evidence(read: Answers, task: RecordedTaskSpec, *, by_publication: bool) -> Evidence:
+def evidence(
+    read: Answers, task: RecordedTaskSpec, *, by_publication: bool, guessed: bool = True
+) -> Evidence:
     """Return what a claim about these results is judged by.
 
     Parameters
@@ -53,13 +55,18 @@ def evidence(read: Answers, task: RecordedTaskSpec, *, by_publication: bool) -> 
         What the suite states of them.
     by_publication : bool
         Whether the claim is about the n, t and chance of the publication.
+    guessed : bool
+        Whether what is claimed needs guessers, so that results which do not tell the chance of a
+        guess are refused where nobody states it. Scores between 0 and 1 have none.
 
     Raises
     ------
     Contradiction
         Where what is stated and what the results tell do not agree, or do not suffice.
     """
-    given = _Given(read, read.distinct(), task)
+    given = _Given(read, read.distinct(), task, guessed)
+    if read.is_graded:
+        given.check_graded(by_publication=by_publication)
     return given.by_publication() if by_publication else given.as_counted()
 
 
@@ -70,6 +77,18 @@ class _Given:
     read: Answers
     results: Answers
     task: RecordedTaskSpec
+    guessed: bool
+
+    def check_graded(self, *, by_publication: bool) -> None:
+        """Refuse what is stated of guessers, of whom there are none."""
+        keys = [key for key in ("chance", "published") if getattr(self.task, key) is not None]
+        if keys or by_publication:
+            raise Contradiction(
+                (*keys[:1],),
+                f"the answers in {self.read.path} have scores between 0 and 1, which no random "
+                "guesser is compared with; remove what is stated of guessers (`chance`, "
+                "`published`, `judge: published`)",
+            )
 
     def as_counted(self) -> Evidence:
         self._check_n()
@@ -80,14 +99,14 @@ class _Given:
         else:
             held = len(results.prompts)
             stated = ["t"] if t > held else []
-            stated += ["chance"] if results.chances is None else []
+            stated += ["chance"] if results.chances is None and null is not None else []
             values = {"t": t, "prompts": held}
             notes = [Remark("t_stated", values) if t > held else Remark("t_of_results")]
         judged = None
-        if publication is not None:
+        if publication is not None and null is not None:
             judged = published(publication, null, self.read, results)
         chance = self._stated_chance
-        return self._evidence(null, results.best_size, stated, chance, notes, judged)
+        return self._evidence(null, t, results.best_size, stated, chance, notes, judged)
 
     def by_publication(self) -> Evidence:
         null, spec = self._publication(), self.task.published
@@ -97,11 +116,13 @@ class _Given:
         sizes, t = _sizes(self.results), len(self.results.prompts)
         if t and (*sizes, t) != (null.published_n, null.t):
             notes.append(Remark("counted_otherwise", {"sizes": sizes, "t": t}))
-        return self._evidence(null, null.published_n, ["n", "t", "chance"], spec.chance, notes)
+        stated = ["n", "t", "chance"]
+        return self._evidence(null, null.t, null.published_n, stated, spec.chance, notes)
 
     def _evidence(
         self,
-        null: Guessers,
+        null: Guessers | None,
+        t: int,
         n: int,
         stated: list[str],
         chance: Chance | None,
@@ -113,6 +134,7 @@ class _Given:
             read=self.read,
             results=self.results,
             null=null,
+            t=t,
             n=n,
             stated=tuple(stated),
             chances=self._chances,
@@ -169,7 +191,9 @@ class _Given:
             )
         return t
 
-    def _null(self, t: int) -> Guessers:
+    def _null(self, t: int) -> Guessers | None:
+        if self.results.is_graded:
+            return None
         if self.results.chances is not None:
             told, stated = Counter(self.results.chances), self.task.chance
             if stated is not None and not agrees(stated, told):
@@ -180,6 +204,8 @@ class _Given:
                 )
             return of_examples(self.results, t)
         chance = self._stated_chance
+        if chance is None and not self.guessed:
+            return None
         if chance is None:
             raise Contradiction(
                 (), "the results do not give the chance of one guess; give `chance`, such as 1/4"

@@ -36,7 +36,15 @@ PERMUTED: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL}
 """The same in a metric in which a constant answer scores more than random guesses."""
 
 
-OF_ANSWERS = {"permutation_p", "incumbent_p"}
+CONTROLLED: Mapping[str, Any] = {"control_p": DEFAULT_LEVEL}
+"""The same where no guess has a chance, as of graded scores, and a control was scored."""
+
+
+OF_GUESSERS = {"p_max", "union_p", "permutation_p", "beats"}
+"""Parts of a claim that compare with guessers, or with the same answers to shuffled questions."""
+BESIDE = {"baseline_p": "baseline", "control_p": "control", "incumbent_p": "incumbent"}
+"""P-values of the best prompt beside something else than guessers, and what that is."""
+OF_ANSWERS = {"permutation_p", *BESIDE}
 """Parts of a claim that depend on which answers are right, and not on their number alone."""
 
 
@@ -48,6 +56,10 @@ class Claim:
     beats: str | None = None
     union_p: float | None = None
     permutation_p: float | None = None
+    baseline_p: float | None = None
+    baseline: float | None = None
+    """The score that the best prompt's is above, where that is claimed."""
+    control_p: float | None = None
     incumbent_p: float | None = None
     by: float = 0.0
     """By how much more than this the best prompt is better than the incumbent, where that is
@@ -105,6 +117,8 @@ class Claim:
             "p_max": self.p_max,
             "union_p": self.union_p,
             "permutation_p": self.permutation_p,
+            "baseline_p": self.baseline_p,
+            "control_p": self.control_p,
             "incumbent_p": self.incumbent_p,
             "beats": self.beats,
         }
@@ -113,6 +127,8 @@ class Claim:
     def asserted(self) -> dict[str, float | str]:
         """Return the claim as the suite writes it."""
         bounds = self.bounds()
+        if self.baseline is not None:
+            bounds["beats"] = self.baseline
         if self.incumbent_p is not None:
             bounds |= {"better_than": "incumbent", "by": self.by}
         if bounds and self.family is not None:
@@ -179,7 +195,7 @@ class Claim:
     def unmet(self, null: Null, result: float) -> list[Unmet]:
         """Return which parts do not hold of a result.
 
-        permutation_p, incumbent_p and test_p are elsewhere.
+        permutation_p, those of `BESIDE` and test_p are elsewhere.
         """
         found, levels = [], self.levels(null.t)
         for key, of_result in (("p_max", null.p_max), ("union_p", null.union_p)):
@@ -272,6 +288,11 @@ def standing(null: Null, result: float) -> Standing:
     return "at standard" if beside_standard == 0 else "below standard"
 
 
+def holds(p: float | None, level: float) -> bool:
+    """Tell whether a p-value, which may not be known, is at most its level."""
+    return p is not None and not above(p, level)
+
+
 def judge(
     claim: Claim,
     null: Null,
@@ -281,7 +302,7 @@ def judge(
     score: float | None = None,
     permutation_p: float | None = None,
     bound: float | None = None,
-    incumbent_p: float | None = None,
+    beside: Mapping[str, float] | None = None,
 ) -> Result:
     """Compare the best prompt with the best guesser.
 
@@ -297,16 +318,13 @@ def judge(
         The max-T p-value of the sweep, where predictions are known.
     bound : float, optional
         What the best score must exceed for that to be at most its level, where this is known.
-    incumbent_p : float, optional
-        The p-value of "better than the incumbent", where there is one.
+    beside : mapping, optional
+        P-values of `BESIDE`, as far as there are any.
     """
     result = correct if score is None else score
     levels = claim.levels(null.t)
-    of_answers = {"permutation_p": permutation_p, "incumbent_p": incumbent_p}
-    shown = all(
-        key not in levels or (p is not None and not above(p, levels[key]))
-        for key, p in of_answers.items()
-    )
+    of_answers = {"permutation_p": permutation_p, **(beside or {})}
+    shown = all(holds(of_answers.get(key), levels[key]) for key in levels if key in OF_ANSWERS)
     told = claim.cannot_tell is None
     critical = claim.critical(null, bound) if told else None
     scores = None if isinstance(null, Guessers) else null
@@ -329,7 +347,6 @@ def judge(
         log_p_max=null.log_p_max(result) if known else None,
         union_p=null.union_p(result) if known else None,
         permutation_p=permutation_p,
-        incumbent_p=incumbent_p,
         critical_count=None if scores or critical is None else int(critical),
         critical_score=critical if scores else None,
         critical_parts=[

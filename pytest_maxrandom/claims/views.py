@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.answers import Unread
@@ -12,6 +13,7 @@ from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.balanced import balanced_of_recorded, balanced_of_sweep
 from pytest_maxrandom.claims.kept import of_answers
 from pytest_maxrandom.claims.planned import generated_by
+from pytest_maxrandom.claims.scored import assess_scores, flagged
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
 from pytest_maxrandom.errors import ModelError, SweepError
@@ -151,14 +153,15 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
     evidence = claim.evidence
     assert evidence is not None
     read, null, shuffles = evidence.read, evidence.null, evidence.shuffles
+    chance = evidence.chance or (Fraction() if null is None else null.chance)
     choices = None
     if read.chances is not None:
         right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
         choices = tuple(map(choices_of, right, read.chances))
     seen = JudgedAnswers(
         read=replace(read, model=claim.name_of_model, choices=choices),
-        t=null.t,
-        chance=evidence.chance or null.chance,
+        t=evidence.t,
+        chance=chance,
         declared_chance=evidence.declared_chance,
         declared_n=evidence.declared_n,
         comparable=bool(read.labels) or len(set(read.offered or ())) == 1,
@@ -184,6 +187,12 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
     evidence = claim.evidence
     assert evidence is not None
     views = views_of_recorded(claim, claim.other_models(known))
+    kept = of_answers(evidence.results)
+    packed = None if kept is None else kept.packed()
+    beside = claim.incumbent, claim.control
+    if evidence.null is None or claim.null is None:
+        scored = assess_scores(claim.claim, evidence.results, evidence.t, *beside)
+        return replace(flagged(scored, claim.claim, views[0].seen), answers=packed)
     result = assess(
         claim.claim,
         claim.null,
@@ -191,6 +200,7 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
         views,
         metric=claim.metric,
         incumbent=claim.incumbent,
+        control=claim.control,
     )
     if evidence.untestable is not None and evidence.chance is None:
         why = Remark("no_permutations", {"why": evidence.untestable})
@@ -198,8 +208,7 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
     if evidence.by_places and result.permutation_p is not None:
         result = result.noted(Remark("places_exchanged"))
     result = result.noted(*balanced_of_recorded(claim, result))
-    kept = of_answers(evidence.results)
-    return replace(result, n=evidence.n, answers=None if kept is None else kept.packed())
+    return replace(result, n=evidence.n, answers=packed)
 
 
 def with_shortcuts(views: Sequence[View], compared: Compared) -> list[View]:

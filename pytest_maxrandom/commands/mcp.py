@@ -256,6 +256,7 @@ def _verdict(tries: Tries) -> dict[str, Any]:
         "t": record.t,
         "p_max": record.p_max,
         "permutation_p": record.permutation_p,
+        "baseline_p": record.baseline_p,
         "incumbent_p": record.incumbent_p,
         "why": record.message,
         "prompt": record.best_prompt.text if record.best_prompt else None,

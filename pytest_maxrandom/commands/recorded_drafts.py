@@ -176,11 +176,17 @@ def _task(draft: RecordedDraft, task: str, claims: Sequence[RecordedClaim]) -> l
         lines += wrap(draft.untold[task], 92, initial_indent="    # ", subsequent_indent="    # ")
         lines.append(f"    assert: {{p_max: {DEFAULT_LEVEL}}}")
     for claim in claims:
-        null = claim.null
-        lines.append(
-            f"    # {claim.model.test_id}, {claim.shots}-shot: n = {claim.evidence.n}, t = "  # type: ignore[union-attr]
-            f"{null.t}; the best of {count(null.t)} guessers is expected to reach "
+        assert claim.evidence is not None
+        null, t = claim.null, claim.evidence.null.t
+        guessers = (
+            f"; the best of {count(t)} guessers is expected to reach "
             f"{accuracy(null.max_random_baseline)}"
+            if null is not None
+            else ""
+        )
+        lines.append(
+            f"    # {claim.model.test_id}, {claim.shots}-shot: n = {claim.evidence.n}, t = {t}"
+            f"{guessers}"
         )
     return lines
 

@@ -62,7 +62,11 @@ def find(judged: JudgedAnswers, failed: list[Remark] | None = None) -> list[Flag
         package raises is raised.
     """
     answered = bool(judged.read.prompts)
-    wanted = (kind for kind in KINDS.values() if answered or kind.of_maximum)
+    wanted = (
+        kind
+        for kind in KINDS.values()
+        if (answered or kind.of_maximum) and (judged.chance or kind.of_scores)
+    )
     if failed is not None:
         failed += [
             Remark("red_flag_unusable", {"why": str(each)}) for each in KINDS.parts.refused()

@@ -78,7 +78,7 @@ class JudgedAnswers:
     t: int
     """Number of prompts that the claim counts."""
     chance: Fraction
-    """Mean chance of one guess that the claim counts with."""
+    """Mean chance of one guess that the claim counts with; 0 where no guess has one."""
     declared_chance: Fraction | dict[int, int] | None = None
     """Chance that is stated, or {number of choices: number of examples}."""
     declared_n: int | None = None
@@ -175,6 +175,8 @@ class RedFlagKind:
     is looked at."""
     of_maximum: bool = False
     """Whether it can be found where only the best prompt's accuracy was published."""
+    of_scores: bool = False
+    """Whether it can be found where no guess has a chance, as of graded scores."""
     page: str = ""
     """Address of a page about it, of a package's; those here are in the documentation."""
 

@@ -8,23 +8,31 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
-from pytest_maxrandom.claims.verdict import Claim, judge
+from pytest_maxrandom.claims.verdict import Claim, judge as verdict
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import CannotTell, ClaimFailed, RecordedError, RedFlagged
 from pytest_maxrandom.hooks.run import RECORDS
-from pytest_maxrandom.record import BY_HAND, ClaimRecord, Remark
+from pytest_maxrandom.record import BY_HAND, SCORE, ClaimRecord, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
+    from typing import TypeAlias
 
     import pytest
     from numpy.typing import ArrayLike
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.chances import Chance
+
+    RowOfScores: TypeAlias = ArrayLike | Mapping[str, float]
+    Scores: TypeAlias = ArrayLike | Mapping[str, RowOfScores]
+
+_OF_SCORES = "belongs to `scores`, which are not given; give them, or leave it out"
+_OF_COUNTS = "belongs to counts of right answers, but `scores` are given; leave one of the two out"
 
 
 class HandWrittenClaims:
@@ -38,29 +46,52 @@ class HandWrittenClaims:
     def check(
         self,
         *,
-        best_correct: int,
-        n: int,
-        t: int,
-        chance: Chance,
+        best_correct: int | None = None,
+        n: int | None = None,
+        t: int | None = None,
+        chance: Chance | None = None,
         p_max: float | None = None,
-        beats: str | None = None,
+        scores: Scores | None = None,
+        beats: str | float | None = None,
+        baseline_p: float = DEFAULT_LEVEL,
+        control: RowOfScores | None = None,
+        control_p: float = DEFAULT_LEVEL,
+        clusters: Sequence[Hashable] | Mapping[str, Hashable] | None = None,
+        judge: str = "",
         task: str = "",
         model: str = "",
         shots: int = 0,
     ) -> Result:
-        """Assert that the best of t prompts is beyond the best of t random guessers.
+        """Assert that the best of t prompts is beyond the best of t random guessers, or a baseline.
+
+        Give either counts (`best_correct`, `n`, `t` and `chance`), or the `scores` of each prompt.
 
         Parameters
         ----------
         best_correct : int
             Right answers of the best prompt, of `n`; a number of them, not an accuracy.
+        t : int
+            How many prompts were ever tried; of scores the number of prompts if not given.
         chance : float, Fraction, mapping or sequence
             As :class:`pytest_maxrandom.MaxRandomBaseline` takes it, but 0 and 1 are no chances of a
             guess between choices.
         p_max : float, optional
             p_max is at most this.
-        beats : str, optional
-            "max_random" or "standard": the best accuracy is above that baseline.
+        scores : array or mapping
+            Scores from 0 to 1 from any harness: shape (prompts, examples), NaN where there is none;
+            or by the names of prompts a row each, or scores by the ids of examples.
+        beats : str or float, optional
+            "max_random" or "standard": the best accuracy is above that baseline. Of scores a number
+            such as 0.62: the best mean score is above it, tested as the best of t.
+        control : array or mapping, optional
+            Of scores: those of a blank or constant answer to the same examples, from the same
+            judge; the best prompt is better.
+        baseline_p, control_p : float
+            The largest allowed p-value of either.
+        clusters : sequence or mapping, optional
+            Of scores: per example what it has in common with others, such as its passage.
+        judge : str, optional
+            Of scores: who, or what, gave them, with its version.
         task, model : str, optional
             For the reports.
         shots : int, optional
@@ -71,7 +102,8 @@ class HandWrittenClaims:
         ClaimFailed
             In one line, if the claim does not hold.
         CannotTell
-            If neither `p_max` nor `beats` is given: counts alone cannot show the default claim.
+            If neither `p_max` nor `beats` is given: counts alone cannot show the default claim. Of
+            scores if neither `beats` nor `control` is.
         ValueError, TypeError
             In one line, if an argument is outside its domain; the reports say that the claim could
             not be tested, and why.
@@ -82,14 +114,23 @@ class HandWrittenClaims:
         try:
             heading.task, heading.model = _text("task", task) or heading.task, _text("model", model)
             heading.shots = whole_number("shots", shots, 0)
-            claim = _claim(p_max, beats)
-            heading.asserted = claim.asserted()
-            null = _guessers(n, chance, t)
-            result = judge(claim, null, _right("best_correct", best_correct, null.n))
+            if scores is None:
+                _refuse(_OF_SCORES, control=control, clusters=clusters, judge=judge or None)
+                claim = _claim(p_max, beats)
+                heading.asserted = claim.asserted()
+                null = _guessers(n, chance, t)
+                result = verdict(claim, null, _right("best_correct", best_correct, null.n))
+                result = result.noted(Remark("counts_only"))
+            else:
+                _refuse(_OF_COUNTS, best_correct=best_correct, n=n, chance=chance, p_max=p_max)
+                claim = _of_scores(beats, baseline_p, control, control_p)
+                heading.asserted, heading.judge = claim.asserted(), _text("judge", judge) or None
+                result = _scored(claim, scores, t, control, clusters)
+                heading.metric = "accuracy" if result.correct_counts else SCORE
         except (TypeError, ValueError) as error:
             heading.message = str(error)
             raise error.with_traceback(None)  # noqa: B904  (from where the user called)
-        record = self._records[-1] = result.noted(Remark("counts_only")).record(heading)
+        record = self._records[-1] = result.record(heading)
         word(record)
         self._raise(record)
         return result
@@ -180,6 +221,7 @@ class HandWrittenClaims:
             claim = Claim(incumbent_p=_open("incumbent_p", incumbent_p), by=float(by))
             heading.asserted = claim.asserted()
             result = _beside(claim, candidates, incumbent, t, clusters, test, matters)
+            heading.metric = "accuracy" if result.correct_counts else SCORE
         except (TypeError, ValueError) as error:
             heading.message = str(error)
             raise error.with_traceback(None)  # noqa: B904  (from where the user called)
@@ -220,6 +262,39 @@ class HandWrittenClaims:
         )
 
 
+def _refuse(why: str, **given: object) -> None:
+    """Refuse arguments of the other kind of check."""
+    for name, value in given.items():
+        if value is not None:
+            raise TypeError(f"{name} {why}")
+
+
+def _of_scores(beats: object, baseline_p: object, control: object, control_p: object) -> Claim:
+    above = None if beats is None else _open("beats", beats)
+    if above is None and control is None:
+        return Claim.of(None, untold=Remark("only_scores"))
+    return Claim(
+        baseline=above,
+        baseline_p=None if above is None else _open("baseline_p", baseline_p),
+        control_p=None if control is None else _open("control_p", control_p),
+    )
+
+
+def _scored(
+    claim: Claim,
+    scores: Scores,
+    t: int | None,
+    control: RowOfScores | None,
+    clusters: Sequence[Hashable] | Mapping[str, Hashable] | None,
+) -> Result:
+    from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
+    from pytest_maxrandom.claims.scored import assess_scores
+
+    answers = answers_of("scores", scores, clusters)
+    beside = None if control is None else scores_beside("control", control, answers)
+    return assess_scores(claim, answers, _tried(t, answers), control=beside)
+
+
 def _beside(
     claim: Claim,
     candidates: ArrayLike,
@@ -229,29 +304,19 @@ def _beside(
     test: Literal["exact", "resampled"] | None,
     matters: float,
 ) -> Result:
-    import numpy as np
+    from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
+    from pytest_maxrandom.claims.scored import assess_scores
 
-    from pytest_maxrandom.claims.beside import IncumbentAnswers, result_beside
-    from pytest_maxrandom.suite.incumbent import IncumbentSettings
-
-    values, own = np.asarray(candidates, np.float64), np.asarray(incumbent, np.float64)
-    if values.ndim != 2 or 0 in values.shape or own.shape != values.shape[1:]:
-        raise ValueError(
-            "candidates must have the shape (candidates, examples) and incumbent (examples,), "
-            f"found {values.shape} and {own.shape}"
-        )
     if test not in (None, "exact", "resampled"):
         raise ValueError(f"test must be 'exact' or 'resampled', found {test!r}")
-    if np.isnan(values).all(axis=1).any():
-        raise ValueError("a candidate has no score on any example; leave it out")
-    names = [str(place) for place in range(len(own))]
-    scores = {name: float(one) for name, one in zip(names, own, strict=True) if one == one}
-    settings = IncumbentSettings(test=test, matters=_open("matters", matters))
-    beside = IncumbentAnswers(
-        settings=settings, name="the incumbent", digest="", model="", scores=scores
-    )
-    tried = whole_number("t", len(values) if t is None else t, len(values))
-    return result_beside(claim, values, beside, names, tried, clusters)
+    answers = answers_of("candidates", candidates, clusters)
+    beside = scores_beside("incumbent", incumbent, answers, test, _open("matters", matters))
+    return assess_scores(claim, answers, _tried(t, answers), beside)
+
+
+def _tried(t: object, answers: Answers) -> int:
+    least = len(answers.prompts)
+    return least if t is None else whole_number("t", t, least)
 
 
 def _open(name: str, value: object) -> float:
@@ -262,6 +327,11 @@ def _open(name: str, value: object) -> float:
 
 
 def _claim(p_max: object, beats: object) -> Claim:
+    if isinstance(beats, float):
+        raise ValueError(
+            "beats with a number is about scores, which are not given; give `scores`, or "
+            "'max_random' or 'standard'"
+        )
     if beats is not None and not (isinstance(beats, str) and beats in ("max_random", "standard")):
         raise ValueError(f"beats must be 'max_random' or 'standard', found {beats!r}")
     if p_max is None:
@@ -271,7 +341,9 @@ def _claim(p_max: object, beats: object) -> Claim:
     return Claim(_open("p_max", p_max), beats)
 
 
-def _guessers(n: object, chance: Chance, t: object) -> Guessers:
+def _guessers(n: object, chance: Chance | None, t: object) -> Guessers:
+    if chance is None:
+        raise TypeError("give best_correct, n, t and chance, or the scores of each prompt")
     examples, prompts = whole_number("n", n, 1), whole_number("t", t, 1)
     for value, _ in chance_groups(chance, examples):
         if not 0 < value < 1:

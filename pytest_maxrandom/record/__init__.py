@@ -100,6 +100,7 @@ from pytest_maxrandom.record.words import (
     OUTCOMES as OUTCOMES,
     REPORTED as REPORTED,
     RESERVED as RESERVED,
+    SCORE as SCORE,
     SETTLED as SETTLED,
     STANDINGS as STANDINGS,
     TESTED as TESTED,

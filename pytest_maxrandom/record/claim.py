@@ -225,7 +225,10 @@ class ClaimRecord(ItemRecord):
     generated: Generated | None = None
     """None where choices were scored."""
     metric: str = "accuracy"
-    """The measure that the best prompt maximizes, and that the baselines are about."""
+    """The measure that the best prompt maximizes, and that the baselines are about; score: the mean
+    of graded scores, of which there is no number of right answers."""
+    judge: str | None = None
+    """Who, or what, gave the scores, where the results tell."""
     best_correct: Count | None = None
     best_accuracy: Share | None = None
     best_score: Difference | None = None
@@ -242,6 +245,16 @@ class ClaimRecord(ItemRecord):
     union_p: Share | None = None
     """At least p_max for any dependence between prompts: t times the p-value of one guesser."""
     permutation_p: Share | None = None
+    baseline_p: Share | None = None
+    """P-value of "the best prompt's score is above the stated baseline"."""
+    baseline: BesideIncumbent | None = None
+    """How the best prompt compares with a score that the suite states; None where it states none.
+    What is said of an incumbent is then said of something that scores the same on each example."""
+    control_p: Share | None = None
+    """P-value of "the best prompt is better than the control"."""
+    control: BesideIncumbent | None = None
+    """How the best prompt compares with a blank or constant answer that was scored as it was; None
+    where the suite names no control."""
     incumbent_p: Share | None = None
     """P-value of "the best prompt is better than the incumbent, by more than `by`"."""
     incumbent: BesideIncumbent | None = None
@@ -285,6 +298,9 @@ class ClaimRecord(ItemRecord):
     where not all were computed, or none are known."""
     correct_counts: list[int] = field(default_factory=list)
     """Correct answers of each prompt, in the order of the sweep."""
+    mean_scores: list[float] = field(default_factory=list)
+    """Mean score of each prompt, in the order of the results; empty where answers are right or
+    wrong."""
     ties: int | None = None
     """Answers of all prompts that were decided by lot between equal scores."""
     best_ties: int | None = None

@@ -1,4 +1,7 @@
-"""What is recorded of the best prompt beside the incumbent, which is what runs today."""
+"""What is recorded of the best prompt beside the incumbent, which is what runs today.
+
+The same is recorded of it beside a control, and beside a stated baseline.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ class BesideIncumbent:
     name: str
     """What the incumbent is, in a few words."""
     digest: str
-    """Digest of its prompt, or what its results call it."""
+    """Digest of its prompt, or what its results call it; of a control, of its scores."""
     model: str
     model_digest: str | None
     """By which the ledger would know its model; None where that is not known."""

@@ -60,6 +60,10 @@ class Result:
     log_p_max: float | None = None
     union_p: float | None = None
     permutation_p: float | None = None
+    baseline_p: float | None = None
+    baseline: BesideIncumbent | None = None
+    control_p: float | None = None
+    control: BesideIncumbent | None = None
     incumbent_p: float | None = None
     incumbent: BesideIncumbent | None = None
     critical_count: int | None = None
@@ -67,6 +71,7 @@ class Result:
     critical_parts: list[str] = field(default_factory=list)
     answers: str | None = None
     correct_counts: list[int] | None = None
+    mean_scores: list[float] | None = None
     clusters: int | None = None
     effective_n: float | None = None
     ties: int | None = None
@@ -134,7 +139,8 @@ class Result:
         on_test = self.test is not None and self.test.permutation_p is not None
         if not self.passed or not asserted or self.permutation_p is not None or on_test:
             return None
-        if "incumbent_p" in asserted:  # a preferred label would have to be better than it, too
+        # A preferred label would have to be better than these, too.
+        if {"baseline_p", "control_p", "incumbent_p"} & {*asserted}:
             return None
         if "union_p" in asserted:  # which p_max is never above
             return "union p only"

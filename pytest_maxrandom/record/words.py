@@ -38,6 +38,7 @@ Weaker = Literal[
     "read",
     "judge",
     "incumbent",
+    "control",
     "asked",
     "ran",
     "unread",
@@ -45,6 +46,8 @@ Weaker = Literal[
     "computed",
 ]
 """In what a claim asks less than it did, or why that is not known."""
+SCORE = "score"
+"""What a claim about graded scores is about, in the place of a metric of right answers."""
 BY_HAND = "numbers"
 """What stands in place of a backend in the record of a claim that a test writes by hand."""
 PassesOn = Literal["p_max only", "union p only", "baseline only"]
@@ -227,6 +230,7 @@ WEAKER: dict[Weaker, str] = {
     "read": "the results are read otherwise, as by other columns or another metric",
     "judge": "it is judged by other published numbers",
     "incumbent": "it is compared with another incumbent, or by another test",
+    "control": "it is compared with another control, or by another test",
     "asked": "the check is asked for otherwise",
     "ran": "the run asserted less than the suite says",
     "unread": "nobody can read what the base claims there",

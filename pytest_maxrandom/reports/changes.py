@@ -49,7 +49,7 @@ _COUNTED: dict[Kind, tuple[str, str]] = {
     "unknown": ("1 has no result in the base", "{} have no result in the base"),
     "other": ("1 changed otherwise", "{} changed otherwise"),
 }
-_WEAKER_IF_LESS = frozenset({"in_replicates", "not_worse_than", "better", "by"})
+_WEAKER_IF_LESS = frozenset({"in_replicates", "not_worse_than", "better", "by", "beats"})
 """Bounds from below: the smaller, the less is claimed. All others are bounds from above."""
 
 
@@ -242,13 +242,14 @@ def bounds_less(now: Mapping[str, object], before: Mapping[str, object]) -> bool
 def _bounds_less(key: str, now: object, before: object) -> bool:
     if isinstance(now, float) and isinstance(before, float):
         return now < before if key in _WEAKER_IF_LESS else now > before
-    return (before, now) == ("max_random", "standard")
+    # Which of a stated baseline and one of guessers asks more, nobody knows before the results.
+    return (before, now) == ("max_random", "standard") or type(before) is not type(now)
 
 
 def _tries(record: Record | None) -> int | None:
     """Return t of a claim; until it is tested, no tries are counted."""
     if not isinstance(record, ClaimRecord) or (
-        record.best_correct is None and record.decided is None
+        record.best_accuracy is None and record.decided is None
     ):
         return None
     return record.t

@@ -22,6 +22,9 @@ NOTES = {
     "p where no number of right answers alone is enough for it.",
     "beside": "*Beside the incumbent*: the best accuracy minus that of what runs today, on the "
     "same examples, and its interval, with the selection of the best of *t* taken into account.",
+    "control": "*Beside the control*: the same for a blank or constant answer that was scored as "
+    "all others.",
+    "baseline": "*Beside the baseline*: the same for a score that the suite states.",
     "new": f"*New*: {_NEW}",
     "new_below": f"Below the best: {_NEW}",
     "verdict": "A verdict *between baselines* is above the standard baseline only, *above maximum* "

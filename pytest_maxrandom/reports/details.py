@@ -51,6 +51,8 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Claimed", phrases.claimed(claim)),
         ("Needed", phrases.needed(claim)),
         ("Red flags, by the suite", red_flags.set_by_suite(claim)),
+        ("Beside the stated baseline", incumbent.compared(claim, "baseline")),
+        ("Beside the control", incumbent.compared(claim, "control")),
         ("Beside the incumbent", incumbent.compared(claim)),
         ("Metric", phrases.scored(claim)),
         ("Probability that guessers do as well", phrases.guessing(claim)),

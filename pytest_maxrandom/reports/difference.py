@@ -220,6 +220,8 @@ def _values(record: Record | None) -> dict[str, Any] | None:
         "t": record.t,
         "p_max": record.p_max,
         "permutation_p": record.permutation_p,
+        "baseline_p": record.baseline_p,
+        "control_p": record.control_p,
         "incumbent_p": record.incumbent_p,
         "best_prompt": record.best_prompt.digest if record.best_prompt else None,
         "red_flags": [flag.kind for flag in record.red_flags],

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import P_VALUES, accuracy, count
+from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.quantities import metric_name, mix_of, sizes_by_chance
+from pytest_maxrandom.reports.quantities import (
+    OF_GUESSERS,
+    metric_name,
+    mix_of,
+    sizes_by_chance,
+)
 from pytest_maxrandom.reports.summary import names
 from pytest_maxrandom.stats.best_of import first_count
 from pytest_maxrandom.stats.chances import chance_groups
@@ -136,7 +141,7 @@ def odds(run: RunRecord) -> Iterator[Odds]:
         levels = {
             name: float(claim.levels.get(name, asserted))
             for name, asserted in claim.asserted.items()
-            if name in P_VALUES and name != "incumbent_p"
+            if name in (*OF_GUESSERS, "permutation_p")
         }
         if claim.metric != "accuracy" or not levels or not claim.n or not claim.t:
             continue

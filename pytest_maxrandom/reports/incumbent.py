@@ -1,33 +1,49 @@
-"""The best prompt beside the incumbent, in words."""
+"""The best prompt beside the incumbent, a control or a stated baseline, in words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
-from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, signed
+from pytest_maxrandom.notation import (
+    P_VALUES,
+    accuracy,
+    count,
+    equals,
+    level,
+    p_value,
+    signed,
+)
 from pytest_maxrandom.reports.text import clauses
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pytest_maxrandom.record import BesideIncumbent, ClaimRecord
 
+Other = Literal["baseline", "control", "incumbent"]
+"""What the best prompt is compared with, by the field of a record."""
+_OTHERS: tuple[Other, ...] = get_args(Other)
 TESTS = {
     "exact": "an exact paired test, times t",
     "resampled": "White's reality check",
 }
 """What each test is."""
+_OF_BASELINE = "an exact test of a mean of bounded scores, times t"
 
 
-def difference(claim: ClaimRecord) -> str:
+def difference(claim: ClaimRecord, other: Other = "incumbent") -> str:
     """Write the difference to the incumbent with its interval; empty where there is none."""
-    found = claim.incumbent
+    found: BesideIncumbent | None = getattr(claim, other)
     return "" if found is None else f"{signed(found.difference)} ({_interval(found)})"
 
 
-def compared(claim: ClaimRecord) -> str:
+def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
     """Say by how much the best prompt is better than the incumbent, and what else is known."""
-    found = claim.incumbent
+    found: BesideIncumbent | None = getattr(claim, other)
     if found is None:
         return ""
+    key = f"{other}_p"
+    test = _OF_BASELINE if other == "baseline" else TESTS[found.test]
     tested = f"best of {_tries(found)} prompts on {count(found.n)} examples"
     if found.units != found.n:
         tested += f" in {count(found.units)} clusters"
@@ -37,8 +53,8 @@ def compared(claim: ClaimRecord) -> str:
         f"the best prompt is {signed(found.difference)} beside {_named(found)} "
         f"({accuracy(found.accuracy)}); interval {_interval(found)}, each end at "
         f"{accuracy(1 - found.level)} with the selection of the best taken into account",
-        f"incumbent p (being better{above}) "
-        f"{equals(p_value(claim.incumbent_p, level=found.level))} ({TESTS[found.test]}; {tested})",
+        f"{P_VALUES[key]} (being better{above}) "
+        f"{equals(p_value(getattr(claim, key), level=found.level))} ({test}; {tested})",
         f"{count(found.alike)} of {count(found.candidates)} prompts cannot be told from the best"
         if others
         else found.candidates > 1
@@ -50,23 +66,38 @@ def compared(claim: ClaimRecord) -> str:
 
 
 def claimed(asserted: dict[str, object]) -> str:
-    """Say that the best prompt is claimed to be better than the incumbent; empty if it is not."""
-    if "better_than" not in asserted:
-        return ""
-    by = asserted.get("by")
-    above = f" by more than {accuracy(by)}" if isinstance(by, float) and by else ""
-    return f"the best prompt is better than the incumbent{above}"
+    """Say what the best prompt is claimed to be better than, guessers aside; empty if nothing."""
+    said = []
+    if "better_than" in asserted:
+        by = asserted.get("by")
+        above = f" by more than {accuracy(by)}" if isinstance(by, float) and by else ""
+        said.append(f"the best prompt is better than the incumbent{above}")
+    if "control_p" in asserted:
+        said.append("the best prompt is better than the control")
+    if isinstance(beats := asserted.get("beats"), float):
+        said.append(f"the best prompt is above the stated baseline {accuracy(beats)}")
+    return ", and ".join(said)
 
 
-def shortfall(claim: ClaimRecord, found: BesideIncumbent) -> tuple[str, str]:
+def beaten_by(claim: ClaimRecord, parts: Collection[str]) -> Other | None:
+    """Return beside what a claim fails, where it fails in nothing else; the first of several."""
+    others = [other for other in _OTHERS if f"{other}_p" in parts and getattr(claim, other)]
+    return others[0] if others and len(others) == len(parts) else None
+
+
+def shortfall(claim: ClaimRecord, other: Other) -> tuple[str, str]:
     """Say what a claim that fails beside the incumbent reached and needs, and the numbers."""
-    beside = f"the incumbent's {accuracy(found.accuracy)}"
+    found: BesideIncumbent = getattr(claim, other)
+    beside = f"the {other}'s {accuracy(found.accuracy)}"
+    if other == "baseline":
+        beside = f"the stated baseline {accuracy(found.accuracy)}"
+    key = f"{other}_p"
     reached = f"is {signed(found.difference)} beside {beside}"
     if found.difference <= found.by:
         said = f"{reached}, needs above {signed(found.by)}"
     else:
         said = f"{reached}, but that may be luck: it needs a lower end above {signed(found.by)}"
-    numbers = f"incumbent p {equals(p_value(claim.incumbent_p, level=found.level))}"
+    numbers = f"{P_VALUES[key]} {equals(p_value(getattr(claim, key), level=found.level))}"
     if found.level != 0.05:
         numbers += f", level {level(found.level)}"
     return said, f"{numbers}; interval {_interval(found)}"

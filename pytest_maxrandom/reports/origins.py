@@ -67,6 +67,8 @@ def in_clusters(of: ClaimRecord | HeldOut) -> str:
 
 def chance(claim: ClaimRecord) -> str:
     """Say how probable a right guess is, by groups of examples where it differs."""
+    if claim.recorded and claim.standard_baseline is None:
+        return ""
     groups = sorted(claim.chances.items(), key=lambda group: Fraction(group[0]), reverse=True)
     said = ", ".join(f"{one} on {count(examples)}" for one, examples in groups)
     if len(groups) == 1:
@@ -78,7 +80,7 @@ def chance(claim: ClaimRecord) -> str:
 
 def tried(claim: ClaimRecord) -> int | None:
     """Return how many prompts this run tried; t may count more."""
-    return len(claim.correct_counts) or claim.t
+    return len(claim.correct_counts or claim.mean_scores) or claim.t
 
 
 def beyond_run(claim: ClaimRecord) -> str:

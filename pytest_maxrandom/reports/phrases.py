@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
 from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
-from pytest_maxrandom.record import ALLOWED
+from pytest_maxrandom.record import ALLOWED, SCORE
 from pytest_maxrandom.reports import incumbent
 from pytest_maxrandom.reports.quantities import examples, levels_of, metric_name, p_is, shown_p
 from pytest_maxrandom.reports.red_flags import MEASURES
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
 _OF_LEVELS = {"family": "shared by the suite's claims", "looks": "spent per doubling of t"}
 """How levels come about that are not those of the suite."""
-_OF_INCUMBENT = ("better_than", "by")
+_OF_INCUMBENT = ("better_than", "by", "beats")
 """Parts of a claim that are said together."""
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
@@ -53,9 +53,11 @@ def result(claim: ClaimRecord) -> str:
     """Say what the best prompt reaches: ``41 of 60 correct``, or its value of another metric."""
     if claim.decided is not None:
         return bounded(claim.decided, claim.n)
-    if claim.best_correct is None:
+    if claim.best_accuracy is None:
         return ""
     if claim.metric == "accuracy":
+        if claim.best_correct is None:
+            return f"a mean score of {accuracy(claim.best_accuracy)}"
         return f"{count(claim.best_correct)} of {count(examples(claim))} correct"
     return f"{metric_name(claim)} {accuracy(claim.best_score)}"
 
@@ -131,7 +133,7 @@ def claimed(claim: ClaimRecord) -> str:
     for key, value in claim.asserted.items():
         if key == "test_p" and isinstance(value, float):
             phrases.append(f"p on the test set is at most {level(value)}")
-        elif key == "beats":
+        elif key == "beats" and isinstance(value, str):
             phrases.append(f"the best {metric_name(claim)} is above {BASELINES.get(value, value)}")
         elif key not in _OF_LEVELS and key not in levels and key not in _OF_INCUMBENT:
             phrases.append(f"{key} is {value}")
@@ -229,7 +231,8 @@ def new_questions(claim: ClaimRecord) -> str:
     best = claim.best_accuracy
     these = "" if best is None else f" ({accuracy(best)} on these)"
     return clauses(
-        f"an accuracy of at least {accuracy(found.low)} at 95 %",
+        f"{'a score' if claim.metric == SCORE else 'an accuracy'} of at least "
+        f"{accuracy(found.low)} at 95 %",
         found.estimate is not None
         and f"estimated {accuracy(found.estimate)}, without the bias of the selection{these}",
         found.clusters and f"of {count(found.clusters)} clusters of examples",
@@ -245,7 +248,8 @@ def interval_shown(claim: ClaimRecord) -> str:
         return "\N{EN DASH}".join(map(accuracy, interval))
     if claim.new_questions is None:
         return ""
-    return f"accuracy at least {accuracy(claim.new_questions.low)}"
+    what = "" if claim.metric == SCORE else "accuracy "
+    return f"{what}at least {accuracy(claim.new_questions.low)}"
 
 
 def adjusted(claim: ClaimRecord, run: RunRecord) -> str:
@@ -291,6 +295,11 @@ def scored(claim: ClaimRecord) -> str:
     """Say what the best prompt scores, where the metric is no accuracy."""
     if claim.metric == "accuracy" or claim.best_score is None:
         return ""
+    if claim.metric == SCORE:
+        judged = f", given by {claim.judge}" if claim.judge else ""
+        return (
+            f"mean of scores from 0 to 1{judged}; {accuracy(claim.best_score)} of the best prompt"
+        )
     error = _monte_carlo(claim.max_random_baseline_error)
     return (
         f"{metric_name(claim)}; {accuracy(claim.best_score)} of the best prompt, which has "

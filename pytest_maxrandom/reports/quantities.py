@@ -72,7 +72,7 @@ def unmet(claim: ClaimRecord) -> list[Unmet]:
         p: float | None = getattr(claim, key)
         if p is not None and above(p, bound):
             found.append(Unmet(key, p=p, level=bound))
-        elif p is None and key in ("permutation_p", "incumbent_p"):
+        elif p is None and key not in OF_GUESSERS:
             found.append(Unmet(key))
     baseline = claim.asserted.get("beats")
     above_it = claim.verdict is None or baseline in STANDINGS[claim.verdict].is_above

@@ -232,6 +232,11 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
                  "the incumbent's model is not the same"),
         Compared("number", "difference to the incumbent",
                  lambda r: r.incumbent and signed(r.incumbent.difference)),
+        Compared("settings", "judge", "judge", "the scores are another judge's"),
+        Compared("settings", "control", lambda r: r.control and r.control.digest,
+                 "the control has other scores"),
+        Compared("number", "difference to the control",
+                 lambda r: r.control and signed(r.control.difference)),
         Compared("settings", "training texts", "training.text_digest",
                  "the model is trained on other texts"),
         Compared("settings", "training", _trained),
@@ -291,7 +296,7 @@ def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[Reason]
         if len(kinds) > _MOST_FLAGS:
             named = f"{len(kinds)} red flags"
         yield Reason("red flag", f"{named}: {severity}, before: {was}")
-    if now.best_correct is None or before.best_correct is None:
+    if now.best_accuracy is None or before.best_accuracy is None:
         return
     raised, earlier = ({flag.kind for flag in each.red_flags} for each in (now, before))
     for said, found in (("new", raised - earlier), ("gone", earlier - raised)):

@@ -18,10 +18,11 @@ from pydantic import ValidationError
 
 from pytest_maxrandom.errors import GitError, ReportError, dotted, json_mistake, unique_keys
 from pytest_maxrandom.host.git import is_checkout, repository
-from pytest_maxrandom.notation import P_VALUES
+from pytest_maxrandom.notation import BASELINES, P_VALUES
 from pytest_maxrandom.record import (
     LISTS,
     SCHEMA_VERSION,
+    SCORE,
     Record,
     RedFlag,
     Regressions,
@@ -228,9 +229,9 @@ MOST_BYTES = 64 * 2**20
 _LONGEST_ID, _LONGEST_LABEL = 300, 60
 _ELSEWHERE = "the full report says what"
 _LEVELS = (*P_VALUES, "test_p", "in_replicates", "above_random", "level")
-_MARGINS = ("not_worse_than", "better", "by")
+_MARGINS = ("not_worse_than", "better", "by", "beats")
 _CHOSEN = {
-    "beats": ("max_random", "standard"),
+    "beats": tuple(BASELINES),
     "better_than": ("incumbent",),
     "family": ("suite",),
     "looks": ("spend",),
@@ -259,7 +260,7 @@ def load_untrusted(path: Path) -> RunRecord:
     except ReportError as error:  # it quotes what it found, however long
         raise ReportError(shorten(visible(str(error)), 400)) from error
     for place, claim in enumerate(run.claims):
-        if claim.metric not in METRICS:
+        if claim.metric not in METRICS and claim.metric != SCORE:
             found = shorten(visible(repr(claim.metric)), 80)
             raise ReportError(
                 f"{path}: 'claims[{place}].metric': found {found}, which no run writes"
@@ -330,6 +331,9 @@ _LEFT: dict[str, Callable[[Any], Any]] = {
     "warnings": lambda _: [],
     "shortcuts": lambda _: None,
     "incumbent": lambda found: found and replace(found, name="the incumbent", model="", digest=""),
+    "control": lambda found: found and replace(found, name="the control", model="", digest=""),
+    "baseline": lambda found: found and replace(found, name="the baseline", model="", digest=""),
+    "judge": lambda _: None,
     "engine": lambda _: None,
     "answers": lambda _: None,
     "asserted": _bounds,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, P_VALUES, accuracies, accuracy, count, share
@@ -38,6 +39,10 @@ _TESTS = {
     "permutation_p": "the *permutation p*, the probability that these prompts do as well on "
     "shuffled right answers",
     "p_max": "*p_max*, the probability that the best of *t* independent guessers does as well",
+    "baseline_p": "the *baseline p*, the probability that the best of *t* prompts is so far above "
+    "the stated baseline where none is above it",
+    "control_p": "the *control p*, the probability that the best of *t* prompts is so much better "
+    "than the control where none is",
     "incumbent_p": "the *incumbent p*, the probability that the best of *t* prompts is so much "
     "better than the incumbent where none is",
     "union_p": "the *union p*, at least the probability that the best of *t* guessers does so, "
@@ -50,7 +55,7 @@ def _correct(claim: ClaimRecord) -> str:
     if claim.decided is not None:
         at_least = f"at least {share(claim.decided.at_least, claim.n)}"
         return at_least if claim.passed else f"at most {share(claim.decided.at_most, claim.n)}"
-    if claim.best_correct is None:
+    if claim.best_accuracy is None:
         return ""
     return _metric(claim) or share(claim.best_correct, examples(claim))
 
@@ -97,7 +102,7 @@ def _columns(
     run: RunRecord, where: Mapping[str, str], arms: Mapping[str, str]
 ) -> list[Column[Any]]:
     """List all that tables show of a claim; narrow pages name it in one cell, papers in several."""
-    of_one = only_model(run)
+    of_one, unguessed = only_model(run), _unguessed(run.claims)
     only_p_max = {*map(phrases.name_of_p, run.claims)} <= {P_VALUES["p_max"]}
     p = "*p_max*" if only_p_max else "*p*"
 
@@ -135,12 +140,17 @@ def _columns(
         Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"], **paper),
         Column("beside the\nincumbent", incumbent.difference, "right", optional=True,
                wide="beside", note=NOTES["beside"]),
+        Column("beside the\ncontrol", partial(incumbent.difference, other="control"), "right",
+               optional=True, wide="control", note=NOTES["control"]),
+        Column("beside the\nbaseline", partial(incumbent.difference, other="baseline"), "right",
+               optional=True, wide="baseline", note=NOTES["baseline"]),
         Column("needed", lambda c: phrases.needed_value(c) or NONE, "right", wide="needed",
                optional=True, note=NOTES["needed"], **narrow),
         Column("needed", phrases.needed_value, "score", optional=True, note=NOTES["needed"],
                **paper),
-        Column("standard\nbaseline", "standard_baseline", "score", wide="standard", late=True),
-        replace(MAXIMUM, late=True),
+        Column("standard\nbaseline", "standard_baseline", "score", wide="standard", late=True,
+               optional=unguessed),
+        replace(MAXIMUM, late=True, optional=unguessed),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
         Column("which", _which_p, below="", **narrow),
         Column(p, phrases.decisive_p, "right", brief="p", **paper),
@@ -189,6 +199,12 @@ def guessers_of_constants(shown: Sequence[ClaimRecord]) -> str:
     )
 
 
+def _unguessed(shown: Sequence[ClaimRecord]) -> bool:
+    """Tell whether nothing that was tested is compared with guessers, as where all are scores."""
+    tested = [claim for claim in shown if claim.best_accuracy is not None]
+    return bool(tested) and all(claim.standard_baseline is None for claim in tested)
+
+
 def _legend(shown: Sequence[ClaimRecord]) -> str:
     claimed = [key for key in _TESTS if any(key in levels_of(claim) for claim in shown)]
     tests = [_TESTS[key] for key in claimed or ("p_max",)]
@@ -197,6 +213,11 @@ def _legend(shown: Sequence[ClaimRecord]) -> str:
         if len(tests) == 1
         else f"the largest of these that a claim bounds: {'; '.join(tests)}"
     )
+    if _unguessed(shown):
+        return (
+            "The best of *t* prompts on *n* examples, by its mean score. No guesser is compared "
+            f"with it; the test is {test}."
+        )
     legend = (
         "The best of *t* prompts on *n* examples. The standard baseline is the expected accuracy "
         "of one random guesser, the maximum random baseline the expected best accuracy of *t* of "

@@ -97,14 +97,13 @@ def failure(record: Record) -> str | None:
 def _of_claim(claim: ClaimRecord) -> str | None:
     if claim.decided is not None:
         return _cannot(claim, claim.decided)
-    if not claim.n or (claim.best_correct is None and claim.incumbent is None):
+    if not claim.n or claim.best_accuracy is None:
         return claim.message
     if claim.searched is not None and claim.searched.why is not None:
         return _after_search(claim, claim.searched)
     parts, by_class = unmet(claim), _by_class(claim)
-    beside = {part.part for part in parts} == {"incumbent_p"}
-    if beside and claim.incumbent is not None:
-        reached, numbers = incumbent.shortfall(claim, claim.incumbent)
+    if other := incumbent.beaten_by(claim, [part.part for part in parts]):
+        reached, numbers = incumbent.shortfall(claim, other)
         said = f"{_reached_and_needed(claim)[0]} {reached} {_context(claim, numbers)}"
     else:
         said = _shortfall(claim, parts) if parts else _missed(claim)

@@ -96,7 +96,7 @@ class BestOverIncumbent:
 
 
 def usual_test(units: int) -> IncumbentTest:
-    """Return the test that is made of so many independent examples where none is named."""
+    """Return the test that is made of so many right or wrong answers where none is named."""
     return "exact" if units < FEWEST_RESAMPLED else "resampled"
 
 
@@ -111,6 +111,7 @@ def best_over_incumbent(
     test: IncumbentTest | None = None,
     matters: float = 0.05,
     best: int | None = None,
+    stated: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> BestOverIncumbent:
@@ -132,11 +133,15 @@ def best_over_incumbent(
     clusters
         Per example what it has in common with others; None: each stands by itself.
     test
-        `usual_test` if not given.
+        `usual_test` if not given, and `exact` for graded scores, of which a rare loss that no
+        resample holds would be taken for none.
     matters
         The smallest difference that matters, to say how many examples would show it.
     best
         Row of the candidate that is claimed to be better, where that is chosen otherwise.
+    stated
+        Whether the incumbent is a stated baseline: the same number for each example, no score that
+        was seen.
     resamples, seed
         Of `resampled`.
 
@@ -168,8 +173,10 @@ def best_over_incumbent(
     chosen = _first_best(means) if best is None else best
     known = there[chosen]
     units = len(np.unique(groups[known]))
-    pair = ScorePair(differences[chosen][known], groups[known])
-    kind = usual_test(units) if test is None else test
+    ends = (-float(own[known][0]), 1 - float(own[known][0])) if stated else (-1.0, 1.0)
+    pair = ScorePair(differences[chosen][known], groups[known], ends)
+    graded = stated or not np.isin(differences[there], (-1.0, 0.0, 1.0)).all()
+    kind = ("exact" if graded else usual_test(units)) if test is None else test
     if kind == "exact":
         p = min(1.0, tried * pair.p_greater(margin, bound))
         low, high = pair.lowest(bound), -pair.mirrored.lowest(bound)

@@ -5,19 +5,21 @@ one-sided test of McNemar (1947) with the exact binomial distribution. With anot
 number of wins less losses is compared with its distribution at the worst share of examples that
 only one of the two answers rightly, of those in a confidence interval, whose own error is added
 (Berger and Boos, "P values maximized over a confidence set for the nuisance parameter", 1994). For
-graded scores, and for clusters, it is `pytest_maxrandom.stats.differences.TiltedTest`.
+graded scores, and for clusters, it is `pytest_maxrandom.stats.bounded.BoundedMean`, and so it is
+where the other prompt is a stated baseline, which scores the same on each example.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.stats.best_of import narrowed
+from pytest_maxrandom.stats.bounded import BoundedMean
 from pytest_maxrandom.stats.counts import GuesserCount
-from pytest_maxrandom.stats.differences import TiltedTest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +31,7 @@ _OF_BOUND = 0.02
 """Share of the level that bounds the share of examples that only one of two answers rightly."""
 _FLOOR = 1e-12
 """A p-value that comes by Fourier transform is known to this."""
+_ENDS = (-1.0, 1.0)
 _SHARES = 9
 """Shares of an interval at which a probability is computed; it changes little between them."""
 _ENOUGH = 1e-6
@@ -40,26 +43,37 @@ class ScorePair:
     Parameters
     ----------
     differences
-        From -1 to 1, shape (n,).
+        Shape (n,).
     groups
         Number of each example's cluster, shape (n,).
+    ends
+        Between which values they can be at all.
     """
 
-    def __init__(self, differences: Floats, groups: NDArray[np.int64]) -> None:
-        self.differences, self.groups = differences, groups
+    def __init__(
+        self,
+        differences: Floats,
+        groups: NDArray[np.int64],
+        ends: tuple[float, float] = _ENDS,
+    ) -> None:
+        self.differences, self.groups, self.ends = differences, groups, ends
         _, of, sizes = np.unique(groups, return_inverse=True, return_counts=True)
         self.sizes = sizes
         self.means = np.bincount(of, differences) / sizes
-        self.binary = len(sizes) == len(differences) and bool(np.isin(differences, _SIGNS).all())
+        paired = ends == _ENDS and len(sizes) == len(differences)
+        self.binary = paired and bool(np.isin(differences, _SIGNS).all())
         if self.binary:
             self.wins, self.losses = int((differences > 0).sum()), int((differences < 0).sum())
-        self._tilted: TiltedTest | None = None
         self._ends: dict[float, tuple[float, float]] = {}
 
     @property
     def mirrored(self) -> ScorePair:
         """The same with the two prompts exchanged."""
-        return ScorePair(-self.differences, self.groups)
+        return ScorePair(-self.differences, self.groups, (-self.ends[1], -self.ends[0]))
+
+    @cached_property
+    def _bounded(self) -> BoundedMean:
+        return BoundedMean(self.means, self.ends[0], self.sizes.astype(np.float64))
 
     @property
     def variance(self) -> float:
@@ -70,9 +84,7 @@ class ScorePair:
     def p_greater(self, margin: float, level: float) -> float:
         """P-value of "the mean difference is above the margin", to be compared with a level."""
         if not self.binary:
-            if self._tilted is None:
-                self._tilted = TiltedTest(self.means, weights=self.sizes)
-            return max(_FLOOR, self._tilted.p_greater(margin))
+            return self._bounded.p_greater(margin)
         apart = self.wins + self.losses
         if margin == 0:
             return _tail(self.wins, apart, 0.5)
@@ -105,7 +117,9 @@ class ScorePair:
         return self._ends[error]
 
     def lowest(self, level: float) -> float:
-        """Return the highest margin, from -1 on, that the test excludes at a level."""
+        """Return the highest margin, from the least that there is, that the test excludes."""
+        if not self.binary:
+            return self._bounded.lowest(level)
 
         def excluded(margin: float) -> bool:
             return self.p_greater(margin, level) <= level

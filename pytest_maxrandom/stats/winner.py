@@ -23,6 +23,7 @@ from pytest_maxrandom.stats.best_of import narrowed
 from pytest_maxrandom.stats.chances import proportion, whole_number
 from pytest_maxrandom.stats.clusters import effective_n, numbered
 from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
@@ -37,20 +38,21 @@ if TYPE_CHECKING:
 RESAMPLES = 500
 """They leave a Monte Carlo error of about .004 at n = 100."""
 
+_DIGITS = 9
+"""Sums of scores that differ less are the same sum, computed differently."""
 _CELLS = 2**22  # entries of one batch of scores: 32 MiB
 _KEPT = 2**20  # entries of draws that are kept for the next claim: 4 MiB
 
 
 def out_of_bag(
-    correct: ArrayLike,
-    evaluated: ArrayLike | None = None,
+    scores: ArrayLike,
     *,
     clusters: Sequence[Hashable] | None = None,
     select: Select | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> float | None:
-    """Estimate the accuracy of the best prompt on new questions.
+    """Estimate the accuracy, or mean score, of the best prompt on new questions.
 
     The best is selected on as many examples as there are, drawn with replacement, and scored on
     those that were not drawn; prompts that are equally good count equally. The mean over the
@@ -59,9 +61,9 @@ def out_of_bag(
 
     Parameters
     ----------
-    correct, evaluated
-        Whether each prompt answered each example rightly, and was scored on it at all: booleans,
-        shape (t, n). None: every prompt was scored on every example.
+    scores
+        Of each prompt on each example, from 0 to 1: whether it answered rightly, or how well. Shape
+        (t, n), NaN where a prompt was not scored on an example.
     clusters
         Per example what it has in common with others, such as its passage; whole clusters are
         drawn. None: each example stands by itself.
@@ -83,21 +85,21 @@ def out_of_bag(
     ValueError
         If the shapes disagree.
     """
-    right, scored = _grid(correct, evaluated)
-    n = right.shape[1]
+    values, scored = _grid(scores)
+    n = values.shape[1]
     groups = numbered(range(n) if clusters is None else clusters)
     if len(groups) != n:
-        raise ValueError(f"clusters names {len(groups)} examples, correct has {n}")
+        raise ValueError(f"clusters names {len(groups)} examples, scores have {n}")
     drawn = draws(int(groups.max()) + 1, whole_number("resamples", resamples, 1), seed)
-    choose = select or (lambda weights: _rates(weights, right, scored))
-    batch = max(1, _CELLS // len(right))
-    values = [
-        _of_winners(choose(weights), _rates((weights == 0).astype(np.float32), right, scored))
+    choose = select or (lambda weights: _rates(weights, values, scored))
+    batch = max(1, _CELLS // len(values))
+    found = [
+        _of_winners(choose(weights), _rates((weights == 0).astype(np.float32), values, scored))
         for start in range(0, len(drawn), batch)
         for part in [drawn[start : start + batch]]
         for weights in [part if clusters is None else part[:, groups]]
     ]
-    estimates = np.concatenate(values)
+    estimates = np.concatenate(found)
     known = estimates[~np.isnan(estimates)]
     return float(known.mean()) if len(known) else None
 
@@ -150,6 +152,40 @@ def lower_bound(
         worth = effective_n(clusters)
     correct, n, t, level = _checked(correct, n, t, confidence)
     return _least(correct, n, level / t, worth)
+
+
+def lower_bound_of_scores(
+    scores: ArrayLike,
+    t: int = 1,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> float:
+    """Return the same of the mean of scores from 0 to 1; see `lower_bound`.
+
+    Parameters
+    ----------
+    scores
+        Of the best prompt, shape (n,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is none, or lies outside its range.
+
+    Examples
+    --------
+    >>> round(lower_bound_of_scores([1] * 71 + [0] * 29), 2)
+    0.63
+    >>> round(lower_bound_of_scores([0.71] * 100), 2)
+    0.69
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or not values.size or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError("scores must be a row of numbers from 0 to 1")
+    level = (1 - proportion("confidence", confidence)) / whole_number("t", t, 1)
+    groups = numbered(range(len(values)) if clusters is None else clusters)
+    return ScorePair(values, groups, (0.0, 1.0)).lowest(level)
 
 
 def interval(
@@ -210,18 +246,17 @@ def _least(correct: int, n: int, level: float, worth: float | None) -> float:
     return narrowed(0.0, correct / n, excluded)[0]
 
 
-def _grid(
-    correct: ArrayLike, evaluated: ArrayLike | None
-) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
-    """Return both as numbers; the second is None where every prompt was scored on all examples."""
-    right = np.asarray(correct, dtype=np.bool_)
-    scored = None if evaluated is None else np.asarray(evaluated, dtype=np.bool_)
-    if right.ndim != 2 or 0 in right.shape or (scored is not None and scored.shape != right.shape):
-        shapes = f"{right.shape}{'' if scored is None else f' and {scored.shape}'}"
-        raise ValueError(f"correct and evaluated must have one shape (t, n), found {shapes}")
-    if scored is None or scored.all():
-        return right.astype(np.float32), None
-    return (right & scored).astype(np.float32), scored.astype(np.float32)
+def _grid(scores: ArrayLike) -> tuple[NDArray[np.floating], NDArray[np.float32] | None]:
+    """Return scores, 0 where there is none, and where there are any; None: everywhere."""
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"scores must have a shape (t, n), found {values.shape}")
+    missing = np.isnan(values)
+    known = np.where(missing, 0.0, values)
+    # Counts of right answers are exact in half the memory.
+    if np.isin(known, (0.0, 1.0)).all():
+        known = known.astype(np.float32)
+    return known, (~missing).astype(np.float32) if missing.any() else None
 
 
 def draws(units: int, resamples: int, seed: int) -> Weights:
@@ -251,11 +286,13 @@ def _drawn(units: int, resamples: int, seed: int) -> Weights:
 
 
 def _rates(
-    weights: Weights, right: NDArray[np.float32], scored: NDArray[np.float32] | None
+    weights: Weights, scores: NDArray[np.floating], scored: NDArray[np.float32] | None
 ) -> NDArray[np.float64]:
-    """Return each prompt's accuracy on weighted examples, shape (r, t); NaN where it has none."""
+    """Return each prompt's mean on weighted examples, shape (r, t); NaN where it has none."""
     # Counts below 2**24 are exact, and their quotients are equal where the fractions are.
-    hits = (weights @ right.T).astype(np.float64)
+    hits = (weights @ scores.T).astype(np.float64)
+    if scores.dtype != np.float32:
+        hits = np.round(hits, _DIGITS)
     seen = weights.sum(axis=1, keepdims=True) if scored is None else weights @ scored.T
     with np.errstate(invalid="ignore"):
         return np.asarray(hits / seen)

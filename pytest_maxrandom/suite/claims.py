@@ -93,9 +93,15 @@ class BoundsSpec(Spec):
     permutation_p: Annotated[float, Field(ge=1e-6, lt=1)] | None = None
     """The largest allowed probability that the best of these t prompts scores as high in the
     suite's metric on shuffled right answers (max-T)."""
-    beats: Literal["max_random", "standard"] | None = None
+    beats: Literal["max_random", "standard"] | Annotated[float, Field(gt=0, lt=1)] | None = None
     """Best accuracy must be above this baseline: max_random, the maximum random baseline of t
-    random guessers, or standard, that of one."""
+    random guessers, or standard, that of one. A number such as 0.62 is a baseline that you state:
+    the best prompt's score is tested to be above it, as the best of t."""
+    baseline_p: Annotated[float, Field(ge=1e-6, lt=0.5)] | None = None
+    """The largest allowed p-value of `beats: NUMBER`; 0.05 if not given."""
+    control_p: Annotated[float, Field(ge=1e-6, lt=0.5)] | None = None
+    """The largest allowed p-value of "the best prompt scores higher than the suite's `control`",
+    which is tested on the same examples as the best of t."""
     better_than: Literal["incumbent"] | None = None
     """incumbent: the best prompt's accuracy is above that of the suite's `incumbent`, which is
     tested on the same examples as the best of t."""
@@ -113,8 +119,11 @@ class BoundsSpec(Spec):
 
     def bounds(self) -> dict[str, Any]:
         """Return what is claimed of the numbers."""
-        keys = ("p_max", "permutation_p", "beats", "union_p")
+        keys = ("p_max", "permutation_p", "beats", "union_p", "control_p")
         bounds = {key: value for key in keys if (value := getattr(self, key)) is not None}
+        if isinstance(self.beats, float):
+            p = DEFAULT_LEVEL if self.baseline_p is None else self.baseline_p
+            bounds |= {"baseline": bounds.pop("beats"), "baseline_p": p}
         if self.better_than is not None:
             p = DEFAULT_LEVEL if self.incumbent_p is None else self.incumbent_p
             bounds |= {"incumbent_p": p, "by": self.by}
@@ -122,6 +131,12 @@ class BoundsSpec(Spec):
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield what belongs to a comparison that is not claimed."""
+        if self.baseline_p is not None and not isinstance(self.beats, float):
+            yield (
+                ("baseline_p",),
+                "this belongs to a baseline that you state, such as `beats: 0.62`; add that, or "
+                "remove this",
+            )
         if self.better_than is None:
             for key in ("by", "incumbent_p"):
                 if key in self.model_fields_set:

@@ -81,11 +81,19 @@ def unclaimable(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[
     parts += [(("tasks", index), task) for index, task in enumerate(tasks)]
     for place, part in parts:
         claim = part.get("assert")
-        if not named and isinstance(claim, dict) and claim.get("better_than") is not None:
+        if not isinstance(claim, dict):
+            continue
+        if not named and claim.get("better_than") is not None:
             yield (
                 (*place, "assert", "better_than"),
                 "the suite does not say what the incumbent is; add the key `incumbent` to it, such "
                 "as `incumbent: {instruction: TEXT}`",
+            )
+        if suite.get("control") is None and claim.get("control_p") is not None:
+            yield (
+                (*place, "assert", "control_p"),
+                "the suite names no control; in a suite of recorded results, add the key "
+                "`control`, such as `control: {prompt: blank}`, or remove this",
             )
     if not named:
         return

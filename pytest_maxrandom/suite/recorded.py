@@ -115,6 +115,10 @@ class TableColumns(OwnColumns):
     """The example's id, or its text."""
     correct: ColumnName | None = None
     """Whether the answer is right."""
+    score: ColumnName | None = None
+    """Instead of that, how good the answer is, from 0 to 1."""
+    judge: ColumnName | None = None
+    """Who, or what, gave the scores, with its version; one for all rows of a sweep."""
     prediction: ColumnName | None = None
     """The answer that was given."""
     gold: ColumnName | None = None
@@ -295,8 +299,8 @@ class RecordedTaskSpec(ClaimSettings):
     """What a publication says; the report compares it with the results."""
 
 
-class RecordedIncumbentSpec(IncumbentSettings):
-    """What runs today, of which there are results."""
+class RecordedPromptSpec(IncumbentSettings):
+    """One prompt of which there are results."""
 
     results: Annotated[ResultsSpec, RESULTS.validator] | None = None
     """Where they are; among the results of each claim if not given."""
@@ -305,11 +309,11 @@ class RecordedIncumbentSpec(IncumbentSettings):
     task."""
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield that nothing tells which results are those of the incumbent."""
+        """Yield that nothing tells which results are those of the prompt."""
         if self.results is None and self.prompt is None:
             yield (
                 (),
-                "says neither which prompt runs today (`prompt`) nor where its results are "
+                "says neither which prompt it is (`prompt`) nor where its results are "
                 "(`results`); give one of the two",
             )
 
@@ -330,9 +334,13 @@ class RecordedSuiteSpec(
     """The models, each with the location of its results."""
     tasks: Annotated[list[RecordedTaskSpec], Field(min_length=1)]
     """The tasks, by their names in the results, and what is claimed of each."""
-    incumbent: RecordedIncumbentSpec | None = None
+    incumbent: RecordedPromptSpec | None = None
     """What runs today, of which there are results: reports say by how much the best prompt is
     better on the same examples, and `assert: {better_than: incumbent}` claims it."""
+    control: RecordedPromptSpec | None = None
+    """A prompt of the results whose answers are blank, or the same to every question, and whose
+    scores are from the same judge; it is no candidate. `assert: {control_p: 0.05}`, the default
+    for graded scores with a control, claims that the best prompt is better."""
     prompts: RecordedPromptsSpec = RecordedPromptsSpec()
     """The numbers of demonstrations to judge."""
     judge: Literal["counted", "published"] = "counted"

@@ -43,7 +43,8 @@ def test_the_estimate_is_unbiased_where_the_naive_accuracy_is_too_high(data_dir:
             hits, sizes = correct[:, here].sum(axis=1), evaluated[:, here].sum(axis=1)
             best = int((hits / sizes).argmax())
             elsewhere = correct[best, there].sum() / evaluated[best, there].sum()
-            estimate = out_of_bag(correct[:, here], evaluated[:, here], resamples=RESAMPLES)
+            scores = np.where(evaluated, correct, np.nan)
+            estimate = out_of_bag(scores[:, here], resamples=RESAMPLES)
             assert estimate is not None
             naive = hits[best] / sizes[best]
             found.append((naive - elsewhere, estimate - elsewhere))

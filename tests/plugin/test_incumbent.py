@@ -106,8 +106,8 @@ def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
     result.assert_outcomes(failed=1)
     said = flat(result)
     assert re.search(
-        r"best \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but that may be luck)"
-        r".* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, n = 120\)",
+        r"best score \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but "
+        r"that may be luck).* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, n = 120\)",
         said,
     )
     report = (pytester.path / "r.md").read_text()
@@ -321,8 +321,8 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
     result = pytester.runpytest("--maxrandom-json=r.json")
     result.assert_outcomes(passed=1, failed=2)
     said = flat(result)
-    assert re.search(r"best \.\d+ is [+-]\.\d+ beside the incumbent's \.\d+", said)
-    assert "candidates must have the shape (candidates, examples)" in said
+    assert re.search(r"best score \.\d+ is [+-]\.\d+ beside the incumbent's \.\d+", said)
+    assert "incumbent must have one score for each of the 150 examples, found 149" in said
     report = json.loads((pytester.path / "r.json").read_text())
     claims = {each["id"].rpartition("::")[2]: each for each in report["claims"]}
     assert claims["test_better"]["outcome"] == "passed"

@@ -22,4 +22,5 @@ RED_FLAG = RedFlagKind(
     brief="example ids collide",
     remedy="give each example an id of its own",
     check=_check,
+    of_scores=True,
 )

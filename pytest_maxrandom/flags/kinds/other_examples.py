@@ -102,5 +102,6 @@ RED_FLAG = RedFlagKind(
     brief="prompts were scored on different examples",
     remedy="score all prompts on the same examples",
     check=_check,
+    of_scores=True,
     parts={"others": _others},
 )

@@ -43,4 +43,5 @@ RED_FLAG = RedFlagKind(
     brief="examples are repeated",
     remedy="remove copies, or name the right input",
     check=_check,
+    of_scores=True,
 )

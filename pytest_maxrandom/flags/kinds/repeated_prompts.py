@@ -29,5 +29,6 @@ RED_FLAG = RedFlagKind(
     brief="prompts are repeated",
     remedy="ask for fewer prompts, or allow more",
     check=_check,
+    of_scores=True,
     parts={"counted": _counted},
 )

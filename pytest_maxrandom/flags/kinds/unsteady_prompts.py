@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 
 
@@ -9,8 +11,8 @@ def _check(judged: JudgedAnswers) -> Found:
     read = judged.read
     first: dict[str, int] = {}
     earlier = [first.setdefault(each, place) for place, each in enumerate(read.identities)]
-    differ = (read.correct != read.correct[earlier]) | (read.evaluated != read.evaluated[earlier])
-    if times := int(differ.any(axis=1).sum()):
+    alike = np.isclose(read.values, read.values[earlier], rtol=0, atol=1e-12, equal_nan=True)
+    if times := int((~alike).any(axis=1).sum()):
         yield Flag("unsteady_prompts", {"repeating": times, "prompts": len(earlier)})
 
 
@@ -26,4 +28,5 @@ RED_FLAG = RedFlagKind(
     brief="prompts do not repeat their results",
     remedy="look whether ids collide or results change",
     check=_check,
+    of_scores=True,
 )

@@ -32,8 +32,8 @@ class ClaimItem(SuiteItem):
 
     numbers = (
         "t", "max_random_baseline", "best_correct", "best_accuracy", "p_standard", "p_max",
-        "union_p", "permutation_p", "incumbent_p", "majority_rate", "verdict", "passed",
-        "passes_on",
+        "union_p", "permutation_p", "baseline_p", "control_p", "incumbent_p", "majority_rate",
+        "verdict", "passed", "passes_on",
     )  # fmt: skip
     record: ClaimRecord
 

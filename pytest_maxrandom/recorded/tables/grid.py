@@ -219,6 +219,9 @@ class Grid:
             )
         return [values.distinct[code] for code in expected]
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
     def filled(self, values: NDArray[S], empty: Any) -> NDArray[S]:
         """Put a value for each row in its place, shape (t, n)."""
         cells = np.full(len(self.prompts) * len(self.examples), empty, dtype=values.dtype)

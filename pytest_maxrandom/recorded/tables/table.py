@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ _CORRECT = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "t
 def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
     """Read the sweeps of a table, in the order of their first rows.
 
+    A ``score`` from 0 to 1 may stand in place of ``correct``; where all are 0 or 1 they are that.
     The column of ``correct`` may be missing (if not renamed) where those of ``prediction`` and
     ``gold`` are there. Several gold labels are a list (in CSV as JSON); so are choices, unless only
     their number is known. Lists stand in the order in which a model saw them, if it did: right
@@ -71,11 +73,19 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     path = rows.path
     if meant.models is not None and "model" in rows.names and rows.count:
         rows.keep("model", meant.models)
-    if "correct" not in rows.names and not {"prediction", "gold"} <= rows.names.keys():
+    if {"correct", "score"} <= rows.names.keys():
+        raise RecordedError(
+            f"{path}: the columns {quoted(rows.names['correct'])} and "
+            f"{quoted(rows.names['score'])} both say how good an answer is; keep one, or give the "
+            "other an empty name under `columns:`"
+        )
+    if not {"correct", "score"} & rows.names.keys() and (
+        not {"prediction", "gold"} <= rows.names.keys()
+    ):
         name = spec.columns.correct or "correct"
         raise RecordedError(
-            f"{path}: there is no column {quoted(name)} for `columns: correct:`, and it cannot be "
-            "computed without both prediction and gold; found "
+            f"{path}: there is no column {quoted(name)} for `columns: correct:`, none with a "
+            "`score`, and it cannot be computed without both prediction and gold; found "
             f"{listed(rows.header)}{did_you_mean(name, rows.header)}"
         )
     values = {
@@ -97,11 +107,11 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
 def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
     least, most = grid.sizes(ragged=ragged)
     texts, said = grid.of_rows("prediction")
-    truth, places = grid.of_rows("correct")
-    correct = None if places is None else np.array(truth)[places]
-    _refuse_missing(grid)
+    correct, scores = _graded(grid)
+    if scores is None:
+        _refuse_missing(grid)
     choices = grid.of_examples("choices")
-    gold: Texts | None = grid.of_examples("gold")
+    gold: Texts | None = None if scores is not None else grid.of_examples("gold")
     if gold is None and said is not None and correct is not None and len(texts) == 2:
         gold = _follows(grid, texts, np.where(correct, said, 1 - said), choices)
     labels = sorted({*texts}.union(*(gold or ())), key=_natural)
@@ -109,7 +119,10 @@ def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
     right = None if gold is None else [frozenset(map(number.__getitem__, each)) for each in gold]
     answers = None if said is None else np.array([number[text] for text in texts])[said]
     if answers is not None and right is not None:
-        correct = _agreed(grid, correct, answers, right, labels)
+        if "score" in grid and (hits(answers, right, grid.example) != correct).any():
+            gold = right = None  # the scores are somebody's judgement, not whether texts agree
+        else:
+            correct = _agreed(grid, correct, answers, right, labels)
     assert correct is not None
     return Answers(
         path=path,
@@ -121,6 +134,8 @@ def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
         demonstration_ids=((),) * len(grid.prompts),
         correct=grid.filled(correct, empty=False),
         evaluated=grid.filled(np.ones_like(correct), empty=False),
+        scores=None if scores is None else grid.filled(scores, empty=np.nan),
+        judge=_judge(grid),
         chances=None if choices is None else _chances(grid, choices, right),
         choices_counted=None in grid.of_rows("listed")[0],
         answers=None if answers is None else grid.filled(answers, empty=NOT_EVALUATED),
@@ -130,6 +145,29 @@ def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
         clusters=_clusters(grid),
         offered=None if gold is None else _offered(grid, gold),
     )
+
+
+def _graded(grid: Grid) -> tuple[NDArray[np.bool_] | None, NDArray[np.float64] | None]:
+    """Return whether each answer is right, if rows say so, and its score where some are between."""
+    for name in ("correct", "score"):
+        marks, places = grid.of_rows(name)
+        if places is not None:
+            scores = np.array(marks, dtype=np.float64)[places]
+            is_graded = ((scores > 0) & (scores < 1)).any()
+            return scores == 1, scores if is_graded else None
+    return None, None
+
+
+def _judge(grid: Grid) -> str | None:
+    """Return who gave the scores of a sweep, whose judge must be one."""
+    judges, places = grid.of_rows("judge")
+    if places is not None and len(judges) > 1:
+        raise grid.error(
+            np.argmax(places == 1),
+            f"judge is {quoted(judges[1])}, but {quoted(judges[0])} in an earlier row; scores of "
+            "several judges cannot be compared, so give each a file, or rows, of its own",
+        )
+    return judges[0] or None if judges else None
 
 
 def _refuse_missing(grid: Grid) -> None:
@@ -281,6 +319,20 @@ def as_correct(text: str) -> bool:
     return _CORRECT[said]
 
 
+def _as_score(text: str) -> float:
+    try:
+        score = float(_CORRECT.get(text.strip().casefold(), text))
+    except ValueError:
+        score = math.nan
+    if not 0 <= score <= 1:
+        what = f"is {quoted(text)}" if text.strip() else "is empty"
+        raise ValueError(
+            f"{what}, expected a number from 0 to 1; divide marks on another scale by their range, "
+            "and leave out an answer that nobody scored"
+        )
+    return score
+
+
 def _as_prediction(text: str) -> str:
     if not text.strip():
         raise ValueError("is empty; write a word such as 'none' where no answer could be read")
@@ -320,6 +372,8 @@ _PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
     "prompt": ("prompt", as_id),
     "example": ("example", as_id),
     "correct": ("correct", as_correct),
+    "score": ("score", _as_score),
+    "judge": ("judge", str),
     "prediction": ("prediction", _as_prediction),
     "gold": ("gold", _as_labels),
     "choices": ("choices", _as_choices),

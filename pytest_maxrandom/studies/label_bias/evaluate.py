@@ -116,7 +116,7 @@ def judge_recorded(planned: PlannedLabelBias, record: LabelBiasRecord) -> None:
     if result.cannot_tell is None:
         record.claim_holds = holds(result, planned.spec.level, asserts=asserts)
     held = bool(record.claim_holds)
-    t = recorded.evidence.null.t
+    t = recorded.evidence.t
     found = reduce(planned.answers, "cloze", planned.spec, t, claim_holds=held)
     record_finding(record, [found], result.cannot_tell)
 

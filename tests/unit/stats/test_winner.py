@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import beta, binom
 
-from pytest_maxrandom.stats.winner import interval, lower_bound, out_of_bag
+from pytest_maxrandom.stats.winner import (
+    interval,
+    lower_bound,
+    lower_bound_of_scores,
+    out_of_bag,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,8 +113,9 @@ def test_prompts_that_left_out_examples_are_selected_and_scored_on_their_own(
         with np.errstate(invalid="ignore"):
             return (drawn @ right.T).astype(float) / (drawn @ evaluated.T)
 
-    found = out_of_bag(right, evaluated, select=select, resamples=20)
-    assert found == out_of_bag(right, evaluated, resamples=20)
+    scores = np.where(evaluated, right, np.nan)
+    found = out_of_bag(scores, select=select, resamples=20)
+    assert found == out_of_bag(scores, resamples=20)
     values = []
     for row in np.concatenate(weights):
         drawn = [place for place, times in enumerate(row) for _ in range(int(times))]
@@ -155,11 +161,30 @@ def test_nothing_is_estimated_where_no_example_is_ever_left(clusters: list[str] 
     assert out_of_bag(right, clusters=clusters) is None
 
 
+def test_graded_scores_are_estimated_as_right_and_wrong_are() -> None:
+    """Halves of all scores: the same prompts are selected, and what they are worth is half."""
+    right = np.random.default_rng(1).random((5, 40)) < 0.6
+    found = out_of_bag(np.where(right, 0.5, 0.0), resamples=50)
+    assert found is not None
+    assert found * 2 == pytest.approx(out_of_bag(right, resamples=50))
+
+
+def test_the_bound_of_scores_is_that_of_right_and_wrong_and_allows_for_clusters() -> None:
+    scores = np.repeat([1.0, 0.0], [71, 29])
+    assert lower_bound_of_scores(scores, 200) == pytest.approx(lower_bound(71, 100, 200), abs=1e-6)
+    copied = np.repeat(np.linspace(0.2, 1, 20), 3)
+    groups = np.repeat(np.arange(20), 3).tolist()
+    alone = lower_bound_of_scores(copied[::3], 4)
+    assert lower_bound_of_scores(copied, 4, clusters=groups) == pytest.approx(alone, abs=1e-6)
+    with pytest.raises(ValueError, match="numbers from 0 to 1"):
+        lower_bound_of_scores([0.2, 1.2])
+
+
 def test_wrong_shapes_are_told() -> None:
     right = np.ones((3, 4), dtype=bool)
-    with pytest.raises(ValueError, match=r"one shape \(t, n\), found \(3, 4\) and \(4, 3\)"):
-        out_of_bag(right, right.T)
-    with pytest.raises(ValueError, match="clusters names 3 examples, correct has 4"):
+    with pytest.raises(ValueError, match=r"scores must have a shape \(t, n\), found \(4,\)"):
+        out_of_bag(right[0])
+    with pytest.raises(ValueError, match="clusters names 3 examples, scores have 4"):
         out_of_bag(right, clusters=[1, 2, 3])
     with pytest.raises(ValueError, match="clusters names 3 examples, n is 4"):
         lower_bound(2, 4, clusters=[1, 1, 2])

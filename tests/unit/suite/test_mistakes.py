@@ -44,12 +44,13 @@ TASK_KEYS = (
         (
             "assert: {p_mx: 0.05}",
             "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "union_p, permutation_p, beats, better_than, by, incumbent_p, family, red_flags, "
+            "union_p, permutation_p, beats, baseline_p, control_p, better_than, by, "
+            "incumbent_p, family, red_flags, "
             "count, looks, test_p, in_replicates)",
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
-            "better_than, by, incumbent_p, family, red_flags, count, looks, test_p, in_replicates)",
+            "baseline_p, control_p, better_than, by, incumbent_p, family, red_flags, count, looks, test_p, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
@@ -81,7 +82,8 @@ TASK_KEYS = (
         ),
         (
             "assert: {beats: max-random}",
-            "`assert.beats`: found 'max-random', expected 'max_random' or 'standard'; "
+            "`assert.beats`: found 'max-random', expected 'max_random' or 'standard' or a "
+            "number above 0 and below 1; "
             "did you mean `max_random`?",
         ),
         (
@@ -102,7 +104,8 @@ TASK_KEYS = (
         (
             "assert: 0.05",
             "`assert`: found 0.05, expected keys with values or 'report' (keys here: p_max, "
-            "union_p, permutation_p, beats, better_than, by, incumbent_p, family, red_flags, "
+            "union_p, permutation_p, beats, baseline_p, control_p, better_than, by, "
+            "incumbent_p, family, red_flags, "
             "count, looks, test_p, in_replicates)",
         ),
         (

@@ -98,24 +98,26 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
             recorded(rest="scoring: paper\n"),
             "5: unknown key `scoring`; it belongs to suites whose models are run (keys here: "
             "assert, xfail, marks, metric, limits, share, label_bias, compare, contamination, "
-            "models, tasks, incumbent, prompts, judge)",
+            "models, tasks, incumbent, control, prompts, judge)",
         ),
         (
             recorded(rest="assert: {count: task}\n"),
             "5: unknown key `assert.count`; it belongs to suites whose models are run (keys here: "
-            "p_max, union_p, permutation_p, beats, better_than, by, incumbent_p, family, "
+            "p_max, union_p, permutation_p, beats, baseline_p, control_p, "
+            "better_than, by, incumbent_p, family, "
             "red_flags)",
         ),
         (
             recorded(rest="assert: {looks: spend}\n"),
             "5: unknown key `assert.looks`; it belongs to suites whose models are run (keys here: "
-            "p_max, union_p, permutation_p, beats, better_than, by, incumbent_p, family, "
+            "p_max, union_p, permutation_p, beats, baseline_p, control_p, "
+            "better_than, by, incumbent_p, family, "
             "red_flags)",
         ),
         (
             recorded(rest="assert: {zzz: spend}\n"),
             "5: unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
-            "better_than, by, incumbent_p, family, red_flags)",
+            "baseline_p, control_p, better_than, by, incumbent_p, family, red_flags)",
         ),
         (
             recorded(model="{name: m, backend: recorded}"),

@@ -415,8 +415,9 @@ def test_what_contradicts_itself_is_told_in_one_sentence_with_its_place(
         (
             TableColumns(),
             ("prompt", "example", "gold"),
-            "there is no column 'correct' for `columns: correct:`, and it cannot be computed "
-            "without both prediction and gold; found 'prompt', 'example', 'gold'",
+            "there is no column 'correct' for `columns: correct:`, none with a `score`, and it "
+            "cannot be computed without both prediction and gold; found 'prompt', 'example', "
+            "'gold'",
         ),
         (
             TableColumns(gold="label"),

@@ -1,0 +1,169 @@
+"""Scores that a hand-written test gives, as the answers that any claim is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.claims.beside import IncumbentAnswers
+from pytest_maxrandom.stats.seeding import digest
+from pytest_maxrandom.suite.incumbent import IncumbentSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.stats.incumbents import IncumbentTest
+
+_SCORES = "numbers from 0 to 1, or NaN where there is none"
+
+
+def answers_of(
+    name: str,
+    given: Any,
+    clusters: Sequence[Hashable] | Mapping[str, Hashable] | None = None,
+    *,
+    task: str = "",
+    judge: str | None = None,
+) -> Answers:
+    """Return scores as answers.
+
+    Parameters
+    ----------
+    name : str
+        What a message calls them.
+    given
+        An array of shape (prompts, examples), or scores by the names of prompts: each a row, or
+        scores by the ids of examples.
+    clusters : sequence or mapping, optional
+        Per example, in the same order or by its id, what it has in common with others.
+
+    Raises
+    ------
+    ValueError
+        In one line, if shapes disagree, or a score is none.
+    """
+    prompts: tuple[str, ...]
+    if isinstance(given, Mapping):
+        prompts = tuple(map(str, given))
+        rows = [*given.values()]
+        if rows and all(isinstance(row, Mapping) for row in rows):
+            examples = tuple(dict.fromkeys(str(key) for row in rows for key in row))
+            named = [{str(key): value for key, value in row.items()} for row in rows]
+            values = _numbers(name, [[row.get(key, np.nan) for key in examples] for row in named])
+        else:
+            values = _numbers(name, rows)
+            examples = _places(values)
+    else:
+        values = _numbers(name, given)
+        prompts, examples = tuple(map(str, range(len(values)))), _places(values)
+    for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]:
+        raise ValueError(
+            f"{name}: prompt {prompts[row]!r} has no score on any example; leave it out"
+        )
+    there = ~np.isnan(values)
+    correct = values == 1
+    graded = not np.isin(values[there], (0.0, 1.0)).all()
+    return Answers(
+        model="",
+        shots=0,
+        task=task,
+        prompts=prompts,
+        identities=prompts,
+        examples=examples,
+        correct=correct,
+        evaluated=there,
+        scores=values if graded else None,
+        clusters=_clusters(clusters, examples),
+        judge=judge,
+    )
+
+
+def scores_beside(
+    name: str,
+    given: Any,
+    answers: Answers,
+    test: IncumbentTest | None = None,
+    matters: float = 0.05,
+) -> IncumbentAnswers:
+    """Return the scores of an incumbent or a control on the examples of some answers.
+
+    Parameters
+    ----------
+    name : str
+        "incumbent" or "control".
+    given
+        A row of scores, or scores by the ids of examples.
+
+    Raises
+    ------
+    ValueError
+        In one line, if they are not as many as examples, or a score is none.
+    """
+    if isinstance(given, Mapping):
+        own = {str(key): value for key, value in given.items()}
+        given = [own.get(example, np.nan) for example in answers.examples]
+    (values,) = _numbers(name, [given])
+    if len(values) != len(answers.examples):
+        raise ValueError(
+            f"{name} must have one score for each of the {len(answers.examples)} examples, found "
+            f"{len(values)}"
+        )
+    if not (answers.evaluated.any(axis=0) & ~np.isnan(values)).any():
+        raise ValueError(f"{name} has no score on any example of the others")
+    scores = {
+        example: float(value)
+        for example, value in zip(answers.examples, values, strict=True)
+        if not np.isnan(value)
+    }
+    cells = (f"{example} {score!r}" for example, score in sorted(scores.items()))
+    return IncumbentAnswers(
+        settings=IncumbentSettings(test=test, matters=matters),
+        name=f"the {name}",
+        digest=digest(name, *cells),
+        model="",
+        scores=scores,
+    )
+
+
+def _numbers(name: str, rows: Any) -> NDArray[np.float64]:
+    """Return rows of scores as an array."""
+    try:
+        values = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be {_SCORES}, as many for each prompt as there are examples, found "
+            f"{type(rows).__name__} that is no array of numbers"
+        ) from None
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(
+            f"{name} must have the shape (prompts, examples), found {values.shape}; give one row "
+            "of scores for each prompt"
+        )
+    for row, column in np.argwhere(~np.isnan(values) & ~((values >= 0) & (values <= 1)))[:1]:
+        raise ValueError(
+            f"{name} must be {_SCORES}, found {values[row, column]:g} in row {row}, column "
+            f"{column}; divide marks on another scale by their range"
+        )
+    return values
+
+
+def _places(values: NDArray[np.float64]) -> tuple[str, ...]:
+    return tuple(map(str, range(values.shape[1])))
+
+
+def _clusters(
+    given: Sequence[Hashable] | Mapping[str, Hashable] | None, examples: tuple[str, ...]
+) -> tuple[str | None, ...] | None:
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        named = {str(key): value for key, value in given.items()}
+        return tuple(str(named[key]) if key in named else None for key in examples)
+    if len(given) != len(examples):
+        raise ValueError(f"clusters names {len(given)} examples, the scores have {len(examples)}")
+    return tuple(map(str, given))

@@ -1,0 +1,220 @@
+"""Graded scores in tables: what is claimed of them, compared with SciPy, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_maxrandom.stats.incumbents import best_over_incumbent
+from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+FILE = "s.csv, format: table, shots: 0"
+
+
+def write(folder: Path, scores: NDArray[np.float64], *lines: str, judge: str = "j") -> None:
+    """Write a table with a row for each prompt and example; `lines` stand below."""
+    rows = [
+        f"p{prompt},e{example},{score:.6g},{judge}"
+        for prompt, row in enumerate(scores.tolist())
+        for example, score in enumerate(row)
+        if not math.isnan(score)
+    ]
+    text = "\n".join(["prompt,example,score,judge", *rows, *lines])
+    (folder / "s.csv").write_text(text)
+
+
+def graded(k: int = 4, n: int = 50, seed: int = 3) -> NDArray[np.float64]:
+    """Return scores of prompts that share how hard examples are; the last prompt is the best."""
+    generator = np.random.default_rng(seed)
+    shared, own = generator.beta(3, 2, n), generator.normal(0, 0.08, (k, n))
+    steps = 0.04 * np.arange(k)[:, None]
+    return np.clip(0.7 * shared + 0.1 + steps + own, 0, 1).round(3)
+
+
+def text(claim: str, rest: str = "") -> str:
+    return suite_text(f"{{name: q, assert: {claim}}}" if claim else "{name: q}", rest, FILE)
+
+
+def test_a_stated_baseline_is_tested_as_the_best_of_t(tmp_path: Path) -> None:
+    scores = graded()
+    write(tmp_path, scores)
+    (claim,) = planned(tmp_path, text("{beats: 0.55}"))
+    record = judged(claim)
+    best = scores[3]
+    expected = best_over_incumbent(scores, np.full(50, 0.55), stated=True)
+    assert (record.metric, record.judge, record.n, record.t) == ("score", "j", 50, 4)
+    assert record.best_score == record.best_accuracy == pytest.approx(best.mean())
+    assert record.best_correct is record.p_max is record.max_random_baseline is None
+    assert record.mean_scores == pytest.approx(scores.mean(axis=1).tolist())
+    assert record.baseline_p == expected.p
+    assert record.baseline is not None
+    assert record.baseline.low == expected.low > 0
+    assert record.passed
+    # Above the t-test, which takes no account of low scores that were not seen.
+    alone = stats.ttest_1samp(best, 0.55, alternative="greater").pvalue
+    assert 4 * alone < record.baseline_p < 0.05
+    assert record.asserted == {"baseline_p": 0.05, "beats": 0.55}
+    assert record.new_questions is not None
+    assert record.new_questions.low < record.new_questions.estimate < best.mean() + 0.01  # type: ignore[operator]
+
+
+def test_a_claim_that_fails_says_what_it_lacks(tmp_path: Path) -> None:
+    write(tmp_path, graded())
+    (claim,) = planned(tmp_path, text("{beats: 0.62, baseline_p: 0.01}"))
+    record = judged(claim)
+    assert record.passed is False
+    assert record.message is not None
+    assert record.message.startswith("best score .653 is +.033 beside the stated baseline .620, ")
+    assert "but that may be luck: it needs a lower end above .000" in record.message
+    assert ", level .01; interval " in record.message
+
+
+@pytest.mark.parametrize("right", [30, 41])
+def test_scores_that_are_all_0_and_1_are_right_and_wrong(tmp_path: Path, right: int) -> None:
+    scores = (np.arange(60) < np.array([[right], [right - 3]])).astype(float)
+    write(tmp_path, scores)
+    (scored,) = planned(
+        tmp_path, suite_text("{name: q, chance: 1/2, assert: {p_max: 0.05}}", "", FILE)
+    )
+    record = judged(scored)
+    table = (tmp_path / "s.csv").read_text().replace("score,", "correct,")
+    (tmp_path / "s.csv").write_text(table)
+    (marked,) = planned(
+        tmp_path, suite_text("{name: q, chance: 1/2, assert: {p_max: 0.05}}", "", FILE)
+    )
+    assert judged(marked) == record
+    assert record.metric == "accuracy"
+
+
+def test_without_a_chance_right_and_wrong_are_above_a_baseline_by_the_binomial_test(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, (np.arange(60) < np.array([[44], [30], [20]])).astype(float))
+    (claim,) = planned(tmp_path, text("{beats: 0.55}"))
+    record = judged(claim)
+    assert (record.metric, record.best_correct, record.correct_counts) == (
+        "accuracy", 44, [44, 30, 20],
+    )  # fmt: skip
+    assert record.baseline_p == pytest.approx(3 * stats.binom.sf(43, 60, 0.55), rel=1e-9)
+
+
+def test_a_control_is_no_candidate_and_is_the_default_claim(tmp_path: Path) -> None:
+    scores = np.vstack([graded(), np.full(50, 0.3)])
+    write(tmp_path, scores)
+    (claim,) = planned(tmp_path, text("", "control: {prompt: p4}\n"))
+    record = judged(claim)
+    assert record.asserted == {"control_p": 0.05}
+    assert (record.t, len(record.mean_scores)) == (4, 4)
+    assert record.control is not None
+    assert (record.control.name, record.control.accuracy) == (
+        "the control 'p4'",
+        pytest.approx(0.3),
+    )
+    assert record.control_p == best_over_incumbent(scores[:4], scores[4]).p
+    assert record.passed
+    digest = record.control.digest
+    write(tmp_path, np.vstack([graded(), np.full(50, 0.31)]))
+    (claim,) = planned(tmp_path, text("", "control: {prompt: p4}\n"))
+    assert judged(claim).control.digest != digest  # type: ignore[union-attr]
+
+
+def test_a_judge_who_is_flattered_by_a_constant_answer_shows_nothing(tmp_path: Path) -> None:
+    write(tmp_path, np.vstack([graded(), np.full(50, 0.86)]))
+    (claim,) = planned(tmp_path, text("", "control: {prompt: p4}\n"))
+    record = judged(claim)
+    assert record.passed is False
+    assert "beside the control's .860, needs above .000" in (record.message or "")
+
+
+def test_an_incumbent_takes_scores(tmp_path: Path) -> None:
+    scores = graded(n=250)
+    write(tmp_path, scores)
+    (claim,) = planned(tmp_path, text("{better_than: incumbent}", "incumbent: {prompt: p0}\n"))
+    record = judged(claim)
+    assert record.incumbent is not None
+    assert record.incumbent.test == "exact"
+    assert record.incumbent_p == best_over_incumbent(scores, scores[0], test="exact").p
+
+
+def test_without_a_claim_it_cannot_tell(tmp_path: Path) -> None:
+    write(tmp_path, graded())
+    (claim,) = planned(tmp_path, text(""))
+    record = judged(claim)
+    assert record.passed is None
+    assert "no guesser is compared with scores between 0 and 1; claim `beats`" in (
+        record.message or ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "rest", "told"),
+    [
+        ("{p_max: 0.05}", "", "4: tasks[0]: `p_max` compares with random guessers, but the scores"),
+        ("{beats: max_random}", "", "4: tasks[0]: `beats` compares with random guessers"),
+        ("{control_p: 0.05}", "", "4: tasks[0].assert.control_p: the suite names no control"),
+        ("{p_max: 0.05, baseline_p: 0.1}", "", "4: tasks[0].assert.baseline_p: this belongs to a"),
+        ("{beats: 1.5}", "", "4: `tasks[0].assert.beats`: found 1.5, expected"),
+        ("{beats: 0.5}", "metric: macro_f1\n", "5: tasks[0]: `metric: macro_f1` is one of right"),
+        ("{control_p: 0.05}", "control: {prompt: p9}\n", "5: control.prompt: /s.csv has no prompt"),
+        ("{control_p: 0.05}", "control: {test: exact}\n", "5: control: says neither which prompt"),
+    ],
+)
+def test_what_scores_cannot_show_is_refused(
+    tmp_path: Path, claim: str, rest: str, told: str
+) -> None:
+    write(tmp_path, graded())
+    (found,) = mistakes(tmp_path, text(claim, rest))
+    assert found.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("p9,e0,1.2,j", "s.csv:202: score is '1.2', expected a number from 0 to 1; divide marks"),
+        ("p9,e0,nan,j", "s.csv:202: score is 'nan', expected a number from 0 to 1"),
+        ("p9,e0,good,j", "s.csv:202: score is 'good', expected a number from 0 to 1"),
+        ("p9,e0,,j", "s.csv:202: score is empty, expected a number from 0 to 1"),
+        ("p9,e0,0.5,j", "s.csv:202: q[m-0shot]: prompt 'p9' was scored on 1 examples, but"),
+        ("p0,e0,0.5,j", "s.csv:202: q[m-0shot]: prompt 'p0' already has an answer to"),
+        ("p9,e0,-0.1,j", "s.csv:202: score is '-0.1', expected a number from 0 to 1"),
+    ],
+)
+def test_a_cell_that_is_no_score_is_told_with_its_line(
+    tmp_path: Path, line: str, told: str
+) -> None:
+    write(tmp_path, graded(), line)
+    (found,) = mistakes(tmp_path, text("{beats: 0.5}"))
+    assert told in found
+
+
+def test_two_judges_in_one_sweep_are_refused(tmp_path: Path) -> None:
+    rows = [f"p{place},e{each},0.{each}5,judge {place}" for place in (1, 2) for each in range(5)]
+    (tmp_path / "s.csv").write_text("\n".join(["prompt,example,score,judge", *rows]))
+    (found,) = mistakes(tmp_path, text("{beats: 0.5}"))
+    assert "s.csv:7: q[m-0shot]: judge is 'judge 2', but 'judge 1' in an earlier row" in found
+
+
+def test_clusters_are_what_is_independent(tmp_path: Path) -> None:
+    scores = graded(n=30)
+    rows: list[Any] = [
+        (f"p{prompt}", f"e{example}-{copy}", scores[prompt, example], f"c{example}")
+        for prompt in range(4)
+        for example in range(30)
+        for copy in range(3)
+    ]
+    lines = [",".join(map(str, row)) for row in rows]
+    (tmp_path / "s.csv").write_text("\n".join(["prompt,example,score,cluster", *lines]))
+    (copied,) = planned(tmp_path, text("{beats: 0.5}"))
+    write(tmp_path, scores)
+    (once,) = planned(tmp_path, text("{beats: 0.5}"))
+    assert judged(copied).baseline_p == pytest.approx(judged(once).baseline_p)
+    assert judged(copied).clusters == 30
