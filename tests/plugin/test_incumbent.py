@@ -107,7 +107,8 @@ def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
     said = flat(result)
     assert re.search(
         r"best score \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but "
-        r"that may be luck).* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, n = 120\)",
+        r"that may be luck).* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, "
+        r"n = 120\)",
         said,
     )
     report = (pytester.path / "r.md").read_text()

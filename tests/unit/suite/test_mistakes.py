@@ -50,7 +50,8 @@ TASK_KEYS = (
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
-            "baseline_p, control_p, better_than, by, incumbent_p, family, red_flags, count, looks, test_p, in_replicates)",
+            "baseline_p, control_p, better_than, by, incumbent_p, family, red_flags, count, "
+            "looks, test_p, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
