@@ -47,6 +47,7 @@ _TABLE = 2**16
 """Units times steps from 0 to 1; as many cells has the table of the sum's distribution, twice."""
 _FEWEST_STEPS, _MOST_STEPS = 32, 512
 _ROUNDING = 1e-9
+_TILTS = np.geomspace(0.02, 20, 40)
 
 _NONE = (np.zeros(1), np.zeros(1))
 """Weighted sums, and weights, of the members of no subset."""
@@ -306,20 +307,48 @@ class TiltedTest:
             return 1.0
         if margin <= -1:
             return 0.0
-        # What each unit adds to the sum of (value - margin), and what a whole loss would.
-        excess = np.append(self._weights * (self._values - margin), -1 - margin)
-        chances = _null(excess, self._counts / self._units)
+        chances = self._chances(margin)
         least = int(self._parts.min())
         one = np.bincount(self._parts - least, chances)
         size = 1 << (self._units * (len(one) - 1)).bit_length()
-        sums = np.fft.irfft(np.fft.rfft(one, size) ** self._units, size)
+        sums = np.fft.irfft(_power(np.fft.rfft(one, size), self._units), size)
         observed = int(self._counts @ self._parts[:-1]) - self._units * least
-        return min(1.0, max(0.0, math.fsum(sums[observed:])))
+        return min(1.0, max(0.0, float(sums[observed:].sum())))
+
+    def p_at_most(self, margin: float) -> float:
+        """Return a bound of the p-value that takes no transform: Chernoff's (1952).
+
+        P(sum >= s) <= E[exp(u X)]**n exp(-u s) for each u > 0, of which some are tried.
+        """
+        if margin >= self._mean or margin <= -1:
+            return self.p_greater(margin)
+        chances, parts = self._chances(margin), self._parts / abs(self._parts).max()
+        observed = float(self._counts @ parts[:-1])
+        growth = np.log(np.exp(np.outer(_TILTS, parts)) @ chances)
+        return min(1.0, math.exp(float((self._units * growth - _TILTS * observed).min())))
+
+    def _chances(self, margin: float) -> NDArray[np.float64]:
+        """Return the chances of all parts under the likeliest distribution with that mean."""
+        # What each unit adds to the sum of (value - margin), and what a whole loss would.
+        excess = np.append(self._weights * (self._values - margin), -1 - margin)
+        return _null(excess, self._counts / self._units)
 
     def lowest(self, level: float) -> float:
         """Return the highest margin, from -1 on, that the test excludes at this level."""
         enough = 1.5 * (1 + self._mean) / 2**_STEPS  # rounding adds no further halving
         return narrowed(-1.0, self._mean, lambda margin: self.p_greater(margin) <= level, enough)[0]
+
+
+def _power(values: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
+    """Return a power by squaring, which takes a tenth of the time of complex powers."""
+    product = np.ones_like(values)
+    while exponent:
+        if exponent & 1:
+            product *= values
+        exponent >>= 1
+        if exponent:
+            values = values * values
+    return product
 
 
 def _null(excess: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:

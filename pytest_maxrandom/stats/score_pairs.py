@@ -11,6 +11,7 @@ graded scores, and for clusters, it is `pytest_maxrandom.stats.differences.Tilte
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +55,6 @@ class ScorePair:
         if self.binary:
             self.wins, self.losses = int((differences > 0).sum()), int((differences < 0).sum())
         self._tilted: TiltedTest | None = None
-        self._ends: dict[float, tuple[float, float]] = {}
 
     @property
     def mirrored(self) -> ScorePair:
@@ -70,16 +70,14 @@ class ScorePair:
     def p_greater(self, margin: float, level: float) -> float:
         """P-value of "the mean difference is above the margin", to be compared with a level."""
         if not self.binary:
-            if self._tilted is None:
-                self._tilted = TiltedTest(self.means, weights=self.sizes)
-            return max(_FLOOR, self._tilted.p_greater(margin))
+            return max(_FLOOR, self._of_means.p_greater(margin))
         apart = self.wins + self.losses
         if margin == 0:
             return _tail(self.wins, apart, 0.5)
         if abs(margin) >= 1:
             return 1.0 if margin > 0 else 0.0
         error = _OF_BOUND * level
-        least, most = self._shares(error / 2)
+        least, most = _shares(apart, len(self.differences), error / 2)
         if most < abs(margin):
             # So large a difference, of whatever sign, takes more examples on which the two differ.
             return 1.0 if margin > 0 else error
@@ -95,24 +93,40 @@ class ScorePair:
         sums = np.fft.irfft(np.fft.rfft(one, size) ** n, size)
         return float(sums[self.wins - self.losses + n : 2 * n + 1].sum())
 
-    def _shares(self, error: float) -> tuple[float, float]:
-        """Return bounds of the share of examples on which the two differ, each with an error."""
-        if error not in self._ends:
-            apart, n = self.wins + self.losses, len(self.differences)
-            low, _ = narrowed(0.0, apart / n, lambda at: _tail(apart, n, at) <= error)
-            same, _ = narrowed(0.0, 1 - apart / n, lambda at: _tail(n - apart, n, at) <= error)
-            self._ends[error] = low, 1 - same
-        return self._ends[error]
+    def p_at_most(self, margin: float) -> float:
+        """Return what the p-value is at most, if that is known with little work; else 1."""
+        return 1.0 if self.binary else max(_FLOOR, self._of_means.p_at_most(margin))
 
-    def lowest(self, level: float) -> float:
-        """Return the highest margin, from -1 on, that the test excludes at a level."""
+    @property
+    def _of_means(self) -> TiltedTest:
+        if self._tilted is None:
+            self._tilted = TiltedTest(self.means, weights=self.sizes)
+        return self._tilted
+
+    def excludes(self, margin: float, level: float) -> bool:
+        """Tell whether the test excludes a margin, and all below it, at a level."""
+        return self.p_at_most(margin) <= level or self.p_greater(margin, level) <= level
+
+    def lowest(self, level: float, enough: float = _ENOUGH) -> float:
+        """Return the highest margin, from -1 on, that the test excludes at a level.
+
+        It is found to within `enough`, and never too high.
+        """
 
         def excluded(margin: float) -> bool:
-            return self.p_greater(margin, level) <= level
+            return self.excludes(margin, level)
 
-        found = narrowed(-1.0, float(self.differences.mean()), excluded, _ENOUGH)[0]
+        found = narrowed(-1.0, float(self.differences.mean()), excluded, enough)[0]
         # The margin 0 has no unknown share, and so no error of its bound.
         return 0.0 if found < 0 and excluded(0.0) else found
+
+
+@lru_cache(maxsize=4096)  # the prompts of many models differ on as many examples
+def _shares(apart: int, n: int, error: float) -> tuple[float, float]:
+    """Return bounds of the share of examples on which two prompts differ, each with an error."""
+    low, _ = narrowed(0.0, apart / n, lambda at: _tail(apart, n, at) <= error)
+    same, _ = narrowed(0.0, 1 - apart / n, lambda at: _tail(n - apart, n, at) <= error)
+    return low, 1 - same
 
 
 def _tail(least: int, n: int, chance: float) -> float:
