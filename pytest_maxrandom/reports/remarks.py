@@ -100,6 +100,8 @@ SENTENCES: dict[str, str] = {
     "validation set (an earlier form of this one, or a part of it), which shares {common:,} of "
     "{examples:,} examples with this one.",
     "searched": "On examples of this validation set {searches:of_searches}; {rule:of_rule}.",
+    "best_of_more_than_at_hand": "Of some models more prompts were tried on these examples than "
+    "are compared here: each stands as the best of {tried:span}.",
     "compared_after_searches": "On examples of this validation set {searches:of_searches}; the "
     "prompts that are compared may come from there, which no p-value of a difference counts.",
     "prompts_not_judged": "{prompts:,} of the {of:,} prompts that the search tried "
