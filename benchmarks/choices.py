@@ -4,8 +4,9 @@
 
 The server is a fake one, which keeps whole blocks of what it has read as vLLM's scheduler does, and
 samples in the order of vLLM's sampler; its model says anything, and follows no choice. What a real
-one computes is compared by `make proof`. The questions are made here in the manner of BIG-bench
-Hard: navigate, logical deduction with five sentences as choices, and temporal sequences.
+one computes is compared by `make proof`. The questions are made here in the words of BIG-bench
+Hard, which lists its options: navigate, logical deduction with five sentences as choices, and
+temporal sequences.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def navigate(draw: random.Random) -> Example:
     """Return a question with two choices of one token or two."""
     steps = " ".join(draw.choice(_TURNS) for _ in range(8))
     asked = "If you follow these instructions, do you return to the starting point?"
-    return f"{asked} {steps}", (" Yes", " No")
+    return f"{asked} {steps}\nOptions:\n- Yes\n- No", (" Yes", " No")
 
 
 def deduction(draw: random.Random) -> Example:
@@ -66,27 +67,37 @@ def deduction(draw: random.Random) -> Example:
         f"The {one} is to the {draw.choice(('left', 'right'))} of the {other}."
         for one, other in itertools.pairwise(things)
     )
-    listed = ", ".join(f"a {thing}" for thing in things)
-    asked = f"On a branch, there are five birds: {listed}. {said} Which is true?"
+    listed = ", ".join(f"a {thing}" for thing in things[:4])
+    asked = (
+        "The following paragraphs each describe a set of five objects arranged in a fixed order. "
+        "The statements are logically consistent within each paragraph. On a branch, there are "
+        f"five birds: {listed}, and a {things[4]}. {said}"
+    )
     place = draw.choice(_PLACES)
-    return asked, tuple(f" The {thing} is {place}." for thing in things)
+    return _listing(asked, [f"The {thing} is {place}" for thing in draw.sample(things, 5)])
 
 
 def temporal(draw: random.Random) -> Example:
     """Return a question with four spans of time."""
     name, hours = draw.choice(_NAMES), sorted(draw.sample(range(6, 23), 5))
     times = [f"{(hour - 1) % 12 + 1}{'am' if hour < 12 else 'pm'}" for hour in hours]
-    said = " ".join(
-        f"{draw.choice(_NAMES)} saw {name} {draw.choice(_DOINGS)} from {one} to {other}."
+    said = "".join(
+        f"{draw.choice(_NAMES)} saw {name} {draw.choice(_DOINGS)} from {one} to {other}.\n"
         for one, other in itertools.pairwise(times)
     )
     asked = (
-        f"Today, {name} went to the museum. Between what times could they have gone? We know that: "
-        f"{name} woke up at {times[0]}. {said} The museum was closed after {times[-1]}. Between "
-        f"what times could {name} have gone to the museum?"
+        f"Today, {name} went to the museum. Between what times could they have gone?\nWe know "
+        f"that:\n{name} woke up at {times[0]}.\n{said}The museum was closed after {times[-1]}.\n"
+        f"Between what times could {name} have gone to the museum?"
     )
-    spans = itertools.pairwise(times)
-    return asked, tuple(f" {one} to {other}" for one, other in spans)
+    return _listing(asked, [f"{one} to {other}" for one, other in itertools.pairwise(times)])
+
+
+def _listing(asked: str, choices: list[str]) -> Example:
+    """Return a question that lists its choices."""
+    letters = zip("ABCDE", choices, strict=False)
+    shown = "\n".join(f"({letter}) {choice}" for letter, choice in letters)
+    return f"{asked}\nOptions:\n{shown}", tuple(f" {choice}" for choice in choices)
 
 
 WORKLOADS: dict[str, tuple[Callable[[random.Random], Example], int, int]] = {

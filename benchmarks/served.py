@@ -47,6 +47,7 @@ _COMPUTED = (
     re.compile(r"^vllm:generation_tokens_total\{[^}]*\} (\S+)", re.MULTILINE),
 )
 """Tokens of prompts that were computed, and those generated."""
+_ANSWERED = re.compile(r"^vllm:request_success_total\{[^}]*\} (\S+)", re.MULTILINE)
 
 
 class Workload(NamedTuple):
@@ -116,24 +117,38 @@ def plug_in(folder: Path) -> None:
     os.environ["PYTHONPATH"] = str(folder)
 
 
-def read(url: str) -> float:
-    """Return how many tokens the server has computed, by its own metrics."""
+class Took(NamedTuple):
+    """What asking took: tokens and requests by the server's own metrics."""
+
+    tokens: float = 0.0
+    requests: float = 0.0
+    seconds: float = 0.0
+
+    def and_(self, other: Took) -> Took:
+        """Return both together."""
+        return Took(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def since(self, before: Took) -> Took:
+        """Return what came after something."""
+        return Took(*(a - b for a, b in zip(self, before, strict=True)))
+
+
+def read(url: str) -> Took:
+    """Return what the server has computed and answered, and the time."""
     with urllib.request.urlopen(f"{url}/metrics") as response:
         told = response.read().decode()
     found = [pattern.search(told) for pattern in _COMPUTED]
     if not all(found):
         raise SystemExit("the server's metrics do not tell the tokens that it computed")
-    return sum(float(one[1]) for one in found if one)
+    tokens = sum(float(one[1]) for one in found if one)
+    return Took(tokens, sum(map(float, _ANSWERED.findall(told))), time.perf_counter())
 
 
-def measured(
-    url: str, ask: Callable[[], list[list[float]]]
-) -> tuple[list[list[float]], float, float]:
-    """Return what is asked, the tokens that were read for it, and the seconds."""
-    before, began = read(url), time.perf_counter()
+def measured(url: str, ask: Callable[[], list[list[float]]]) -> tuple[list[list[float]], Took]:
+    """Return what is asked, and what it took."""
+    before = read(url)
     values = ask()
-    seconds = time.perf_counter() - began
-    return values, read(url) - before, seconds
+    return values, read(url).since(before)
 
 
 def walk(model: Model, asked: Sequence[Question]) -> list[list[float]]:
@@ -162,28 +177,28 @@ def harness(url: str, model: Path, asked: Sequence[Question]) -> list[list[float
     return [[next(values)[0] for _ in question.answers] for question in asked]
 
 
-def compare(url: str, model: Path, prompts: Sequence[Sequence[Question]]) -> tuple[float, ...]:
-    """Return tokens read and seconds of both ways."""
+def compare(url: str, model: Path, prompts: Sequence[Sequence[Question]]) -> tuple[Took, Took]:
+    """Return what both ways take: that of a suite, and that of the harness."""
     spec = MODELS.validate(
         {"name": "m", "backend": "vllm", "url": url, "served_model": model.name,
          "tokenizer": str(model), "concurrency": 8}
     )  # fmt: skip
     ours = ModelPool().get(spec, model)
-    totals = [0.0] * 4
+    own, its = Took(), Took()
     for asked in prompts:
-        walked, tokens, seconds = measured(url, partial(walk, ours, asked))
-        echoed, its, took = measured(url, partial(harness, url, model, asked))
+        walked, took = measured(url, partial(walk, ours, asked))
+        echoed, other = measured(url, partial(harness, url, model, asked))
         apart = max(
             abs(a - b)
-            for one, other in zip(walked, echoed, strict=True)
-            for a, b in zip(one, other, strict=True)
+            for one, same in zip(walked, echoed, strict=True)
+            for a, b in zip(one, same, strict=True)
         )
         if apart > _TOLERANCE:
             raise SystemExit(
                 f"the answers differ by {apart:.3f} nats; expected at most {_TOLERANCE}"
             )
-        totals = [a + b for a, b in zip(totals, (tokens, its, seconds, took), strict=True)]
-    return tuple(totals)
+        own, its = own.and_(took), its.and_(other)
+    return own, its
 
 
 def main() -> None:
@@ -199,9 +214,10 @@ def main() -> None:
         model = save_model(Path(made) / "llama", train_tokenizer(tasks.values()))
         plug_in(Path(made) / "plugin")
         print(
-            "| block | workload | tokens: ours | echo | fewer | to reach | seconds: ours | echo |"
+            "| block | workload | tokens: ours | echo | fewer | to reach | requests: ours | echo "
+            "| seconds: ours | echo |"
         )
-        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
         for block in arguments.blocks:
             extra = ["--block-size", str(block), "--max-model-len", "4096"]
             with servers.running("vllm", model, Path(made) / "log", extra=extra) as (url, _):
@@ -210,10 +226,12 @@ def main() -> None:
                         tasks[load.task], load.shots, load.form, arguments.prompts,
                         arguments.examples,
                     )  # fmt: skip
-                    walk, echo, seconds, took = compare(url, model, prompts)
+                    own, echo = compare(url, model, prompts)
                     print(
-                        f"| {block} | {load.title} | {walk:,.0f} | {echo:,.0f} | "
-                        f"{echo / walk:.1f} | {load.fewer:g} | {seconds:.1f} | {took:.1f} |"
+                        f"| {block} | {load.title} | {own.tokens:,.0f} | {echo.tokens:,.0f} | "
+                        f"{echo.tokens / own.tokens:.1f} | {load.fewer:g} | "
+                        f"{own.requests:,.0f} | {echo.requests:,.0f} | "
+                        f"{own.seconds:.1f} | {echo.seconds:.1f} |"
                     )
 
 

@@ -4,13 +4,15 @@
 
 The server is a fake one in a process of its own, which takes 50 ms for each answer, however many
 there are. A prompt's first request is sent alone, so that the server has read what all share, and
-at a prompt's end there is less and less to ask; so the share is shown for few examples and many.
+at a prompt's end there is less and less to ask. So the table shows few examples and many, what the
+requests under way would allow without that, and what they allow with it (rounds of 50 ms).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import socketserver
 import subprocess
 import sys
@@ -23,7 +25,7 @@ from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import MODELS
 
 SECONDS = 0.05
-_EXAMPLES = (200, 1000)
+_EXAMPLES = (200, 2000)
 _BEGIN = 256
 
 
@@ -77,8 +79,8 @@ def serve() -> None:
     server.serve_forever()
 
 
-def measured(port: int, concurrency: int | None, examples: int) -> tuple[float, float]:
-    """Return the answers of one prompt in a second, and how many requests were under way."""
+def measured(port: int, concurrency: int | None, examples: int) -> tuple[float, float, float]:
+    """Return the answers of one prompt in a second, requests under way, and ms that each costs."""
     said = {"name": "m", "backend": "vllm", "url": f"http://127.0.0.1:{port}"}
     spec = MODELS.validate(said | ({} if concurrency is None else {"concurrency": concurrency}))
     model: Any = ModelPool().get(spec, Path())
@@ -94,9 +96,10 @@ def measured(port: int, concurrency: int | None, examples: int) -> tuple[float, 
     model._tokens = Tokens()
     asked = [Question(f"Is {number} even?\nA:", ("y", "n")) for number in range(examples)]
     model.ask(asked[:8])  # connections are made, and the server is known
-    began = time.perf_counter()
+    began, before = time.perf_counter(), time.process_time()
     model.ask(asked)
-    return examples / (time.perf_counter() - began), model._at.flow.window
+    seconds, own = time.perf_counter() - began, time.process_time() - before
+    return examples / seconds, model._at.flow.window, 1000 * own / examples
 
 
 def main() -> None:
@@ -112,14 +115,22 @@ def main() -> None:
         try:
             assert process.stdout is not None
             port = int(process.stdout.readline())
-            print("| requests under way | examples | answers a second | of what they allow |")
-            print("| --- | --- | --- | --- |")
+            print(
+                "| requests under way | examples | answers a second | of what they allow "
+                "| of what their rounds allow | ms of this processor for each |"
+            )
+            print("| --- | --- | --- | --- | --- | --- |")
             for concurrency in (*arguments.concurrency, None):
                 for examples in _EXAMPLES:
-                    rate, window = measured(port, concurrency, examples)
-                    share = rate / (window / SECONDS)
+                    rate, window, own = measured(port, concurrency, examples)
+                    allowed = window / SECONDS
+                    rounds = examples / (SECONDS * (1 + math.ceil((examples - 1) / window)))
                     shown = concurrency or f"as many as it answers: {window:.0f}"
-                    print(f"| {shown} | {examples:,} | {rate:,.0f} | {share:.1%} |")
+                    print(
+                        f"| {shown} | {examples:,} | {rate:,.0f} | {rate / allowed:.1%} | "
+                        f"{rate / rounds:.1%} | {own:.2f} |",
+                        flush=True,
+                    )
         finally:
             process.kill()
 

@@ -39,7 +39,7 @@ _GROUPS = {
     },
     "the ledger of all tries": {"ledger": "ledger"},
     "pull requests": {"gate": "gate", "comment": "comment"},
-    "automatic prompt search": {"mcp": "mcp"},
+    "automatic prompt search": {"search": "search", "mcp": "mcp"},
 }
 """Modules of `commands`: `add_parser` describes one's commands, what is run returns a text."""
 _COMMANDS = {name: module for group in _GROUPS.values() for name, module in group.items()}

@@ -6,7 +6,7 @@ import difflib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import csv
@@ -197,6 +197,10 @@ class RedFlagged(AssertionError):
     """
 
 
+class RepeatedKey(ValueError):
+    """An object of JSON has a key twice."""
+
+
 def quoted(text: str, limit: int = 60) -> str:
     """Write a text in quotes on one line, shortened to at most `limit` characters."""
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
@@ -294,6 +298,22 @@ def json_mistake(error: json.JSONDecodeError) -> tuple[int, str]:
     if "missing" in problem and not after:
         problem = "the text ends too early; a bracket, a quote or a value is missing"
     return error.lineno, f"not valid JSON: {problem} (column {error.colno})"
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, given to `json` as ``object_pairs_hook``.
+
+    Raises
+    ------
+    RepeatedKey
+        If a key stands in it twice: who reads the text may take the value that does not count.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RepeatedKey(f"the key {quoted(twice)} appears twice; keep one")
+    return found
 
 
 def csv_in_words(error: csv.Error) -> str:

@@ -47,6 +47,12 @@ def pytest_runtest_call() -> None:
         gc.freeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _private(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let searches, also those of other processes, keep scores in no folder of the user's."""
+    os.environ["MAXRANDOM_PRIVATE"] = str(tmp_path_factory.mktemp("private"))
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Real tasks and published results, which are not part of the project."""

@@ -210,7 +210,7 @@ def table(scratch: Scratch, *, right_only: bool = False) -> None:
     with (scratch.suites / "table.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         said = ["correct"] if right_only else ["prediction", "gold"]
-        writer.writerow(["model", "task", "shots", "choices", "prompt_id", "example_id", *said])
+        writer.writerow(["model", "task", "shots", "choices", "prompt", "example", *said])
         for task in ("knows", "guesses"):
             for (prompt, example), chosen in np.ndenumerate(found[task]):
                 gold = found["gold"][example]

@@ -41,7 +41,7 @@ Kind = Literal["vllm", "llama_cpp", "transformers"]
 VLLM, LLAMA_CPP, PACKAGE = "0.32.0", "2026.10.11549", "0.3.36"
 _ROOT = Path(__file__).parents[1]
 _FOLDER = Path(os.environ.get("MAXRANDOM_SERVERS") or _ROOT / ".servers")
-_STARTS = 300.0
+_STARTS = 600.0
 """Seconds that a server may take before it answers."""
 _LONGEST = 4096
 """Tokens of the longest text."""

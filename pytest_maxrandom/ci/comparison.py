@@ -258,8 +258,8 @@ class _Tested:
         """Return the records of a claim, or of a check."""
         here = self._records.get(stated.file, [])
         if stated.is_check:
-            kind = getattr(self._run, CHECKS[stated.name], [])
-            return [record for record in here if record in kind]
+            kinds = [getattr(self._run, name, []) for name in CHECKS[stated.name]]
+            return [record for record in here if any(record in kind for kind in kinds)]
         named = ((record.id.partition("::")[2], record) for record in here)
         return [
             record

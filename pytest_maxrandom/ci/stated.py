@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.tasks import TaskSpec
 
 CHECKS = {
-    "label_bias": "label_bias",
-    "replicates": "replicates",
-    "compare": "comparisons",
-    "contamination": "contamination",
+    "label_bias": ("label_bias",),
+    "replicates": ("replicates",),
+    "compare": ("comparisons", "best_models"),
+    "contamination": ("contamination",),
 }
 """Keys of a suite that ask for more tests, and where a run keeps their records."""
 _NOT_READING: Any = {"path": True, "model": True, "shots": True, "columns": {"cluster"}}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.ledger import FOLDER
-from pytest_maxrandom.ledger.history import Commit, File, WorkTree, from_root
+from pytest_maxrandom.ledger.history import Commit, WorkTree, file_at, from_root
 from pytest_maxrandom.ledger.lines import ClaimKey, TriesOfClaim, Try, linked, related
 from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.questions import explained
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.fields import Row
+    from pytest_maxrandom.ledger.history import File
     from pytest_maxrandom.record import RunRecord
 
 
@@ -93,15 +94,16 @@ class Watch:
             places = {place, *left, *(one / FOLDER for one in moved.get(place.parent, ()))}
             own = next((file.sets[digest] for file in now if digest in file.sets), None)
             before = {
-                row["set"]: tuple(row["examples"])
+                name: examples
                 for file in self._base.files
-                if file.folder in places and any(_is_tried(claim, each) for _, each in file.rows)
-                for _, row in file.rows
-                if row["kind"] == "set" and row["task"] == claim.task
+                if file.folder in places and claim.task in file.about.tasks.values()
+                if any(_is_tried(claim, each) for _, each in file.rows)
+                for name, examples in file.sets.items()
+                if file.about.tasks[name] == claim.task
             }
             here = [file for file in now if file.folder == place]
             sets = before | {name: each for file in here for name, each in file.sets.items()}
-            known = explained([*self._base.files, *here])
+            known = explained(file.about for file in [*self._base.files, *here])
             if own and before and before.keys().isdisjoint(related(sets, own, known)):
                 found.append(Reservation("restarted", claim.id))
         return found
@@ -179,14 +181,10 @@ class Committed:
         found: dict[Path, list[tuple[Path, File, Row]]] = defaultdict(list)
         for folder in sorted(folders):
             place = _from_root(self._tree, folder)
-            known = set[tuple[object, ...]]().union(
-                *(file.facts for file in self._files if file.folder == place)
-            )
+            committed = [file for file in self._files if file.folder == place]
             for path in sorted(folder.glob("*.jsonl")):
-                file = File(place / path.name, path.read_bytes())
-                found[folder] += [
-                    (path, file, row) for fact, row in file.facts.items() if fact not in known
-                ]
+                file = file_at(path, place / path.name)
+                found[folder] += [(path, file, row) for _, row in file.beyond(committed)]
         return {folder: rows for folder, rows in found.items() if rows}
 
     def _untold(self, claim: ClaimRecord, folder: Path) -> int:
@@ -197,7 +195,7 @@ class Committed:
         files = [file for file in self._files if file.folder == place]
         sets = {name: examples for file in files for name, examples in file.sets.items()}
         own = sets.get(claim.validation.digest or "") if claim.validation else None
-        near = related(sets, own, explained(files)) if own else {}
+        near = related(sets, own, explained(file.about for file in files)) if own else {}
         by_claim: dict[ClaimKey, TriesOfClaim] = {}
         for file in files:
             for _, row in [] if file.sets.keys().isdisjoint(near) else file.rows:

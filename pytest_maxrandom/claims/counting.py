@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.ledger.opened import LedgerFiles
+    from pytest_maxrandom.ledger.withheld import Withheld
     from pytest_maxrandom.record.result import Result
 
 
@@ -138,6 +139,7 @@ def claim_ledger(
     run: str = "",
     files: LedgerFiles | None = None,
     earlier: EarlierTasks | None = None,
+    withheld: Withheld | None = None,
 ) -> SetLedger:
     """Return the ledger of a claim's examples, which its siblings' prompts are no tries in.
 
@@ -149,6 +151,8 @@ def claim_ledger(
         What it has read already.
     earlier : EarlierTasks, optional
         What the tasks of the claim's folder asked before, perhaps in other words.
+    withheld : Withheld, optional
+        Where right answers are kept that a search must not see.
 
     Raises
     ------
@@ -158,7 +162,8 @@ def claim_ledger(
     siblings = planned.design.siblings(planned.replicate) if planned.design else None
     condition = planned.condition
     examples = condition.prompt_set.validation
-    ledger = SetLedger(planned.ledger, run, condition.task.name, examples, siblings, files)
+    task = condition.task.name
+    ledger = SetLedger(planned.ledger, run, task, examples, siblings, files, withheld)
     if earlier is not None:
         earlier.join(ledger, examples)
     return ledger

@@ -81,7 +81,9 @@ class Evaluation:
         condition = planned.condition
         self.jobs = condition.jobs(planned.suite.scoring)
         earlier = run.earlier(planned)
-        self._ledger = claim_ledger(planned, session.run, session.ledgers, earlier)
+        self._ledger = claim_ledger(
+            planned, session.run, session.ledgers, earlier, session.withheld
+        )
         examples, left = condition.prompt_set.validation, list[Remark]()
         at_base: Collection[str] = ()
         if not planned.simulated:  # no commit holds a ledger of such

@@ -39,6 +39,7 @@ from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.loader import RecordedSuite, SkippedTask, load_any_suite
+from pytest_maxrandom.sweeps.lettered import texts_untold
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
@@ -332,6 +333,7 @@ def _claim(
         usual = PERMUTED
     elif condition.prompt_set.leaves_out:
         usual = APPROXIMATE
+    untold = texts_untold(condition.prompt_set.validation)
     return PlannedClaim(
         **PlannedClaim.stated(spec, task, arm.name, condition.shots),
         line=suite.line("tasks", index),
@@ -339,7 +341,7 @@ def _claim(
         backends=backends,
         model=arm.model,
         condition=condition,
-        claim=Claim.of(assertion, usual),
+        claim=Claim.of(assertion, usual, Remark("only_letters") if untold else None),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
         suite=spec,
         arm=arm,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pytest_maxrandom.claims.classes import in_metric
 from pytest_maxrandom.claims.incumbents import NoIncumbent
@@ -138,8 +138,26 @@ _Found = dict[int, "Answers"]
 """Results of one model on one task by number of shots."""
 
 
-def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
+class Results(Protocol):
+    """Where the results of models are."""
+
+    def of(self, model: RecordedModelSpec, /) -> list[Answers] | None:
+        """Return all results of a model; None where they are missing, and need not be there.
+
+        Raises
+        ------
+        RecordedError
+            If they cannot be read, or are of other models.
+        """
+
+
+def plan_recorded(suite: RecordedSuite, results: Results | None = None) -> list[RecordedClaim]:
     """Return the suite's claims, in the order model, task, shots.
+
+    Parameters
+    ----------
+    results : Results, optional
+        Where the results are; in the files that the suite names if not given.
 
     Raises
     ------
@@ -147,7 +165,7 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
         With all the mistakes in the results that the suite names, and all that it states otherwise
         or leaves out.
     """
-    planner = _Planner(suite)
+    planner = _Planner(suite, ModelResults(suite) if results is None else results)
     models = range(len(suite.spec.models))
     with suite.spec.limits.in_force():
         claims = [claim for index in models for claim in planner.claims_of_model(index)]
@@ -166,10 +184,10 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
 class _Planner:
     """Judges all results, and gathers the problems."""
 
-    def __init__(self, suite: RecordedSuite) -> None:
+    def __init__(self, suite: RecordedSuite, results: Results) -> None:
         self.problems: list[Problem] = []
         self._suite = suite
-        self._results = ModelResults(suite)
+        self._results = results
 
     def claims_of_model(self, index: int) -> Iterator[RecordedClaim]:
         """Yield the claims about a model."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.ledger.withheld import Withheld
     from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.record import Arithmetic
@@ -83,6 +84,8 @@ class SessionState:
     """What of the stores this run has computed before its turn came."""
     ledgers: LedgerFiles = field(default_factory=LedgerFiles)
     """What is read of ledgers."""
+    withheld: Withheld | None = None
+    """Where right answers are kept from a search, whose ledger shows them when it is over."""
     _claims: dict[PlannedClaim, ClaimState] = field(default_factory=dict)
     _models: dict[tuple[str, bool], dict[str, list[PlannedClaim]]] = field(default_factory=dict)
     _stores: dict[bool, Store] = field(default_factory=dict)

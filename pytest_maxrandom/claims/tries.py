@@ -19,7 +19,7 @@ from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.notation import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.claims.counting import ClaimsOfRun
     from pytest_maxrandom.claims.planned import PlannedClaim
@@ -84,6 +84,39 @@ class ClaimTries:
         looks = ledger.looks_before(subject, planned.condition.prompt_set.digests)
         tries = ledger.tries(subject)
         return searched(planned, t, tries, searches, looks, subject.tried(best))
+
+    def of_model(self, best: str, others: Iterable[PlannedClaim]) -> int:
+        """Return as the best of how many its best prompt stands for its model, or its arm.
+
+        What other arms of one comparison try with the same model are not tries of this one: each
+        is named beforehand, and none is chosen for another.
+
+        Parameters
+        ----------
+        best : str
+            Digest of the best prompt.
+        others : iterable of PlannedClaim
+            These arms.
+
+        Raises
+        ------
+        SweepError
+            Where a search learned so much of these examples that nothing can be told of them.
+        """
+        self._ledger.refresh()
+        own, (_, counted) = own_tries(self._planned, self._subject), self._tries()
+        named = {tried for each in others for tried in own_tries(each, subject_of(each))} - own
+        model = self._subject.model_digest
+        t = len({tried for tried in counted if tried.model_digest == model} - named)
+        found = self.searched(t, best)
+        if found is None or not found.learned:
+            return t
+        if found.possible is None:
+            raise SweepError(
+                "a search was told the answers to these examples, so that its prompts cannot be "
+                "compared with those of others on them; use examples that it has not seen"
+            )
+        return max(t, int(found.possible))
 
     def check_budget(self) -> None:
         """Refuse prompts beyond the budget; those that were evaluated before may be tested.

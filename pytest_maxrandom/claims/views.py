@@ -23,6 +23,7 @@ from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.lettered import texts_untold
 from pytest_maxrandom.sweeps.predictions import of_predictions, read_as
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import share_choices
@@ -131,6 +132,8 @@ def result_of_sweep(
         tree=tree,
         incumbent=incumbent,
     )
+    if result.permutation_p is not None and texts_untold(planned.condition.prompt_set.validation):
+        result = result.noted(Remark("places_exchanged"))
     generated, notes = _generated(planned.suite, predictions, result.best)
     return replace(
         result,

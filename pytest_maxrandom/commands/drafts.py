@@ -55,7 +55,7 @@ def suite_of(draft: Draft, claims: list[PlannedClaim]) -> str:
     for model in draft.models:
         # On one line, so that nobody replaces its name alone.
         mock = model.get("backend") == "mock"
-        lines += [f"  - {_yaml(model)}  # {_SIMULATED}"] if mock else _listed(model)
+        lines += [f"  - {yaml_of(model)}  # {_SIMULATED}"] if mock else _listed(model)
     lines.append("tasks:")
     for task in draft.tasks:
         lines += _listed(task)
@@ -65,7 +65,7 @@ def suite_of(draft: Draft, claims: list[PlannedClaim]) -> str:
             lines.append(f"    validation: {{max_examples: {draft.n}}}")
     lines += [
         "prompts:",
-        f"  shots: {_yaml(draft.shots)}  # demonstrations; each number makes a claim",
+        f"  shots: {yaml_of(draft.shots)}  # demonstrations; each number makes a claim",
     ]
     lines += [f"  # {line}".rstrip() for line in _about_t(claims)]
     lines += [f"  count: {draft.t}", *_about_claimed(claims)]
@@ -74,13 +74,13 @@ def suite_of(draft: Draft, claims: list[PlannedClaim]) -> str:
 
 def _listed(keys: dict[str, Any]) -> list[str]:
     """Write keys as an item of a list."""
-    rows = [f"{key}: {_yaml(value)}" for key, value in keys.items()]
+    rows = [f"{key}: {yaml_of(value)}" for key, value in keys.items()]
     if "quantization" in keys:
         rows[-1] += f"  # {' | '.join(QUANTIZATIONS)} (the files are already quantized)"
     return [f"  - {rows[0]}", *(f"    {row}" for row in rows[1:])]
 
 
-def _yaml(value: Any) -> str:
+def yaml_of(value: Any) -> str:
     """Write a value on one line."""
     text = yaml.safe_dump(
         value, default_flow_style=True, width=10**6, allow_unicode=True, sort_keys=False
@@ -159,8 +159,8 @@ def _about_claimed(claims: list[PlannedClaim]) -> list[str]:
     keys = {key for bounds in defaults for key in bounds}
     lines = [f"# {key}: {words}" for key, words in _CLAIMED.items() if key in keys]
     if len(defaults) == 1:
-        return [*lines, f"assert: {_yaml(defaults[0])}"]
-    shown = [f"# assert: {_yaml(bounds)}" for bounds in defaults]
+        return [*lines, f"assert: {yaml_of(defaults[0])}"]
+    shown = [f"# assert: {yaml_of(bounds)}" for bounds in defaults]
     return [*lines, *(["# By default, each claim is one of these:", *shown] if shown else [])]
 
 

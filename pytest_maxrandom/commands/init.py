@@ -5,14 +5,23 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.commands.drafts import Draft, suite_of
+from pytest_maxrandom.commands.recorded_drafts import (
+    recorded_draft,
+    recorded_suite_of,
+    told,
+    untold_of,
+)
 from pytest_maxrandom.commands.tasks import keys_of
-from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.errors import Problem, RecordedError, SuiteError
+from pytest_maxrandom.recorded.found import find_results, name_of
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite import FOLDER, is_suite
 from pytest_maxrandom.tasks.found import FoundTask, NoTask, Unreadable, find_tasks
@@ -20,22 +29,25 @@ from pytest_maxrandom.tasks.guesses import completed
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
-    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.planned import Planned
 
 _DESCRIPTION = """\
-Write a suite for the given tasks and models. Its comments explain n, t and the power of the claim,
-with numbers computed from the tasks' own examples and choices. No model is loaded, and no file is
-overwritten."""
+Write a suite for the given tasks and models, or for predictions that exist already. Its comments
+explain n, t and the power of the claim, with numbers computed from the tasks' own examples and
+choices; or which column of the predictions holds what, and why that seems so. No model is loaded,
+and no file is overwritten."""
 _EPILOG = """\
-example: maxrandom init --task data/snarks.json --model allenai/OLMo-7B-hf --t 50"""
+examples: maxrandom init --task data/snarks.json --model allenai/OLMo-7B-hf --t 50;
+maxrandom init --results predictions.csv"""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     parser = commands.add_parser(
         "init",
-        help="write a suite for a task and a model",
+        help="write a suite for a task and a model, or for predictions",
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
@@ -43,7 +55,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add(
         "--task",
         action="append",
-        required=True,
         metavar="PATH",
         help=(
             "a task file (BIG-bench JSON, JSONL, CSV, lm-eval YAML), or the name of an lm-eval "
@@ -53,9 +64,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add(
         "--model",
         action="append",
-        required=True,
         metavar="ID",
-        help="a hub id, a folder, a GGUF file, or `mock` for a simulated model; may be repeated",
+        help="a hub id, a folder, a GGUF file, or `mock` for a simulated model; may be repeated; "
+        "with --results, the name of their model if they do not say it",
+    )
+    add(
+        "--results",
+        type=Path,
+        metavar="PATH",
+        help="predictions that exist already, in place of --task: a table (CSV, JSONL, Parquet), "
+        ".npz, what --maxrandom-predictions wrote, or logs of lm-eval or Inspect",
     )
     add(
         "--task-format", metavar="FORMAT", help="format of the task file (default: from its suffix)"
@@ -66,8 +84,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         nargs="+",
         default=[],
         metavar="KEY=VALUE",
-        help="set keys of the task, with their values in YAML, such as columns.input=question or "
-        "columns.choices='[A, B, C]'; may be repeated",
+        help="set keys of the task or of the results, with their values in YAML, such as "
+        "columns.input=question or columns.choices='[A, B, C]'; may be repeated",
     )
     add(
         "--shots",
@@ -88,20 +106,22 @@ def run(options: argparse.Namespace) -> str:
     Raises
     ------
     ValueError
-        If an option is wrong, or the file exists.
+        If an option is wrong, the file exists, or something is missing.
     SuiteError
         If a task cannot be read, or no claim can be made of it.
+    RecordedError
+        If results cannot be read.
     """
-    tasks = _tasks(options)
-    name = re.sub(r"[^\w.-]+", "-", tasks[0].name)
-    path = options.out or Path(FOLDER) / f"{name}.yaml"
-    if not is_suite(path.absolute(), Path.cwd()):
+    if options.results is not None:
+        return _of_results(options)
+    if lacking := [flag for flag in ("task", "model") if not getattr(options, flag)]:
         raise ValueError(
-            f"--out: pytest would not collect {path}; expected a YAML file below a folder named "
-            f"{FOLDER}, or *.maxrandom.yaml"
+            f"--{' and --'.join(lacking)} {'are' if lacking[1:] else 'is'} missing; give a task "
+            "and a model, such as --task questions.csv --model mock, or answers that exist "
+            "already: --results predictions.csv"
         )
-    if path.exists():
-        raise ValueError(f"{path} already exists and was not changed; give --out another name")
+    tasks = _tasks(options)
+    path = _suite_path(options, tasks[0].name)
     draft = Draft(
         path,
         [_model(model, path.parent) for model in options.model],
@@ -110,18 +130,72 @@ def run(options: argparse.Namespace) -> str:
         options.n,
         options.t,
     )
+
+    def text() -> str:
+        claims = sweeps_of(_planned(path, suite_of(draft, [])))
+        return suite_of(draft, [each for each in claims if each.model.name == claims[0].model.name])
+
+    _write(path, text)
+    written = shlex.quote(str(path))
+    return f"Wrote {path}. Read it, then run:\n  maxrandom check {written}\n  pytest {written}"
+
+
+def _of_results(options: argparse.Namespace) -> str:
+    """Write a suite for results that exist."""
+    if wrong := [flag for flag in ("task", "task_format", "shots") if getattr(options, flag)]:
+        raise ValueError(
+            f"--{wrong[0].replace('_', '-')} does not go with --results: a model is not run "
+            "again; say what the results are about with --set, such as --set shots=4"
+        )
+    if len(options.model or ()) > 1:
+        raise ValueError("--model: give one name with --results, that of their model")
+    source = options.results.expanduser()
+    path = _suite_path(options, name_of(source))
+    draft = recorded_draft(
+        path,
+        source,
+        _relative(source, path.parent),
+        keys_of(options.set),
+        next(iter(options.model or ()), None),
+    )
+
+    def text() -> str:
+        planned = _planned(path, recorded_suite_of(draft, []))
+        claims = [each for each in planned if isinstance(each, RecordedClaim) and not each.missing]
+        draft.untold |= untold_of(claims)
+        return recorded_suite_of(draft, claims)
+
+    _write(path, text)
+    return f"{told(draft)}\nWrote {path}. For the verdict, run:\n  pytest {shlex.quote(str(path))}"
+
+
+def _suite_path(options: argparse.Namespace, name: str) -> Path:
+    """Return the file to write, which pytest collects and which is not there yet."""
+    stem = re.sub(r"[^\w.-]+", "-", name)
+    path: Path = options.out or Path(FOLDER) / f"{stem}.yaml"
+    if not is_suite(path.absolute(), Path.cwd()):
+        raise ValueError(
+            f"--out: pytest would not collect {path}; expected a YAML file below a folder named "
+            f"{FOLDER}, or *.maxrandom.yaml"
+        )
+    if path.exists():
+        raise ValueError(f"{path} already exists and was not changed; give --out another name")
+    return path
+
+
+def _write(path: Path, text: Callable[[], str]) -> None:
+    """Write what is made in the file's folder; nothing is left behind where that fails."""
     made = not path.parent.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        claims = _planned(draft)
+        written = text()
         with path.open("x", encoding="utf-8") as stream:
-            stream.write(suite_of(draft, claims))
+            stream.write(written)
     except BaseException:
         if made:
             with contextlib.suppress(OSError):
                 path.parent.rmdir()
         raise
-    return f"Wrote {path}. Read it, then run:\n  maxrandom check {path}\n  pytest {path}"
 
 
 def _tasks(options: argparse.Namespace) -> list[FoundTask]:
@@ -137,12 +211,24 @@ def _tasks(options: argparse.Namespace) -> list[FoundTask]:
             try:
                 tasks.append(completed(each))
             except SuiteError as error:
-                problems += error.problems
+                problems += [*error.problems, *_are_answers(each.path)]
     if problems:
         raise SuiteError(problems)
     if not tasks:
         raise ValueError(f"--task: found no task in {', '.join(options.task)}")
     return tasks
+
+
+def _are_answers(path: Path) -> list[Problem]:
+    """Say of what is no task that it looks like the answers of a model, if it does."""
+    try:
+        found = find_results(path, {}, {"chance": None})
+    except RecordedError:
+        return []
+    if found.missing or found.guessed is None:
+        return []
+    told = f"maxrandom init --results {shlex.quote(str(path))}"
+    return [Problem(path, None, f"it looks like answers that exist already: `{told}`")]
 
 
 def _model(name: str, base: Path) -> dict[str, Any]:
@@ -178,27 +264,25 @@ def _relative(path: Path, base: Path) -> str:
     return Path(os.path.relpath(path.absolute(), base.absolute())).as_posix()
 
 
-def _planned(draft: Draft) -> list[PlannedClaim]:
-    """Return the claims of the first model, as pytest would collect them.
+def _planned(path: Path, text: str) -> list[Planned]:
+    """Return what a suite plans, as pytest would collect it from this place.
 
     Raises
     ------
     SuiteError
         With what is wrong with the tasks.
     """
-    with tempfile.TemporaryDirectory(prefix=".maxrandom-", dir=draft.path.parent) as folder:
+    with tempfile.TemporaryDirectory(prefix=".maxrandom-", dir=path.parent) as folder:
         # Paths are relative to the suite's own folder, so the draft stands there too.
         file = Path(f"{folder}.maxrandom.yaml")
         try:
-            file.write_text(suite_of(draft, []), encoding="utf-8")
-            claims = sweeps_of(plan_file(file))
+            file.write_text(text, encoding="utf-8")
+            return plan_file(file)
         except SuiteError as error:
             own = [
-                replace(problem, path=draft.path, line=None) if problem.path == file else problem
+                replace(problem, path=path, line=None) if problem.path == file else problem
                 for problem in error.problems
             ]
             raise SuiteError(own) from None
         finally:
             file.unlink(missing_ok=True)
-    first = claims[0].model.name
-    return [claim for claim in claims if claim.model.name == first]

@@ -6,6 +6,7 @@ import csv
 import io
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -18,14 +19,14 @@ from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.fields import FIELDS
 from pytest_maxrandom.ledger.files import LedgerFile, rows_of
-from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
+from pytest_maxrandom.ledger.folder import ledger_files
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import fact, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.opened import read_once
 from pytest_maxrandom.ledger.questions import explained
-from pytest_maxrandom.ledger.summary import FileSummary, mistakes, summary
-from pytest_maxrandom.ledger.union import by_set, merged, unite
+from pytest_maxrandom.ledger.summary import ClaimSummary, FileSummary, mistakes, summary
+from pytest_maxrandom.ledger.union import by_set, merged, to_unite, unite
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.suite import is_suite
@@ -164,7 +165,7 @@ def _shown(file: FileSummary) -> Iterator[str]:
             claim.name,
             f"{claim.t:,}",
             str(claim.looks),
-            f"{claim.best_correct}/{claim.n} = {accuracy(claim.best_accuracy)}",
+            _best(claim),
             *map(accuracy, claim.max_random_baseline.values()),
         )
         for claim in file.claims
@@ -188,6 +189,12 @@ def _shown(file: FileSummary) -> Iterator[str]:
             )
     for test, openings in file.openings.items():
         yield f"  test set {test[:12]}: opened {'once' if openings == 1 else f'{openings} times'}"
+
+
+def _best(claim: ClaimSummary) -> str:
+    if claim.best_correct is None or claim.best_accuracy is None:
+        return "not shown yet"
+    return f"{claim.best_correct}/{claim.n} = {accuracy(claim.best_accuracy)}"
 
 
 def _verify(options: argparse.Namespace) -> str:
@@ -263,21 +270,25 @@ def _merge(options: argparse.Namespace) -> str:
             f"{made_up} counts tries on simulated models, and the other file counts tries on real "
             "ones; neither counts for the other, so merge files of one kind"
         )
-    union = merged([*rows_of(options.one), *rows_of(options.other)])
-    text = b"".join(map(line_of, union)).decode("ascii")
+    rows = chain(rows_of(options.one), rows_of(options.other))
     if options.output is None:
-        return text.rstrip("\n")
+        lines = list[bytes]()
+        merged(rows, lines.append)
+        return b"".join(lines).decode("ascii").rstrip("\n")
     whole = options.output.with_name(f"{options.output.name}.new")
-    whole.write_text(text, encoding="ascii", newline="\n")
-    whole.replace(options.output)  # which may be one of the two
-    return f"{len(union):,} lines in {options.output}"
+    try:
+        with whole.open("wb") as file:
+            number = merged(rows, file.write)
+        whole.replace(options.output)  # which may be one of the two
+    finally:
+        whole.unlink(missing_ok=True)
+    return f"{number:,} lines in {options.output}"
 
 
 def _unite(options: argparse.Namespace) -> str:
-    groups = by_set(_files(options.paths))
-    several = [group for group in groups if len(group) > 1 or has_one_writer(group[0])]
+    groups = filter(None, map(to_unite, by_set(_files(options.paths))))
     told = []
-    for group in several:
+    for group in groups:
         file, lines = unite(group)
         told.append(f"{lines:,} lines of {len(group)} files in {file}")
     return "\n".join(told) or "each validation set has one file; there is nothing to unite"

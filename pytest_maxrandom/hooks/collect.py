@@ -19,8 +19,18 @@ from pytest_maxrandom.hooks.items.base import (
     session_state,
 )
 from pytest_maxrandom.hooks.items.claims import MissingItem, RecordedItem, ReplicatesItem, SweepItem
-from pytest_maxrandom.hooks.items.studies import ComparisonItem, ContaminationItem, LabelBiasItem
-from pytest_maxrandom.studies.arms.plan import Compared, PlannedComparison, PlannedContamination
+from pytest_maxrandom.hooks.items.studies import (
+    BestModelsItem,
+    ComparisonItem,
+    ContaminationItem,
+    LabelBiasItem,
+)
+from pytest_maxrandom.studies.arms.all_models import PlannedBestModels
+from pytest_maxrandom.studies.arms.compared import (
+    Compared,
+    PlannedComparison,
+    PlannedContamination,
+)
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import PlannedReplicates
@@ -39,6 +49,7 @@ ITEMS: dict[type, type[SuiteItem]] = {
     PlannedReplicates: ReplicatesItem,
     PlannedLabelBias: LabelBiasItem,
     PlannedComparison: ComparisonItem,
+    PlannedBestModels: BestModelsItem,
     PlannedContamination: ContaminationItem,
 }
 """What tests each kind of what is planned."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge as verdict
-from pytest_maxrandom.errors import CannotTell, ClaimFailed
+from pytest_maxrandom.claims.views import result_of_recorded
+from pytest_maxrandom.errors import CannotTell, ClaimFailed, RecordedError, RedFlagged
 from pytest_maxrandom.hooks.run import RECORDS
 from pytest_maxrandom.record import BY_HAND, SCORE, ClaimRecord, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
@@ -129,13 +131,42 @@ class HandWrittenClaims:
             heading.message = str(error)
             raise error.with_traceback(None)  # noqa: B904  (from where the user called)
         record = self._records[-1] = result.record(heading)
-        if record.passes_on is not None:
-            self._item.user_properties.append(("passes_on", record.passes_on))
         word(record)
-        if record.message:
-            kind = ClaimFailed if record.cannot_tell is None else CannotTell
-            raise kind(record.message)
+        self._raise(record)
         return result
+
+    def judge(self, results: Any, **said: Any) -> ClaimRecord:
+        """Assert what `pytest_maxrandom.judge` finds of results in memory, such as a data frame.
+
+        Parameters
+        ----------
+        results, said
+            As :func:`pytest_maxrandom.judge` takes them.
+
+        Raises
+        ------
+        ClaimFailed, RedFlagged
+            In one sentence, if the claim does not hold, and one for each red flag that fails it.
+        CannotTell
+            If the results can neither show nor refute it.
+        ValueError, TypeError, RecordedError
+            In one sentence, if the results or an argument are wrong; the reports say so, too.
+        """
+        __tracebackhide__ = True
+        from pytest_maxrandom.claims.in_memory import Said, claims_in_memory, only
+
+        heading = self._heading()
+        self._records.append(heading)
+        try:
+            claim = only(claims_in_memory(results, Said.of(said)))
+            known = replace(claim.record(heading.id, heading.suite), line=heading.line)
+            record = self._records[-1] = result_of_recorded(claim).record(known)
+        except (TypeError, ValueError, RecordedError) as error:
+            heading.message = str(error)
+            raise error.with_traceback(None)  # noqa: B904  (from where the user called)
+        word(record)
+        self._raise(record)
+        return record
 
     def better(
         self,
@@ -199,6 +230,19 @@ class HandWrittenClaims:
         if record.message:
             raise ClaimFailed(record.message)
         return result
+
+    def _raise(self, record: ClaimRecord) -> None:
+        """Raise what a record says, or tell JUnit on what it passes."""
+        __tracebackhide__ = True
+        if record.passes_on is not None:
+            self._item.user_properties.append(("passes_on", record.passes_on))
+        if record.failing_flags and record.cannot_tell is None:
+            from pytest_maxrandom.reports.red_flags import explained
+
+            raise RedFlagged(explained(record))
+        if record.message:
+            kind = ClaimFailed if record.cannot_tell is None else CannotTell
+            raise kind(record.message)
 
     def _heading(self) -> ClaimRecord:
         """Return what is known of a further claim."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,20 +16,17 @@ from pytest_maxrandom.record import (
     Record,
     RunRecord,
     adapter_of,
-    arithmetics,
     plain,
 )
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import Adjustment, ClaimRecord, Outcome
+    from pytest_maxrandom.record import Adjustment, Outcome
 
 RECORDS = pytest.StashKey[Sequence[Record]]()
 """The records of a pytest item: one for an item of a suite."""
 
 CELLS = pytest.StashKey[str]()
 """The answers of a claim, packed, where a page is asked for."""
-
-_LIBRARIES = ("pytest-maxrandom", "numpy")
 
 
 def attach(item: pytest.Item, report: pytest.TestReport) -> None:
@@ -90,6 +85,8 @@ class Run:
 
     def record(self) -> RunRecord:
         """Return the run as the reports show it, in the order of collection."""
+        from pytest_maxrandom.reports.gathering import adjust, computing, versions
+
         order = {node_id: place for place, node_id in enumerate(self._selected)}
         reported = set().union(*self._found.values())
         broken = [*self.broken]
@@ -104,12 +101,12 @@ class Run:
             **content,
             adjustment=self._adjustment,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            versions=_versions(),
+            versions=versions(),
             interrupted=self.interrupted,
             broken=broken,
             not_run=len(self._selected.keys() - reported),
         )
-        run.versions |= _computing(run)
+        run.versions |= computing(run)
         adjust(run.claims, self._adjustment)
         if run.comparisons:
             from pytest_maxrandom.studies.arms.conclude import adjust_over_tasks, over_tasks
@@ -161,56 +158,3 @@ def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:
     if record["passed"] is None or report.when != "call":
         return "error"
     return "xpassed" if record["passed"] and record["xfail"] else "failed"
-
-
-def adjust(claims: Sequence[ClaimRecord], adjustment: Adjustment) -> None:
-    """Adjust the p-values that claims are about for their number.
-
-    Errors and skips do not count, nor does what is only reported.
-    """
-    if adjustment == "none":
-        return
-    from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
-
-    tested = [(claim, p) for claim in claims if (p := _joint_p(claim)) is not None]
-    # Of those that were decided early no p-value is known, but they are claims of the run as well.
-    decided = [
-        claim.decided.p_at_most if claim.passed else 1.0
-        for claim in claims
-        if claim.asserted and claim.decided
-    ]
-    method = holm if adjustment == "holm" else benjamini_hochberg
-    for (claim, _), p in zip(tested, method([*(p for _, p in tested), *decided]), strict=False):
-        claim.adjusted_p = p
-
-
-def _joint_p(claim: ClaimRecord) -> float | None:
-    """Return one p-value for all that is claimed; p_max where a claim bounds none."""
-    from pytest_maxrandom.reports.quantities import levels_of
-    from pytest_maxrandom.stats.multiplicity import joint_p_value
-
-    if not claim.asserted:
-        return None
-    levels = levels_of(claim)
-    if not levels:
-        return claim.p_max
-    return joint_p_value({key: getattr(claim, key) for key in levels}, levels)
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "pytest": pytest.__version__}
-    for name in _LIBRARIES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def _computing(run: RunRecord) -> dict[str, str]:
-    """Return the versions of what computed the numbers, in whatever process and run that was."""
-    found: dict[str, dict[str, None]] = {}
-    for arithmetic in arithmetics(run):
-        for name, number in arithmetic.versions.items():
-            found.setdefault(name, {})[number] = None
-    return {name: " and ".join(numbers) for name, numbers in found.items()}

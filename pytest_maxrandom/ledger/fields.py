@@ -43,6 +43,7 @@ FIELDS: dict[str, dict[str, type]] = {
         "budget": int,
         "accepted": int,
     },
+    "closed": {**_WHEN, "search": str},
     "reworded": {**_WHEN, "set": str, "before": str, "pairs": dict},
     "apart": {**_WHEN, "set": str, "before": str, "why": str},
     "served": {
@@ -55,8 +56,9 @@ FIELDS: dict[str, dict[str, type]] = {
     },
 }
 """Type of each field of each kind of line, in the order of the line."""
-_OPEN = ("prompt", "correct")
-"""What is null in the line of a prompt that was begun; one with its right answers may follow."""
+_OPEN = (("prompt", "correct"), ("feedback", "correct"))
+"""What is null in the line of a prompt that was begun, or whose search must not see it; a line with
+its right answers may follow. And what no search was told of a prompt."""
 OPTIONAL = ("questions", "answers")
 """What lines of older versions lack: for each of `examples`, the digest of its question; and the
 digest of the answers that a look compared, which a look at a sweep that stopped early lacks too."""
@@ -83,7 +85,7 @@ def mistake(row: Row) -> str | None:
             continue
         if name not in row:
             return f"found a line of kind {kind} without {name}; {RESTORE}"
-        begun = (kind, name) == _OPEN and row[name] is None
+        begun = (kind, name) in _OPEN and row[name] is None
         if type(row[name]) is not expected and not begun:
             found = shown(row[name])
             return f"{name}: found {found}, expected {_CALLED[expected]}; {RESTORE}"

@@ -17,7 +17,7 @@ from pytest_maxrandom.record import Fingerprint, Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from io import FileIO
+    from io import BufferedWriter, FileIO
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
@@ -66,6 +66,8 @@ class LedgerFile:
         Digest of a test set to the tries that opened it.
     searches : dict
         Digest of a search to the tries that it was told of, each with what it was told.
+    closed : set of str
+        Digests of the searches whose results may be read.
     served : dict
         By what models behind an address are known, by their digests.
     torn : Remark or None
@@ -92,6 +94,7 @@ class LedgerFile:
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
         self.searches: dict[str, dict[Try, Told]] = {}
+        self.closed: set[str] = set()
         self.served: dict[str, dict[Fingerprinted, Fingerprint]] = {}
         self.torn: Remark | None = None
         self.empty = True
@@ -116,9 +119,9 @@ class LedgerFile:
             self.all_tries.add(name)
             begun = self._begun.setdefault(_claim(row), set())
             if row["correct"] is not None:
-                begun.discard(_tried(row))
+                begun.discard(tried_of(row))
             elif name not in known:
-                begun.add(_tried(row))
+                begun.add(tried_of(row))
         if row["kind"] == "look":
             self.answered.setdefault(_claim(row), set()).add(_answered(row))
         if isinstance(value, Looked) and isinstance(known, dict):
@@ -137,6 +140,11 @@ class LedgerFile:
             return name in known and name not in self._begun.get(_claim(row), ())
         return name in known
 
+    def shows(self, tried: Try) -> bool:
+        """Tell whether a line says how many answers of a try are right."""
+        begun = any(tried in tries for tries in self._begun.values())
+        return tried in self.all_tries and not begun
+
     def _place(self, row: Row) -> tuple[dict[Any, Any] | set[Any], Any, Any]:
         """Return where a row belongs, what it is called there, and what is kept by that name."""
         match row["kind"]:
@@ -148,6 +156,8 @@ class LedgerFile:
                 return self.joins, (row["set"], row["before"]), row["pairs"]
             case "apart":
                 return self.undone, (row["set"], row["before"]), row["why"]
+            case "closed":
+                return self.closed, row["search"], None
             case "served":
                 served = self.served.setdefault(row["model_digest"], {})
                 answered = (*row["values"], *row["texts"], row["content"])
@@ -156,11 +166,11 @@ class LedgerFile:
                 look = Looked(*(row[name] for name in Looked._fields))
                 return self.looks.setdefault(_claim(row), {}), row["look"], look
             case "prompt":
-                return self.tries.setdefault(_claim(row), set()), _tried(row), None
+                return self.tries.setdefault(_claim(row), set()), tried_of(row), None
             case "feedback":
                 told = Told(*(row[name] for name in Told._fields))
-                return self.searches.setdefault(row["search"], {}), _tried(row), told
-        return self.openings.setdefault(row["test"], set()), _tried(row), None
+                return self.searches.setdefault(row["search"], {}), tried_of(row), told
+        return self.openings.setdefault(row["test"], set()), tried_of(row), None
 
     def read(self) -> None:
         """Take the rows that were added since the last time; see `check` for the other lines.
@@ -319,7 +329,7 @@ def version_of(status: os.stat_result) -> tuple[int, ...]:
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev
 
 
-def is_named(file: FileIO, path: Path) -> bool:
+def is_named(file: FileIO | BufferedWriter, path: Path) -> bool:
     """Tell whether an open file still has this name."""
     try:
         # Opening asks the server, where hosts share files; the status of a name may be remembered.
@@ -337,7 +347,8 @@ def _answered(row: Row) -> tuple[str, str]:
     return row["look"], row.get("answers", "")
 
 
-def _tried(row: Row) -> Try:
+def tried_of(row: Row) -> Try:
+    """Return what a row counts."""
     return Try(intern(row["model_digest"]), row["prompt"], intern(row["scoring"]))
 
 
@@ -347,8 +358,8 @@ def fingerprint_of(row: Row) -> Fingerprint:
     return replace(found, content=row["content"])
 
 
-def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:
-    """Read a whole file as `read_lines` does.
+def bytes_of(path: Path) -> bytes:
+    """Return what a file holds.
 
     Raises
     ------
@@ -357,7 +368,7 @@ def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:
     """
     _check_regular(path)
     try:
-        return read_lines(path.read_bytes())
+        return path.read_bytes()
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -391,7 +402,7 @@ def rows_of(path: Path) -> Iterator[Row]:
     LedgerError
         With file and line, at the first line that is none of a ledger.
     """
-    for number, found in file_lines(path):
+    for number, found in read_lines(bytes_of(path)):
         if not isinstance(found, str):
             yield found
         elif found != CUT:

@@ -19,6 +19,10 @@ SIMULATED = f"{FOLDER}-simulated"
 """Beside it, of models that make their answers up."""
 _ATTRIBUTES = "*.jsonl merge=union\n"
 _WRITER = re.compile(r"\.writer-[0-9a-f]{12}$")
+_PART = re.compile(r"\.part-(\d+)$")
+LARGEST = 40 * 2**20
+"""Bytes from which on a file gets no more lines: GitHub warns of files of 50 MiB, and refuses those
+of 100."""
 _SLUG = 40
 
 
@@ -39,12 +43,44 @@ def new_writer() -> str:
 
 def name_of_writer(path: Path, writer: str) -> Path:
     """Return the file that stands beside a common one for a writer."""
-    return path.with_name(f"{path.stem}.writer-{writer}.jsonl")
+    return path.with_name(f"{common_name(path).stem}.writer-{writer}.jsonl")
 
 
 def common_name(path: Path) -> Path:
-    """Return the file that all processes of a host add to."""
-    return path.with_name(f"{_WRITER.sub('', path.stem)}.jsonl")
+    """Return the file that all processes of a host add to first, before it has parts."""
+    return path.with_name(f"{_PART.sub('', _WRITER.sub('', path.stem))}.jsonl")
+
+
+def part_of(path: Path) -> int:
+    """Return which part of a set's lines a file that processes share has, the first of which is 1.
+
+    Each part begins with the line of the set.
+    """
+    found = _PART.search(path.stem)
+    return int(found[1]) if found else 1
+
+
+def with_room(path: Path) -> Path:
+    """Return the part of a set's lines that takes more: the next one, where that one is large."""
+    try:
+        full = path.stat().st_size >= LARGEST
+    except OSError:
+        full = False
+    if not full:
+        return path
+    stem = common_name(path).stem
+    return with_room(path.with_name(f"{stem}.part-{part_of(path) + 1}.jsonl"))
+
+
+def is_beside(name: str, stem: str = "") -> bool:
+    """Tell by its name whether a file has lines of a set beside the set's first file.
+
+    Parameters
+    ----------
+    stem : str
+        How the name of that one ends.
+    """
+    return any(f"{stem}{mark}" in name for mark in (".writer-", ".part-"))
 
 
 def make_folder(folder: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from pytest_maxrandom.errors import RepeatedKey, unique_keys
 from pytest_maxrandom.ledger.fields import FIELDS, Row, mistake, shown
 from pytest_maxrandom.ledger.questions import named
 from pytest_maxrandom.stats.seeding import digest
@@ -97,10 +98,10 @@ class Told(NamedTuple):
     """Steps that were declared before it began; 0 where none were."""
     n: int
     """Examples that the prompt was scored on."""
-    correct: int
-    """How many answers are right, whatever of that was told."""
+    correct: int | None
+    """How many answers are right, where that was told."""
     accepted: int
-    """1 if it was the best so far, else 0."""
+    """1 if it was the best so far, else 0; 0 where nothing was told."""
 
 
 def line_of(row: Row) -> bytes:
@@ -151,7 +152,9 @@ def _read_line(raw: bytes) -> Row | str:
             "the markers and keep the lines of both sides, in any order"
         )
     try:
-        row = json.loads(raw)
+        row = json.loads(raw, object_pairs_hook=unique_keys)
+    except RepeatedKey as error:
+        return f"{error}, as it is in version control: a reviewer may have read the other value"
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):

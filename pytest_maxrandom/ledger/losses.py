@@ -26,6 +26,7 @@ _WHAT = {
     "set": "the line of the set {set:.12}, without which nothing in the file counts,",
     "test": "the line of the test set {test:.12}",
     "reworded": "that the set {set:.12} asks what {before:.12} asked, in other words,",
+    "closed": "that the results of the search {search:.12} may be read",
     "apart": "that the set {set:.12} asks other questions than {before:.12} ({why})",
     "served": "by what {server}, counted as {model_digest:.12}, is known again",
     "look": "the look {look:.12} at {model} {shots}-shot",

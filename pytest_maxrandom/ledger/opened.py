@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import LedgerError
 from pytest_maxrandom.host.machine import on_shared_files
 from pytest_maxrandom.ledger.files import LedgerFile, unreadable, version_of
+from pytest_maxrandom.ledger.folder import is_beside
+from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
-_WRITER = ".writer-"
 _SETTLED = 3_000_000_000
 """Nanoseconds after which a change of a folder shows in its time: some file systems count seconds
 by twos."""
@@ -90,11 +91,11 @@ class LedgerFiles:
         """
         return self._folder(folder).is_shared
 
-    def of_one_writer(self, folder: Path) -> Iterable[str]:
-        """Return the names of the files in a folder that one process alone adds to."""
+    def beside(self, folder: Path) -> Iterable[str]:
+        """Return the names of the files in a folder that stand beside the first one of a set."""
         index = self._folder(folder)
         index.names()
-        return index.of_one_writer
+        return index.beside
 
     def _folder(self, folder: Path) -> _Folder:
         if folder not in self._folders:
@@ -128,8 +129,12 @@ class LedgerFiles:
         names: frozenset[str] | None = None
         while names != (names := index.names()):  # again where some were united meanwhile
             index.keep(names)
-            gone: set[str] = set()
-            wanted = index.near(own) | index.unread(names)
+            unread = index.unread(names)
+            outlines = self._outlines(folder, unread)
+            for name, outline in outlines.items():
+                index.take(name, outline)
+            gone = {*unread} - outlines.keys()
+            wanted = index.near(own) - gone
             found.clear()
             while wanted:
                 for name in sorted(wanted):
@@ -147,6 +152,50 @@ class LedgerFiles:
             names -= gone
         near = index.near(own)
         return [found[name] for name in sorted(found) if name in near]
+
+    def of_test(self, folder: Path, examples: Iterable[str]) -> list[LedgerFile]:
+        """Return the files, as they are now, that may say anything of a test set.
+
+        One test set may serve many tasks.
+
+        Parameters
+        ----------
+        examples : iterable of str
+            Digests of the test set's, those of their questions as well.
+
+        Raises
+        ------
+        LedgerError
+            If one cannot be read, or does not say which examples it is about.
+        """
+        outlines = self._outlines(folder, self._folder(folder).names())
+        pairs = [pair for each in outlines.values() for one in each.joins.values()
+                 for pair in one.items()]  # fmt: skip
+        own = frozenset(examples)
+        while more := {each for pair in pairs if not own.isdisjoint(pair) for each in pair} - own:
+            own |= more
+        wanted = (name for name, each in outlines.items() if each.is_of_test(own))
+        return [self(folder / name) for name in wanted]
+
+    def _outlines(self, folder: Path, names: Iterable[str]) -> dict[str, Outline]:
+        """Return the outlines of files as they are now, by name; nothing of those that are gone.
+
+        Raises
+        ------
+        LedgerError
+            If one cannot be read, or does not say which examples it is about.
+        """
+        index, found = self._folder(folder), dict[str, Outline]()
+        for name in sorted(names):
+            try:
+                found[name] = index.outline(name)
+                if len(found[name].sets) != 1:  # all its lines tell why, or that it is empty
+                    self(folder / name)
+            except LedgerError:
+                if os.path.lexists(folder / name):
+                    raise
+                found.pop(name, None)
+        return found
 
     def names(self, folder: Path) -> frozenset[str]:
         """Return what the files of a folder are called now."""
@@ -190,20 +239,21 @@ class _Folder:
     sets : dict
         Digests of the examples, and of their questions, of each file by its name; of those alone
         that have some.
-    of_one_writer : list of str
-        The names, as the folder was last listed, of files that one process alone adds to.
+    beside : list of str
+        The names, as the folder was last listed, of files beside the first one of a set.
     """
 
     def __init__(self, path: Path) -> None:
         self.is_shared = on_shared_files(path)
         self.sets: dict[str, tuple[str, ...]] = {}
-        self.of_one_writer: list[str] = []
+        self.beside: list[str] = []
         self._path = path
         self._names: dict[str, tuple[str, ...]] = {}
         self._listed: frozenset[str] = frozenset()
         self._version: tuple[int, ...] | None = None
         self._whole: frozenset[str] | None = None
-        self._taken: dict[str, tuple[LedgerFile, int, int]] = {}
+        self._taken: dict[str, tuple[LedgerFile | Outline, int, int]] = {}
+        self._outlines: dict[str, tuple[tuple[int, ...], Outline]] = {}
         self._last: tuple[frozenset[str], frozenset[str]] | None = None
 
     @property
@@ -226,8 +276,25 @@ class _Folder:
             settled = status is not None and time.time_ns() - status.st_mtime_ns > _SETTLED
             self._version = version if settled and not self.is_shared else None
             self._listed = frozenset(names_in(self._path))
-            self.of_one_writer = [name for name in self._listed if _WRITER in name]
+            self.beside = [name for name in self._listed if is_beside(name)]
         return self._listed
+
+    def outline(self, name: str) -> Outline:
+        """Return the outline of a file as it is now.
+
+        Raises
+        ------
+        LedgerError
+            If it cannot be read.
+        """
+        path = self._path / name
+        try:
+            version = version_of(path.stat())
+        except OSError as error:
+            raise unreadable(path, error) from error
+        if name not in self._outlines or self._outlines[name][0] != version:
+            self._outlines[name] = version, Outline.of(path)
+        return self._outlines[name][1]
 
     def unread(self, names: frozenset[str]) -> frozenset[str]:
         """Return those of some names of which it is not known what they are about."""
@@ -246,7 +313,7 @@ class _Folder:
             for name, examples in kept.items():
                 self._add(name, examples)
 
-    def take(self, name: str, file: LedgerFile) -> None:
+    def take(self, name: str, file: LedgerFile | Outline) -> None:
         """Take what a file is about, as it was just read."""
         seen = file, len(file.sets), len(file.questions)  # neither of which ever loses any
         if self._taken.get(name) == seen and not file.joins:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_maxrandom.ledger.folder import (
     common_name,
     has_one_writer,
+    is_beside,
     name_of_writer,
     new_writer,
     slug,
+    with_room,
 )
 from pytest_maxrandom.ledger.lines import (
     ClaimKey,
@@ -23,7 +25,6 @@ from pytest_maxrandom.ledger.lines import (
     related,
     set_digest,
 )
-from pytest_maxrandom.ledger.opened import read_folder
 from pytest_maxrandom.ledger.questions import explained, named
 from pytest_maxrandom.ledger.union import common_of
 from pytest_maxrandom.record import Remark
@@ -88,6 +89,8 @@ class SetFiles:
         self._find()
         if files.is_shared(folder):
             self.path = name_of_writer(self.path, _writer(os.getpid()))
+        elif (path := with_room(self.path)) != self.path:
+            self._beside[self.path], self.path = files.file(self.path), path
         self._file = files.file(self.path)
         self._read()
         self._tell(self._file.torn)
@@ -116,11 +119,6 @@ class SetFiles:
         return [*self._own, *(file for files, _ in self._before for file in files)]
 
     @property
-    def _elsewhere(self) -> list[LedgerFile]:
-        """All files of the ledger as they are now, those of this set as well."""
-        return read_folder(self._folder, self._opened) if self._folder.is_dir() else []
-
-    @property
     def _near(self) -> list[LedgerFile]:
         """The files of the ledger as they are now that may say anything of this set."""
         names = {*self._questions, *self._questions.values(), *self._reworded.values()}
@@ -141,9 +139,9 @@ class SetFiles:
         for file in (*self._files, *others):
             yield from told(file).items()
 
-    @property
-    def _all(self) -> list[LedgerFile]:
-        return [*self._own, *self._elsewhere]  # one test set may serve many tasks
+    def _of_test(self, names: Iterable[str]) -> list[LedgerFile]:
+        """Return the files that may say anything of a test set, by names of its examples."""
+        return [*self._own, *self._opened.of_test(self._folder, names)]
 
     def _read(self) -> None:
         self._read_beside()
@@ -163,11 +161,11 @@ class SetFiles:
 
     def _names(self) -> set[Path]:
         """Return the other files of this set as they stand in the folder now."""
-        mark = f"-{self._digest[:_SHOWN]}.writer-"
-        names = self._opened.of_one_writer(self._folder)
-        writers = (self._folder / name for name in names if mark in name)
+        stem = f"-{self._digest[:_SHOWN]}"
+        names = self._opened.beside(self._folder)
+        others = (self._folder / name for name in names if is_beside(name, stem))
         known = [path for path in (common_name(self.path), *self._beside) if path.exists()]
-        return {*writers, *known} - {self.path}
+        return {*others, *known} - {self.path}
 
     def _torn_beside(self) -> list[Remark]:
         return [

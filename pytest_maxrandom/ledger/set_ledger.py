@@ -8,13 +8,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import LockError
+from pytest_maxrandom.errors import LockError, SearchError
 from pytest_maxrandom.ledger.fields import SUBJECT, Row
 from pytest_maxrandom.ledger.files import fingerprint_of
 from pytest_maxrandom.ledger.lines import (
     Looked,
     Subject,
-    Told,
     Try,
     example_digest,
     examples_digest,
@@ -22,13 +21,12 @@ from pytest_maxrandom.ledger.lines import (
     line_of,
     look_digest,
     related,
-    search_digest,
     set_digest,
     shared,
 )
 from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.ledger.questions import named, question_digest
-from pytest_maxrandom.ledger.set_files import SetFiles
+from pytest_maxrandom.ledger.set_searches import SetSearches
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 
@@ -36,12 +34,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_maxrandom.ledger.lines import Told
     from pytest_maxrandom.ledger.set_files import Siblings
+    from pytest_maxrandom.ledger.withheld import Withheld
     from pytest_maxrandom.record import Fingerprint
     from pytest_maxrandom.tasks.task import Example
 
 
-class SetLedger(SetFiles):
+class SetLedger(SetSearches):
     """The tries, looks and openings on one validation set, and on the sets that it was before.
 
     Parameters
@@ -59,6 +59,8 @@ class SetLedger(SetFiles):
         of which nothing else was tried is as if it were not in the ledger.
     files : LedgerFiles, optional
         What other sets have read already.
+    withheld : Withheld, optional
+        Where right answers are kept in place of the ledger, until they are published.
 
     Attributes
     ----------
@@ -82,13 +84,14 @@ class SetLedger(SetFiles):
         examples: Sequence[Example],
         siblings: Siblings | None = None,
         files: LedgerFiles | None = None,
+        withheld: Withheld | None = None,
     ) -> None:
         self._run = run
         self._waiting: list[Row] = []
         self._served: list[Row] = []
         questions, columns = _described(tuple(examples))
         self._set: Row = {"kind": "set", "task": task, **columns}
-        super().__init__(folder, task, questions, siblings, files or LedgerFiles())
+        super().__init__(folder, task, questions, siblings, files or LedgerFiles(), withheld)
         self._numbers: dict[tuple[object, ...], Row] = {}
         self._joins: list[Row] = []
 
@@ -213,11 +216,27 @@ class SetLedger(SetFiles):
     def evaluated(self, subject: Subject, prompt: str, n: int, correct: int) -> None:
         """Count a prompt, once; when this returns, it is on the disk.
 
-        Of one that was begun only its right answers follow: with the next lines, or `write`.
+        Of one that was begun only its right answers follow: with the next lines, or `write`. Where
+        they are withheld, they follow when they are published.
+
+        Raises
+        ------
+        SearchError
+            If they cannot be kept.
         """
         facts = {"task_digest": self._digest, "prompt": prompt, "n": n, "correct": correct}
         row = self._row("prompt", subject, facts)
-        if self._has(row | {"correct": None}) and not self._has(row):
+        if self._withheld is not None:
+            self._add(row | {"correct": None})  # first: a score may be lost, and no count
+            try:
+                self._withheld.put(row)
+            except (OSError, LockError) as error:
+                why = (error.strerror or error) if isinstance(error, OSError) else error
+                raise SearchError(
+                    f"{self._withheld.path}: cannot be written to ({why}), so that no score can be "
+                    "kept from the search; make room there, and try the prompt again"
+                ) from error
+        elif self._has(row | {"correct": None}) and not self._has(row):
             self._numbers[fact(row)] = row
         else:
             self._add(row)
@@ -317,31 +336,32 @@ class SetLedger(SetFiles):
 
         return self._append(row)
 
-    def search(self, name: str) -> dict[str, Told]:
-        """Return what the search of a name was told, by the digest of the prompt."""
-        return {
-            tried.prompt: told
-            for file in self._own
-            for tried, told in file.searches.get(name, {}).items()
-        }
+    def publish(self, tries: Collection[Try], closes: Iterable[str] = ()) -> int | None:
+        """Write down the right answers of tries that were withheld, and return how many are new.
 
-    def search_name(self, subject: Subject, feedback: str, by: str, budget: int) -> str:
-        """Return what a search on these examples is known by."""
-        return search_digest(subject, self._digest, feedback, by, budget)
+        Parameters
+        ----------
+        closes : iterable of str
+            Names of searches that are over, all of whose results these are.
+
+        Returns
+        -------
+        int or None
+            None where they cannot be written.
+        """
+        kept = {} if self._withheld is None else self._withheld.rows()
+        rows = [row for tried, row in kept.items() if tried in tries and not self._has(row)]
+        marks = [self._dated("closed") | {"search": name} for name in closes]
+        return len(rows) if self._add(*rows, *marks) else None
+
+    @property
+    def why_closed(self) -> str:
+        """Why nothing can be written, as far as that was found."""
+        return str(self.problems[-1].values.get("why")) if self.problems else ""
 
     def openings(self, examples: Sequence[Example]) -> set[Try]:
         """Return for which tries a test set was opened, also as it was before a small change."""
         return {tried for _, tried in self._openings(_questions(examples))}
-
-    @property
-    def searches(self) -> dict[str, dict[Try, Told]]:
-        """What searches were told of any of these examples, whoever searched for which model."""
-        found: dict[str, dict[Try, Told]] = {}
-        for name, tries in self._sharing(lambda file: file.searches):
-            known = found.setdefault(name, {})
-            for tried, told in tries.items():
-                known[tried] = max(known.get(tried, told), told, key=lambda each: each.accepted)
-        return found
 
     def opened(self, subject: Subject, prompt: str, examples: Sequence[Example]) -> int | None:
         """Count an opening of a test set, and return how many there were, this one included.
@@ -352,7 +372,7 @@ class SetLedger(SetFiles):
         questions = _questions(examples)
         columns = _columns(questions)
         test = set_digest(columns["examples"])
-        known = any(test in file.tests for file in self._all)
+        known = any(test in file.tests for file in self._of_test(columns["examples"]))
         if not known and not self._add({"kind": "test", "test": test, **columns}):
             return None
         facts = {"prompt": prompt, "test": test, "n": len(questions)}
@@ -363,10 +383,11 @@ class SetLedger(SetFiles):
         return len(self._openings(questions))
 
     def _openings(self, questions: Sequence[tuple[str, str]]) -> set[tuple[str, Try]]:
-        tests = {name: test for one in self._all for name, test in one.tests.items()}
-        known = self._known(self._all) | dict(questions)
+        files = self._of_test(chain.from_iterable(questions))
+        tests = {name: test for one in files for name, test in one.tests.items()}
+        known = self._known(files) | dict(questions)
         same = related(tests, [example for example, _ in questions], known)
-        return {(n, t) for one in self._all for n in same for t in one.openings.get(n, ())}
+        return {(n, t) for one in files for n in same for t in one.openings.get(n, ())}
 
     def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
         return self._dated(kind) | {
@@ -399,7 +420,7 @@ class SetLedger(SetFiles):
             reason = (error.strerror or error) if isinstance(error, OSError) else error
             self._tell(Remark("ledger_closed", {"file": str(self.path), "why": str(reason)}))
             for row in rows:
-                if row["kind"] not in ("test", "opening", "feedback"):
+                if row["kind"] not in ("test", "opening", "feedback", "closed"):
                     self._waiting.append(row)
                     self._file.take(row)
             self._numbers.clear()

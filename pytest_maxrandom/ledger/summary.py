@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import LedgerFile, file_lines, rows_of, wrong_sets
+from pytest_maxrandom.ledger.files import LedgerFile, bytes_of, rows_of, wrong_sets
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.lines import (
     CUT,
@@ -15,10 +15,12 @@ from pytest_maxrandom.ledger.lines import (
     TriesOfClaim,
     Try,
     linked,
+    read_lines,
     related,
     set_digest,
 )
 from pytest_maxrandom.ledger.opened import read_folder, read_once
+from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import explained
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
@@ -49,9 +51,9 @@ class ClaimSummary:
     t_looked_at: int
     """The greatest t that a look at it counted; 0 without any. A budget is more than was tried."""
     n: int
-    best_correct: int
-    """Examples and right answers of the highest accuracy."""
-    best_accuracy: float
+    best_correct: int | None
+    """Examples and right answers of the highest accuracy; None where no line says any yet."""
+    best_accuracy: float | None
     max_random_baseline: dict[str, float]
     """By the number of further prompts."""
 
@@ -81,17 +83,18 @@ class FileSummary:
 
 def mistakes(path: Path) -> list[str]:
     """Return all that is wrong with a file, each with its line, in their order."""
-    lines = list(file_lines(path))
-    found = [
-        (number, _CUT_BESIDE if line == CUT and has_one_writer(path) else line)
-        for number, line in lines
-        if isinstance(line, str)
-    ]
-    rows = [(number, line) for number, line in lines if not isinstance(line, str)]
-    sets = {row["set"]: len(row["examples"]) for _, row in rows if row["kind"] == "set"}
+    data = bytes_of(path)
+    sets = {name: len(examples) for name, examples in Outline.of_lines(data).sets.items()}
+    found, rows = list[tuple[int, str]](), False
+    for number, line in read_lines(data):
+        if isinstance(line, str):
+            found.append((number, _CUT_BESIDE if line == CUT and has_one_writer(path) else line))
+            continue
+        rows = True
+        if wrong := _mismatch(line, sets):
+            found.append((number, wrong))
     if rows and len(sets) != 1:
         found.append((1, wrong_sets(len(sets))))
-    found += [(number, wrong) for number, row in rows if (wrong := _mismatch(row, sets))]
     return [f"{path}:{number}: {text}" for number, text in sorted(found)]
 
 
@@ -130,13 +133,14 @@ def summary(paths: Sequence[Path]) -> FileSummary:
     """
     own = [read_once(path) for path in paths]
     task, sizes = paths[0].stem, Counter[str]()
-    best: dict[ClaimKey, tuple[float, int, int]] = {}
+    best: dict[ClaimKey, tuple[float, int, int]] = {}  # accuracy (-1: not told), right, n
     for row in (row for path in paths for row in rows_of(path)):
         if row["kind"] == "set":
             task, sizes = row["task"], Counter(row["chances"])
-        elif row["kind"] == "prompt" and row["correct"] is not None:
+        elif row["kind"] == "prompt":
             claim = ClaimKey(row["model"], row["shots"])
-            found = (row["correct"] / row["n"], row["correct"], row["n"])
+            told = -row["n"] if row["correct"] is None else row["correct"]
+            found = (told / row["n"], told, row["n"])
             best[claim] = max(best.get(claim, found), found)
     chances = sorted(Fraction(chance) for chance in sizes.elements())
     beside = [file for file in read_folder(paths[0].parent) if file.path not in paths]
@@ -190,8 +194,8 @@ def _claim_summary(
         looks=len(looks),
         t_looked_at=max(looks.values(), default=0),
         n=n,
-        best_correct=correct,
-        best_accuracy=accuracy,
+        best_correct=None if correct < 0 else correct,
+        best_accuracy=None if correct < 0 else accuracy,
         max_random_baseline={
             str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE
         },

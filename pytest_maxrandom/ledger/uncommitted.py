@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import is_checkout, repository
-from pytest_maxrandom.ledger.history import Commit, File, from_root
+from pytest_maxrandom.ledger.history import Commit, file_at, from_root
+from pytest_maxrandom.ledger.lines import fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from pytest_maxrandom.host.git import Repository
+    from pytest_maxrandom.ledger.history import File
 
 
 def uncommitted(folders: Iterable[Path]) -> dict[Path, int]:
@@ -24,22 +29,44 @@ def uncommitted(folders: Iterable[Path]) -> dict[Path, int]:
         if not files or not is_checkout(folder):
             continue
         try:
-            tree = repository(folder)
-            place = from_root(tree, folder)
-            known = set[tuple[object, ...]]()
-            try:
-                committed = Commit(tree, "HEAD").files
-            except GitError:  # there is no commit yet
-                committed = []
-            for file in committed:
-                if file.folder == place:
-                    known |= file.facts.keys()
-            new = set[tuple[object, ...]]()
-            for path in files:
-                of_file = File(place / path.name, path.read_bytes()).facts
-                new |= {fact for fact, row in of_file.items() if row["kind"] == "prompt"}
+            number = _number(repository(folder), folder, files)
         except (GitError, OSError, ValueError):
             continue
-        if number := len(new - known):
+        if number:
             numbers[folder] = number
     return numbers
+
+
+def _number(tree: Repository, folder: Path, files: Iterable[Path]) -> int:
+    """Count the prompts of the files of one ledger that HEAD lacks.
+
+    Only files that differ from HEAD's have some, so that only these, and what HEAD knows of the
+    same sets, are read.
+    """
+    place = from_root(tree, folder)
+    try:
+        head = Commit(tree, "HEAD")
+    except GitError:  # there is no commit yet
+        return len(_prompts(file_at(path, place / path.name) for path in files))
+    here = {path for path in head.paths if path.parent == place}
+    changed = {PurePosixPath(path) for path in tree.changed_since(head.commit)}
+    unchanged = here - changed
+    mine = [
+        file_at(path, place / path.name) for path in files if place / path.name not in unchanged
+    ]
+    new = _prompts(mine)
+    if not new:
+        return 0
+    sets = {digest for file in mine for digest in file.sets}
+    known = _prompts(head.files_of(here - unchanged))
+    for path in unchanged:
+        file = file_at(folder / path.name, path)
+        if not sets.isdisjoint(file.sets):
+            known |= _prompts([file])
+    return len(new - known)
+
+
+def _prompts(files: Iterable[File]) -> set[tuple[object, ...]]:
+    """Return what files count; a prompt has a second line once its right answers are known."""
+    rows = (row for file in files for _, row in file.rows if row["kind"] == "prompt")
+    return {fact({**row, "correct": None}) for row in rows}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
@@ -12,37 +15,71 @@ from pytest_maxrandom.ledger.folder import (
     has_one_writer,
     name_of_writer,
     new_writer,
+    part_of,
     sync_folder,
 )
 from pytest_maxrandom.ledger.lines import fact, line_of
 from pytest_maxrandom.ledger.opened import read_once
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
 
+_SHORT = 16  # 128 bits: no two of a billion facts collide
 
-def merged(lines: Iterable[Row]) -> list[Row]:
-    """Return the union: each fact once, as it was written first, in an order of its own.
+
+def merged(rows: Iterable[Row], write: Callable[[bytes], object]) -> int:
+    """Write the union: each fact once, as it was written first, in an order of its own.
 
     So neither the order of the lines nor that of the files that they come from matters, and what
-    is merged twice is not counted twice.
+    is merged twice is not counted twice. Lines lie on the disk meanwhile, so that a million of them
+    take no more memory than a thousand.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Those of all files.
+    write : callable
+        Called with each line.
+
+    Returns
+    -------
+    int
+        The number of lines.
+
+    Raises
+    ------
+    LedgerError
+        If they are about several sets; then nothing is written.
     """
-    chosen: dict[tuple[object, ...], tuple[str, bytes, Row]] = {}
-    for row in lines:
-        entry = (row.get("when", ""), line_of(row), row)
-        name = fact(row)
-        if name not in chosen or entry[:2] < chosen[name][:2]:
-            chosen[name] = entry
-    if len(sets := {row["set"] for _, _, row in chosen.values() if row["kind"] == "set"}) > 1:
-        raise LedgerError(
-            f"these files are about {len(sets)} different validation sets, expected one; each set "
-            "has a file of its own, so keep both files"
+    sets: set[str] = set()
+
+    def entries() -> Iterator[tuple[bytes, str, bytes]]:
+        for row in rows:
+            sets.update([row["set"]] if row["kind"] == "set" else ())
+            name = hashlib.sha256(repr(fact(row)).encode()).digest()[:_SHORT]
+            yield name, row.get("when", ""), line_of(row)
+
+    with closing(sqlite3.connect("")) as database:
+        database.execute("CREATE TABLE lines (fact BLOB PRIMARY KEY, date TEXT, line BLOB)")
+        database.executemany(
+            "INSERT INTO lines VALUES (?, ?, ?) ON CONFLICT DO UPDATE "
+            "SET date = excluded.date, line = excluded.line "
+            "WHERE (excluded.date, excluded.line) < (date, line)",
+            entries(),
         )
-    ordered = sorted(chosen.values(), key=lambda entry: entry[:2])
-    return [row for _, _, row in ordered]
+        if len(sets) > 1:
+            raise LedgerError(
+                f"these files are about {len(sets)} different validation sets, expected one; each "
+                "set has a file of its own, so keep both files"
+            )
+        number = 0
+        for (line,) in database.execute("SELECT line FROM lines ORDER BY date, line"):
+            write(line)
+            number += 1
+    return number
 
 
 def by_set(paths: Iterable[Path]) -> list[list[Path]]:
@@ -60,12 +97,27 @@ def by_set(paths: Iterable[Path]) -> list[list[Path]]:
     for path in (file.path for file in files):
         common = common_name(path)
         groups.setdefault((path.parent, sets.get(common, common.name)), []).append(path)
-    return [sorted(group, key=has_one_writer) for group in groups.values()]
+    return [sorted(group, key=_in_order) for group in groups.values()]
+
+
+def _in_order(path: Path) -> tuple[bool, int]:
+    return has_one_writer(path), part_of(path)
+
+
+def to_unite(group: Sequence[Path]) -> list[Path]:
+    """Return those files of a set that become one; earlier parts have their size already."""
+    last = part_of(common_of(group))
+    found = [path for path in group if has_one_writer(path) or part_of(path) == last]
+    return found if len(found) > 1 or has_one_writer(found[0]) else []
 
 
 def common_of(paths: Sequence[Path]) -> Path:
-    """Return the file that the files of one set in a folder become, which need not exist."""
-    return next((path for path in paths if not has_one_writer(path)), common_name(paths[0]))
+    """Return the file that gets the lines of a set in a folder, which need not exist.
+
+    That is the last one of its parts.
+    """
+    shared = [path for path in paths if not has_one_writer(path)]
+    return max(shared, key=part_of, default=common_name(paths[0]))
 
 
 def unite(paths: Sequence[Path]) -> tuple[Path, int]:
@@ -90,17 +142,15 @@ def unite(paths: Sequence[Path]) -> tuple[Path, int]:
     common = common_of(paths)
     aside = []
     try:
-        _union(paths)
+        _union(paths, lambda line: None)
         for path in paths:
             other = name_of_writer(common, new_writer())
             path.rename(other)
             aside.append(other)
-        union = _union(aside)
         united = name_of_writer(common, new_writer())
-        with united.open("xb", buffering=0) as file:
-            text = b"".join(map(line_of, union))
-            if file.write(text) != len(text):
-                raise OSError(f"no room for {united}")
+        with united.open("xb") as file:
+            number = _union(aside, file.write)
+            file.flush()
             os.fsync(file.fileno())
             if not is_named(file, united):
                 raise FileNotFoundError(united)
@@ -118,7 +168,7 @@ def unite(paths: Sequence[Path]) -> tuple[Path, int]:
         ) from error
     for path in aside:
         path.unlink(missing_ok=True)
-    return united, len(union)
+    return united, number
 
 
 def _named(united: Path, common: Path) -> Path:
@@ -133,20 +183,22 @@ def _named(united: Path, common: Path) -> Path:
     return common
 
 
-def _union(paths: Sequence[Path]) -> list[Row]:
-    """Return the lines of files.
+def _union(paths: Sequence[Path], write: Callable[[bytes], object]) -> int:
+    """Write the lines of files as `merged`, and return their number.
 
     Raises
     ------
     FileNotFoundError
         If one is not there any more.
     """
-    rows: list[Row] = []
-    for path in paths:
-        try:
-            rows += rows_of(path)
-        except LedgerError:
-            if os.path.lexists(path):
-                raise
-            raise FileNotFoundError(path) from None
-    return merged(rows)
+
+    def rows() -> Iterator[Row]:
+        for path in paths:
+            try:
+                yield from rows_of(path)
+            except LedgerError:
+                if os.path.lexists(path):
+                    raise
+                raise FileNotFoundError(path) from None
+
+    return merged(rows(), write)

@@ -8,10 +8,13 @@ render it, so that it gives what it gives there.
 from __future__ import annotations
 
 import faulthandler
+import importlib.util
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,8 +24,27 @@ CHARACTERS = 1_000_000
 """Of one rendered text, at most."""
 
 
+def _renderer() -> Any:
+    """Return the function of transformers that renders templates.
+
+    Its module is imported without the rest of the package, which takes .6 s and is not used; where
+    a version does not allow that, as everybody imports it.
+    """
+    packages = ("transformers", "transformers.utils")
+    try:
+        for name in packages:
+            found = importlib.util.find_spec(name)
+            sys.modules[name] = alone = ModuleType(name)
+            alone.__path__ = list((found and found.submodule_search_locations) or ())
+        return import_module("transformers.utils.chat_template_utils").render_jinja_template
+    except Exception:  # whatever a part raises that needs the whole
+        for name in [name for name in sys.modules if name.partition(".")[0] == "transformers"]:
+            del sys.modules[name]
+        return import_module("transformers.utils.chat_template_utils").render_jinja_template
+
+
 def _by_transformers(template: str, tokens: dict[str, Any]) -> Callable[[str], str]:
-    from transformers.utils.chat_template_utils import render_jinja_template
+    render_jinja_template = _renderer()
 
     def rendered(message: str) -> str:
         said = [[{"role": "user", "content": message}]]

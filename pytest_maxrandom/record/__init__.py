@@ -53,9 +53,12 @@ from pytest_maxrandom.record.counts import (
     ValidationSet as ValidationSet,
 )
 from pytest_maxrandom.record.designs import (
+    BestModelsRecord as BestModelsRecord,
     ComparisonRecord as ComparisonRecord,
     ContaminationOverTasks as ContaminationOverTasks,
     ContaminationRecord as ContaminationRecord,
+    ModelPair as ModelPair,
+    ModelStanding as ModelStanding,
     OverTasks as OverTasks,
     PromptPair as PromptPair,
     Replicate as Replicate,

@@ -134,6 +134,72 @@ class ComparisonRecord(DesignRecord):
     adjusted_holm: Share | None = None
 
 
+@dataclass(slots=True)
+class ModelStanding:
+    """One model among several, at its best prompt or at one that was fixed."""
+
+    name: str
+    """What comparisons call it."""
+    prompts: Count
+    """Prompts whose answers are at hand."""
+    tried: Count
+    """As the best of how many its prompt is judged."""
+    prompt: str
+    """Digest of the prompt, or what its results call it."""
+    accuracy: Share
+    """Mean score of that prompt."""
+    not_best_p: Share
+    """P-value of "it is not the best model"; it is among the best where this is above the level."""
+    among_best: bool
+    """Whether it cannot be told from the best."""
+    behind: Share
+    """It is behind the best of the others by no more than this, as the intervals of all pairs say
+    at once."""
+
+
+@dataclass(slots=True)
+class ModelPair:
+    """Two of several models, each at its prompt; first minus second throughout."""
+
+    first: str
+    second: str
+    difference: Difference
+    low: Difference
+    high: Difference
+    """The intervals of all pairs hold at once, whichever prompts were the best."""
+    p_value: Share
+    """Of "the first one, which has the higher score, is better", for the best of each."""
+    adjusted_p: Share
+    """By Holm's method over all pairs in both directions."""
+
+
+@dataclass(slots=True, kw_only=True)
+class BestModelsRecord(DesignRecord):
+    """All models, or arms, of a suite on one task: which of them may be the best."""
+
+    task: str
+    shots: Count
+    asserted: dict[str, Any]
+    """`assert` of the comparison: {"best": "large"}."""
+    level: Share
+    """With at most this probability the set lacks the truly best model, and so often is any of the
+    pairs told in a wrong order."""
+    prompt: str
+    """The prompt of each model, where that is fixed; empty where each has its best."""
+    models: list[ModelStanding] = field(default_factory=list)
+    """In the order of the suite; none without a result."""
+    pairs: list[ModelPair] = field(default_factory=list)
+    n: Count | None = None
+    """Examples; of the prompt that was scored on most, where some leave some out."""
+    units: Count | None = None
+    """Independent ones of them: examples or clusters."""
+    max_random_baseline: Share | None = None
+    """Expected accuracy of the best of the guessers of one model, the one with most tries; None
+    where the chance of a guess is not known."""
+    max_random_of_all: Share | None = None
+    """The same of the guessers of all models."""
+
+
 @dataclass(slots=True, kw_only=True)
 class ContaminationRecord(DesignRecord):
     """Was a model tuned on the benchmark's text? Arms base, extra (other text) and test."""

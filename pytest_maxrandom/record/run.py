@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_maxrandom.record.base import Adjustment, Count
 from pytest_maxrandom.record.claim import ClaimRecord
 from pytest_maxrandom.record.designs import (
+    BestModelsRecord,
     ComparisonRecord,
     ContaminationOverTasks,
     ContaminationRecord,
@@ -21,7 +22,9 @@ from pytest_maxrandom.record.words import NotCompared, Reserved, Weaker
 if TYPE_CHECKING:
     from pytest_maxrandom.record.cost import Arithmetic
 
-Design: TypeAlias = ReplicatesRecord | LabelBiasRecord | ComparisonRecord | ContaminationRecord
+Design: TypeAlias = (
+    ReplicatesRecord | LabelBiasRecord | ComparisonRecord | BestModelsRecord | ContaminationRecord
+)
 """What is recorded of one test that is no claim by itself."""
 Record: TypeAlias = ClaimRecord | Design
 """What is recorded of one test."""
@@ -30,6 +33,7 @@ LISTS: dict[str, type[Record]] = {
     "replicates": ReplicatesRecord,
     "label_bias": LabelBiasRecord,
     "comparisons": ComparisonRecord,
+    "best_models": BestModelsRecord,
     "contamination": ContaminationRecord,
 }
 """Where a run keeps each kind of record."""
@@ -81,6 +85,7 @@ class RunRecord:
     replicates: list[ReplicatesRecord] = field(default_factory=list)
     label_bias: list[LabelBiasRecord] = field(default_factory=list)
     comparisons: list[ComparisonRecord] = field(default_factory=list)
+    best_models: list[BestModelsRecord] = field(default_factory=list)
     contamination: list[ContaminationRecord] = field(default_factory=list)
     over_tasks: list[OverTasks] = field(default_factory=list)
     """Each comparison that was made on several tasks, over all of them."""
@@ -99,6 +104,7 @@ def arithmetics(run: RunRecord) -> list[Arithmetic]:
     """Return what computed the numbers of a run, each once."""
     engines = [claim.engine for claim in run.claims if claim.engine]
     found = [engine.arithmetic for engine in engines if engine.arithmetic]
-    for record in (*run.replicates, *run.label_bias, *run.comparisons, *run.contamination):
-        found += record.arithmetics
+    for kind in LISTS.keys() - {"claims"}:
+        for record in getattr(run, kind):
+            found += record.arithmetics
     return list({each.digest: each for each in found}.values())

@@ -40,6 +40,7 @@ class _Level(NamedTuple):
 
 _BIAS = _Level("label_bias", records.LabelBiasRecord)
 _ASKED = _Level("interactions", records.InteractionBias, "interaction")
+_ALL_MODELS = _Level("best_models", records.BestModelsRecord)
 _REPLICATE = _Level("runs", records.Replicate, "replicate")
 _LEVELS: dict[str, tuple[_Level, ...]] = {
     "claims": (_Level("claims", records.ClaimRecord),),
@@ -47,6 +48,8 @@ _LEVELS: dict[str, tuple[_Level, ...]] = {
     "label_bias": (_BIAS, _ASKED, _Level("labels", records.LabelRow, "label")),
     "calibrated": (_BIAS, _ASKED, _Level("calibrated", records.Calibrated, "calibrated")),
     "comparisons": (_Level("comparisons", records.ComparisonRecord),),
+    "best_models": (_ALL_MODELS, _Level("models", records.ModelStanding, "model")),
+    "model_pairs": (_ALL_MODELS, _Level("pairs", records.ModelPair, "pair")),
     "over_tasks": (_Level("over_tasks", records.OverTasks),),
     "contamination": (_Level("contamination", records.ContaminationRecord),),
     "contamination_over_tasks": (
@@ -55,11 +58,13 @@ _LEVELS: dict[str, tuple[_Level, ...]] = {
 }
 TABLES = tuple(_LEVELS)
 """replicates: one row for each replicate of each claim; label_bias: one for each label in each way
-of asking; calibrated: one for each calibration of those, or one without any; the others: one
-for each record."""
+of asking; calibrated: one for each calibration of those, or one without any; best_models and
+model_pairs: one for each model, and for each pair, of a comparison of all; the others: one for each
+record."""
 _LONG = (
     *("correct_counts", "validation_ids", "text", "question", "answers", "demonstration_ids"),
     *("runs", "prompts", "by_replicate", "interactions", "labels", "calibrated", "losses"),
+    *("models", "pairs"),
 )
 """What has one value for each prompt, example or replicate, or is a whole text; the JSON report
 has it. The `prompts` of a claim are a part, and stay."""
@@ -78,9 +83,14 @@ def csv(run: RunRecord, table: str = "claims") -> str:
     made = io.StringIO(newline="")
     writer = _csv.DictWriter(made, columns(table))
     writer.writeheader()
-    for values in _rows(run, _LEVELS[table]):
+    for values in rows(run, table):
         writer.writerow({name: field(value) for name, value in values.items()})
     return made.getvalue()
+
+
+def rows(run: RunRecord, table: str = "claims") -> list[dict[str, Any]]:
+    """Return the rows of a table as they are before they are written: unrounded, None if empty."""
+    return list(_rows(run, _LEVELS[table]))
 
 
 def columns(table: str = "claims") -> list[str]:

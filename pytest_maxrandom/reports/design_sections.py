@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, signed
 from pytest_maxrandom.reports import designs, label_bias
+from pytest_maxrandom.reports.best_models import best_models_table
 from pytest_maxrandom.reports.columns import (
     HTML_ONLY,
     MAXIMUM,
@@ -301,6 +302,7 @@ def design_tables(run: RunRecord) -> list[Table]:
         (run.replicates, replicates_table),
         (run.label_bias, label_bias_table),
         (run.comparisons, comparisons_table),
+        (run.best_models, best_models_table),
         (run.over_tasks, over_tasks_table),
         (run.contamination, contamination_table),
         (run.contamination_over_tasks, contamination_over_tasks_table),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.notation import NONE, accuracy, count, level, share, signed
 from pytest_maxrandom.record import (
     OUTCOMES,
+    BestModelsRecord,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
@@ -19,6 +20,7 @@ from pytest_maxrandom.record import (
 )
 from pytest_maxrandom.reports import (
     agreement,
+    best_models,
     computing,
     designs,
     incumbent,
@@ -126,6 +128,8 @@ def claimed_of(record: Record) -> str:
             return label_bias.required_score(record)
         case ComparisonRecord():
             return designs.required(record)
+        case BestModelsRecord():
+            return best_models.required_best(record)
         case ContaminationRecord():
             return f"no sign of the benchmark's text at level {level(record.level)}"
 
@@ -145,6 +149,8 @@ def summarized(record: Design) -> str:
             return label_bias.bias_found(record)
         case ComparisonRecord():
             return designs.difference_is(record)
+        case BestModelsRecord():
+            return best_models.among_best(record)
         case ContaminationRecord():
             if record.boost is None:
                 return ""
@@ -198,6 +204,10 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
             told, facts = designs.difference_is(record), _of_comparison(record)
             caption = "Examples that only one arm answers rightly, by prompt."
             tables = _each("prompt", _PROMPT, record.prompts, caption)
+        case BestModelsRecord():
+            told = best_models.among_best(record)
+            facts = best_models.best_models_facts(record)
+            tables = [best_models.pairs_table(record)] if record.pairs else []
         case ContaminationRecord():
             told = designs.indicated(record)
             arms = (

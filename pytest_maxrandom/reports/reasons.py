@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, count, p_value, signed
 from pytest_maxrandom.record import (
+    BestModelsRecord,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
@@ -276,6 +277,15 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
         Compared("number", "difference", lambda r: signed(r.difference)),
         Compared("number", "p", lambda r: p_value(r.p_value)),
         Compared("number", "best of t", lambda r: signed(r.best_difference)),
+    ),
+    BestModelsRecord: (
+        Compared("examples", "n", "n"),
+        Compared("settings", "models compared",
+                 lambda r: ", ".join(each.name for each in r.models)),
+        Compared("settings", "prompt compared", "prompt"),
+        Compared("tries", "t", lambda r: ", ".join(count(each.tried) for each in r.models)),
+        Compared("number", "among the best",
+                 lambda r: ", ".join(each.name for each in r.models if each.among_best)),
     ),
     ContaminationRecord: (
         Compared("number", "boost", lambda r: signed(r.boost)),

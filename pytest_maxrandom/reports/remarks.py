@@ -100,11 +100,16 @@ SENTENCES: dict[str, str] = {
     "validation set (an earlier form of this one, or a part of it), which shares {common:,} of "
     "{examples:,} examples with this one.",
     "searched": "On examples of this validation set {searches:of_searches}; {rule:of_rule}.",
+    "best_of_more_than_at_hand": "Of some models more prompts were tried on these examples than "
+    "are compared here: each stands as the best of {tried:span}.",
     "compared_after_searches": "On examples of this validation set {searches:of_searches}; the "
     "prompts that are compared may come from there, which no p-value of a difference counts.",
     "prompts_not_judged": "{prompts:,} of the {of:,} prompts that the search tried "
     "{prompts:is/are} not judged, because the results store does not know {prompts:it/them}: try "
     "{prompts:it/them} again, which costs nothing, and ask for the verdict again.",
+    "scores_withheld": "While the search was open, scores that it was not told lay in a folder "
+    "that the user alone can open. A program that runs as this user can open it too, or run the "
+    "suite itself: if the one that searched did so, this verdict does not hold.",
     "budget_overrun": "The budget of {budget:,} prompts is overrun: t counts the {t:,} that were "
     "evaluated.",
     "budget_raised": "The budget of {budget:,} prompts was not declared in advance: an earlier "
@@ -135,8 +140,13 @@ SENTENCES: dict[str, str] = {
     "texts these stand for: list the choices of each example (column `choices` of a table, array "
     "`choice_texts` of an archive), or claim by name what letters can show (`assert: "
     "{{permutation_p: 0.05, beats: max_random}}`)",
-    "places_exchanged": "Right answers were shuffled by letters or numbers, because the results do "
-    "not say which texts these stand for. A preferred text, such as 'none of these', is not seen.",
+    "only_letters": "knowledge cannot be distinguished from a preferred text, such as 'none of "
+    "these', because the choices are letters and the questions do not list the texts that these "
+    "stand for (`A. text`, one a line): give the texts as choices (`prompts: {{formats: {{labels: "
+    "letter}}}}` writes the letters), or claim by name what letters can show (`assert: "
+    "{{permutation_p: 0.05, beats: max_random}}`)",
+    "places_exchanged": "Right answers were shuffled by letters or numbers, because nothing says "
+    "which texts these stand for. A preferred text, such as 'none of these', is not seen.",
     "no_permutations": "There is no permutation p, because {why}. So knowledge cannot be "
     "distinguished from a preferred label.",
     "fixed_answers": "Of {examples:,} right answers {fixed:,} stay where they are when right "

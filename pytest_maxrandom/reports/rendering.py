@@ -24,6 +24,7 @@ from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.record import OUTCOMES, STANDINGS, RunRecord
 from pytest_maxrandom.reports import (
     agreement,
+    best_models,
     columns,
     computing,
     design_sections,
@@ -55,7 +56,7 @@ PREFIX = "maxrandom/"
 _TOLD = (
     *(notation, text, summary, phrases, red_flags, origins, computing, designs, label_bias),
     *(design_sections, details, headlines, agreement, wording, references, sections, columns),
-    *(quantities, losses),
+    *(quantities, losses, best_models),
 )
 """Modules whose public functions are filters: they read records, and return texts and tables."""
 

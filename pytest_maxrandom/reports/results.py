@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.errors import GitError, ReportError, dotted, json_mistake
+from pytest_maxrandom.errors import GitError, ReportError, dotted, json_mistake, unique_keys
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.notation import BASELINES, P_VALUES
 from pytest_maxrandom.record import (
@@ -108,7 +108,8 @@ def parse(data: bytes, path: Path | str) -> RunRecord:
 
 def _read(data: bytes, path: Path | str) -> Any:
     try:
-        return json.loads(data.decode("utf-8"), parse_constant=_refuse)
+        text = data.decode("utf-8")
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=unique_keys)
     except UnicodeDecodeError as error:
         raise ReportError(f"{path}: not UTF-8 text, so not a JSON report") from error
     except json.JSONDecodeError as error:

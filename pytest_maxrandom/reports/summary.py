@@ -10,12 +10,14 @@ from pytest_maxrandom.record import (
     ALLOWED,
     AMBER,
     FAILING,
+    LISTS,
     NOT_COMPARED,
     OUTCOMES,
     REPORTED,
     RESERVED,
     SETTLED,
     UNREADABLE,
+    BestModelsRecord,
     ClaimRecord,
     ComparisonRecord,
     ContaminationOverTasks,
@@ -39,6 +41,7 @@ _NOUNS = {
     ReplicatesRecord: ("replicated claim", "replicated claims"),
     LabelBiasRecord: ("label-bias check", "label-bias checks"),
     ComparisonRecord: ("comparison", "comparisons"),
+    BestModelsRecord: ("comparison of all models", "comparisons of all models"),
     ContaminationRecord: ("contamination check", "contamination checks"),
 }
 
@@ -50,7 +53,7 @@ def records(run: RunRecord) -> list[Record]:
 
 def designs(run: RunRecord) -> list[Design]:
     """List what was tested besides the claims."""
-    return [*run.replicates, *run.label_bias, *run.comparisons, *run.contamination]
+    return [record for name in LISTS if name != "claims" for record in getattr(run, name)]
 
 
 def simulated(run: RunRecord) -> str:

@@ -20,6 +20,7 @@ from pytest_maxrandom.notation import (
 )
 from pytest_maxrandom.record import (
     OUTCOMES,
+    BestModelsRecord,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
@@ -31,6 +32,7 @@ from pytest_maxrandom.record import (
     Searched,
 )
 from pytest_maxrandom.reports import designs, incumbent, label_bias, red_flags
+from pytest_maxrandom.reports.best_models import missed_best
 from pytest_maxrandom.reports.quantities import (
     OF_GUESSERS,
     examples,
@@ -84,6 +86,8 @@ def failure(record: Record) -> str | None:
                 return _of_replicates(record)
             case ComparisonRecord():
                 return _of_comparison(record)
+            case BestModelsRecord():
+                return missed_best(record) if record.models else record.message
             case ContaminationRecord():
                 return _of_contamination(record)
             case LabelBiasRecord():

@@ -117,10 +117,8 @@ def reply(found: PromptPredictions, told: Told) -> Reply:
     match told.feedback:
         case "accept":
             return bool(told.accepted)
-        case "improved":
-            return told.correct / told.n if told.accepted else None
-        case "score":
-            return told.correct / told.n
+        case "improved" | "score":
+            return None if told.correct is None else told.correct / told.n
         case "answers":
             pairs = zip(found.examples, found.chosen, strict=True)
             return [Answered.of(example, place) for example, place in pairs]

@@ -13,10 +13,13 @@ from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.claims.session import SessionState
 from pytest_maxrandom.errors import BudgetSpent, LedgerError, SearchError
 from pytest_maxrandom.ledger.lines import Told
+from pytest_maxrandom.ledger.withheld import Withheld
 from pytest_maxrandom.models.base import EngineName, Model, Resources
 from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.searches.private import RESULTS, private_folder
 from pytest_maxrandom.searches.proposals import Proposals
 from pytest_maxrandom.searches.replies import Reply, reply
+from pytest_maxrandom.stats.search import WITHHELD
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.sweep import run_sweep
@@ -65,9 +68,16 @@ class Tried:
         self.budget, self.by = budget, by
         self.lock = threading.RLock()
         self.proposals = Proposals(self.planned, seen=feedback == "answers")
+        withheld = None
+        if feedback in WITHHELD:
+            # The results store, beside the ledger, would show what the search must not see.
+            examples = planned.condition.example_digests
+            folder = private_folder(planned.ledger, examples, store)
+            store, withheld = folder / RESULTS, Withheld(folder)
         self.session = SessionState(
             pool=ModelPool(Resources(engine=engine), planned.backends),
             results=store,
+            withheld=withheld,
             run=uuid.uuid4().hex,
             process="main",
             engine=engine,
@@ -75,7 +85,7 @@ class Tried:
             no_test=True,
         )
         self.subject = subject_of(self.planned)
-        self.ledger = claim_ledger(self.planned, self.session.run)
+        self.ledger = claim_ledger(self.planned, self.session.run, withheld=withheld)
         self.name = self.ledger.search_name(self.subject, feedback, by, budget or 0)
         self.told: Mapping[str, Told] = self.ledger.search(self.name)
         self._answers: dict[str, PromptPredictions] = {}
@@ -101,6 +111,15 @@ class Tried:
             self._closed = True
             self.session.pool.drop()
             self.session.close()
+
+    def _check_results_unseen(self) -> None:
+        """Refuse to tell less than anybody can read by now."""
+        for by in self.ledger.closed.values():
+            raise SearchError(
+                f"the search by {by} on these examples was closed, so that anybody can read in the "
+                "ledger what it found; search on other examples, or with feedback='answers', after "
+                "which a test set decides"
+            )
 
     def check_open(self) -> None:
         """Refuse to go on after the end of a ``with`` block.
@@ -135,6 +154,8 @@ class Tried:
                 )
             if new and self.left == 0:
                 raise self._spent()
+            if new and self.feedback != "answers":
+                self._check_results_unseen()
             if prompt.digest not in self._answers:
                 pairs = self.with_prompts([prompt]).condition.prompt_set.pairs
                 self._answers[prompt.digest] = self._swept(pairs, self._evaluated)
@@ -186,6 +207,31 @@ class Tried:
                     self.try_prompt(prompt)
             return [self._answers[digest] for digest in self.told if digest in self._answers]
 
+    def publish(self, found: Sequence[PromptPredictions]) -> None:
+        """Let the ledger show how many answers of prompts are right."""
+        self.ledger.refresh()
+        self.ledger.publish([self.subject.tried(one.prompt.digest) for one in found])
+
+    def close_search(self) -> int:
+        """Let the ledger show all results of the search, and say that it does.
+
+        Raises
+        ------
+        SearchError
+            If the ledger cannot be written to.
+        """
+        self.ledger.refresh()
+        told = self.ledger.search(self.name)
+        found = self.ledger.publish(
+            [self.subject.tried(prompt) for prompt in told],
+            [self.name] if told and self.feedback in WITHHELD else (),
+        )
+        if found is None:
+            raise SearchError(
+                f"{self.ledger.path}: cannot be written to ({self.ledger.why_closed})"
+            )
+        return found
+
     def with_prompts(self, prompts: Sequence[Prompt]) -> PlannedClaim:
         """Return the claim with prompts that the search proposed."""
         planned = self.planned
@@ -223,9 +269,14 @@ class Tried:
         def tell(before: Mapping[str, Told]) -> Told:
             if self.budget is not None and len(before) >= self.budget:
                 raise self._spent()
-            best = max((each.correct / each.n for each in before.values()), default=-1.0)
-            accepted = int(correct / n > best)
-            return Told(self.feedback, self.by, self.budget or 0, n, correct, accepted)
+            known = self.ledger.right_answers(self.subject, before)
+            best = max((right / before[one].n for one, right in known.items()), default=-1.0)
+            better = correct / n > best
+            # The line says no more than the search learns: it may read the ledger.
+            shows = self.feedback not in WITHHELD or (self.feedback == "improved" and better)
+            accepted = int(better and self.feedback != "none")
+            right = correct if shows else None
+            return Told(self.feedback, self.by, self.budget or 0, n, right, accepted)
 
         if (made_of := self.proposals.made_of(found.prompt)) is not None:
             self.session.store(self.planned).remember(self.name, digest, made_of)
@@ -235,10 +286,9 @@ class Tried:
         except LedgerError as error:
             raise SearchError(f"{error}; so the search gets no reply: {_FIRST}") from error
         if not written:
-            why = self.ledger.problems[-1].values.get("why") if self.ledger.problems else ""
             raise SearchError(
-                f"{self.ledger.path}: cannot be written to ({why}), so the search gets no reply: "
-                f"{_FIRST}"
+                f"{self.ledger.path}: cannot be written to ({self.ledger.why_closed}), so the "
+                f"search gets no reply: {_FIRST}"
             )
         self.told = self.ledger.search(self.name)
 

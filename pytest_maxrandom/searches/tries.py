@@ -13,7 +13,14 @@ from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.searches.replies import Outlook, Reply, as_number, save
-from pytest_maxrandom.stats.search import CLIMBS, Feedback, Found, Searched, likely_better
+from pytest_maxrandom.stats.search import (
+    CLIMBS,
+    WITHHELD,
+    Feedback,
+    Found,
+    Searched,
+    likely_better,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -178,6 +185,25 @@ class Tries:
             self._record = self._judged(dataclasses.replace(self._tried.session, no_test=False))
         return self._record
 
+    def publish(self) -> int:
+        """Let anybody read what the search found: its results are added to the ledger.
+
+        With `none`, `accept` and `improved` they are withheld until then. Afterwards no search on
+        these examples is told less than everything, this one included.
+
+        Returns
+        -------
+        int
+            How many results are new in the ledger.
+
+        Raises
+        ------
+        SearchError
+            If the ledger cannot be written to.
+        """
+        with self._tried.lock:
+            return self._tried.close_search()
+
     def report(self, path: str | PathLike[str]) -> None:
         """Write the verdict as a report: Markdown (.md) or JSON (.json).
 
@@ -211,8 +237,10 @@ class Tries:
         result, _ = evaluation.run(_silent)
         if lost:
             result = result.noted(Remark("prompts_not_judged", {"prompts": lost, "of": self.t}))
-        if self.feedback in ("none", *CLIMBS):
-            result = _of_best_alone(result)
+        if self.feedback in WITHHELD:
+            # Its line says what the verdict tells; those of the others wait for `publish`.
+            tried.publish([answers[result.best]])
+            result = _of_best_alone(result).noted(Remark("scores_withheld"))
         record = result.record(planned.record(f"{self._path}::{planned.name}", str(self._path)))
         assert record.prompts is not None
         record.prompts = dataclasses.replace(record.prompts, proposed_by=tried.by)
@@ -261,9 +289,12 @@ def file_of(what: str, path: str | PathLike[str]) -> Path:
 
 def _of_best_alone(result: Result) -> Result:
     """Leave out what a verdict is not counted for: it tells of the best prompt, and of no other."""
-    new = result.new_questions
+    new, best, beside = result.new_questions, result.best_prompt, result.incumbent
     return dataclasses.replace(
         result,
+        answers=None,
+        best_prompt=best and dataclasses.replace(best, tied_with=0),
+        incumbent=beside and dataclasses.replace(beside, candidates=1, alike=1),
         correct_counts=[],
         ties=None,
         shortcuts=None,

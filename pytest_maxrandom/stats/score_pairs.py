@@ -12,7 +12,7 @@ where the other prompt is a stated baseline, which scores the same on each examp
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,7 +64,6 @@ class ScorePair:
         self.binary = paired and bool(np.isin(differences, _SIGNS).all())
         if self.binary:
             self.wins, self.losses = int((differences > 0).sum()), int((differences < 0).sum())
-        self._ends: dict[float, tuple[float, float]] = {}
 
     @property
     def mirrored(self) -> ScorePair:
@@ -91,7 +90,7 @@ class ScorePair:
         if abs(margin) >= 1:
             return 1.0 if margin > 0 else 0.0
         error = _OF_BOUND * level
-        least, most = self._shares(error / 2)
+        least, most = _shares(apart, len(self.differences), error / 2)
         if most < abs(margin):
             # So large a difference, of whatever sign, takes more examples on which the two differ.
             return 1.0 if margin > 0 else error
@@ -107,26 +106,32 @@ class ScorePair:
         sums = np.fft.irfft(np.fft.rfft(one, size) ** n, size)
         return float(sums[self.wins - self.losses + n : 2 * n + 1].sum())
 
-    def _shares(self, error: float) -> tuple[float, float]:
-        """Return bounds of the share of examples on which the two differ, each with an error."""
-        if error not in self._ends:
-            apart, n = self.wins + self.losses, len(self.differences)
-            low, _ = narrowed(0.0, apart / n, lambda at: _tail(apart, n, at) <= error)
-            same, _ = narrowed(0.0, 1 - apart / n, lambda at: _tail(n - apart, n, at) <= error)
-            self._ends[error] = low, 1 - same
-        return self._ends[error]
+    def excludes(self, margin: float, level: float) -> bool:
+        """Tell whether the test excludes a margin, and all below it, at a level."""
+        return self.p_greater(margin, level) <= level
 
-    def lowest(self, level: float) -> float:
-        """Return the highest margin, from the least that there is, that the test excludes."""
+    def lowest(self, level: float, enough: float = _ENOUGH) -> float:
+        """Return the highest margin, from the least that there is, that the test excludes.
+
+        It is found to within `enough`, and never too high.
+        """
         if not self.binary:
-            return self._bounded.lowest(level)
+            return self._bounded.lowest(level, enough)
 
         def excluded(margin: float) -> bool:
-            return self.p_greater(margin, level) <= level
+            return self.excludes(margin, level)
 
-        found = narrowed(-1.0, float(self.differences.mean()), excluded, _ENOUGH)[0]
+        found = narrowed(-1.0, float(self.differences.mean()), excluded, enough)[0]
         # The margin 0 has no unknown share, and so no error of its bound.
         return 0.0 if found < 0 and excluded(0.0) else found
+
+
+@lru_cache(maxsize=4096)  # the prompts of many models differ on as many examples
+def _shares(apart: int, n: int, error: float) -> tuple[float, float]:
+    """Return bounds of the share of examples on which two prompts differ, each with an error."""
+    low, _ = narrowed(0.0, apart / n, lambda at: _tail(apart, n, at) <= error)
+    same, _ = narrowed(0.0, 1 - apart / n, lambda at: _tail(n - apart, n, at) <= error)
+    return low, 1 - same
 
 
 def _tail(least: int, n: int, chance: float) -> float:

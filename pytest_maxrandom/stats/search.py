@@ -32,6 +32,9 @@ Feedback = Literal["none", "accept", "improved", "score", "answers"]
 """What a search learns of a prompt: nothing; whether it is better than the best before; if so, how
 many answers are right; how many are, for each prompt; which answers are right."""
 
+WITHHELD: frozenset[Feedback] = frozenset(("none", "accept", "improved"))
+"""Feedback with which a search must not see the score of each prompt."""
+
 CLIMBS: frozenset[Feedback] = frozenset(("accept", "improved"))
 """Feedback whose tree has few branches that many searches take."""
 

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from pytest_maxrandom.errors import ExtensionError, did_you_mean
-from pytest_maxrandom.suite.base import FormatSpec, Name, Prose, Scoring, Spec, Text
+from pytest_maxrandom.suite.base import FormatSpec, Name, OneOrMore, Prose, Scoring, Spec, Text
 from pytest_maxrandom.suite.models import MODELS, ModelSpec, TransformersSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec  # noqa: TC001 - pydantic
 
@@ -94,6 +94,9 @@ def arm_of(models: Any) -> type[ArmSpec]:
 
 
 Level = Annotated[float, Field(gt=0, lt=0.5)]
+ALL = "all"
+"""What stands in a comparison for all models, or arms, of a suite."""
+USUAL_LEVEL = 0.05
 
 
 class DifferenceSpec(Spec):
@@ -103,7 +106,9 @@ class DifferenceSpec(Spec):
     """The difference is above this: -0.02 lets the first arm lose up to two points."""
     better: Annotated[float, Field(ge=0, lt=1)] | None = None
     """The difference is above this: with 0.0 the first arm is better, by however little."""
-    level: Level = 0.05
+    best: Text | None = None
+    """Of `arms: all`: this one alone is among the best, so that it is better than each other."""
+    level: Level = USUAL_LEVEL
     """The largest allowed p-value of that."""
 
     @property
@@ -112,24 +117,48 @@ class DifferenceSpec(Spec):
         return self.better if self.not_worse_than is None else self.not_worse_than
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield that two margins are given, or none."""
-        if (self.not_worse_than is None) == (self.better is None):
-            how = "neither" if self.better is None else "both"
-            yield (), f"found {how} of `not_worse_than` and `better`, expected exactly one"
+        """Yield that several things are claimed, or none."""
+        given = [each for each in (self.not_worse_than, self.better, self.best) if each is not None]
+        if len(given) != 1:
+            how = "several" if given else "none"
+            yield (
+                (),
+                f"found {how} of `not_worse_than` and `better`, or of all models `best`, expected "
+                "exactly one",
+            )
 
 
 class CompareSpec(Spec):
-    """Two arms on every task with every number of shots."""
+    """Two arms, or all of them, on every task with every number of shots."""
 
     arms: Text
-    """The two arms, first minus second: `nf4 - none`."""
+    """The two arms, first minus second: `nf4 - none`; or `all` of them, each at the best of its
+    prompts."""
+    prompt: Annotated[int, Field(ge=1)] | None = None
+    """Of `arms: all`: the number of the one prompt by which all are compared, from 1; it must have
+    been fixed before anybody saw an answer. If not given, each has its best."""
     assertion: DifferenceSpec | None = Field(default=None, alias="assert")
     """What must hold; if not given, the numbers are only reported."""
     xfail: Text | None = None
     """Why this is expected to fail (strict: the test fails if it passes)."""
 
+    @property
+    def of_all(self) -> bool:
+        """Whether all models, or arms, are compared."""
+        return self.arms.strip() == ALL
+
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield a failure that is expected where nothing is claimed."""
+        """Yield what belongs to two arms, or to all, and a failure without a claim."""
+        best = self.assertion is not None and self.assertion.best is not None
+        if self.of_all and self.assertion is not None and not best:
+            yield (
+                ("assert",),
+                "all models are compared, which have no one difference; claim `best: NAME`, or "
+                "name two of them in `arms`",
+            )
+        for place, given in ((("assert", "best"), best), (("prompt",), self.prompt is not None)):
+            if given and not self.of_all:
+                yield place, "this belongs to `arms: all`; remove it, or compare all"
         if self.assertion is None and self.xfail:
             yield (
                 ("xfail",),
@@ -169,9 +198,10 @@ class ContaminationSpec(Spec):
 class ComparingSettings(Spec):
     """What a suite of any kind may say of its arms."""
 
-    compare: list[Comparison] = Field(default=[])
+    compare: Annotated[list[Comparison], OneOrMore()] = Field(default=[])
     """Pairs of arms, or of models: `nf4 - none` reports the difference, first minus second;
-    {arms: nf4 - none, assert: {not_worse_than: -0.02}} claims something about it."""
+    {arms: nf4 - none, assert: {not_worse_than: -0.02}} claims something about it. `all` tells which
+    of all of them may be the best, each at the best of its own prompts."""
     contamination: ContaminationSpec | None = None
     """Whether an arm was tuned on the benchmark's own text."""
 

@@ -291,11 +291,21 @@ def _of_comparisons(suite: dict[str, Any], names: dict[str, int]) -> Iterator[Co
     if not names:
         return
     first: dict[str, int] = {}
-    for index, each in enumerate(entries(suite, "compare")):
+    said = suite.get("compare", [])
+    for index, each in enumerate(as_list(said)):
         spec = _sound(CompareSpec, {"arms": each} if isinstance(each, str) else each)
         if spec is None:
             continue
-        place = ("compare", index, "arms")
+        entry: Location = ("compare", index) if isinstance(said, list) else ("compare",)
+        place = (*entry, "arms")
+        if spec.of_all:
+            yield from _of_all(suite, spec, entry, names)
+            if (earlier := first.setdefault(f"all {spec.prompt}", index)) != index:
+                yield (
+                    place,
+                    f"this has the same test ids as compare[{earlier}]; remove one of the two",
+                )
+            continue
         try:
             one, other = split_comparison(spec.arms, names)
         except ValueError as error:
@@ -319,6 +329,27 @@ def _of_comparisons(suite: dict[str, Any], names: dict[str, int]) -> Iterator[Co
     known = [names[name] for name in arms.values() if name in names]
     if len(set(known)) < len(known):
         yield ("contamination",), "base, extra and test must be three different arms"
+
+
+def _of_all(
+    suite: dict[str, Any], spec: CompareSpec, entry: Location, names: dict[str, int]
+) -> Iterator[Contradiction]:
+    """Yield why all models, or arms, cannot be compared as a suite asks."""
+    if len(set(names.values())) < 2:
+        yield (
+            (*entry, "arms"),
+            f"`all` compares several, but there is one alone: {next(iter(names))}; add another, or "
+            "remove this",
+        )
+    if suite.get("replicates") is not None:
+        yield (
+            (*entry, "arms"),
+            "`all` are compared on one set of examples, but `replicates` draw new ones; remove one "
+            "of the two, or compare two arms",
+        )
+    claimed = None if spec.assertion is None else spec.assertion.best
+    if claimed is not None and claimed not in names:
+        yield (*entry, "assert", "best"), unknown_arm(claimed, names)
 
 
 def entries(data: Any, key: str) -> list[Any]:

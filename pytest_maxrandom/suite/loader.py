@@ -98,7 +98,17 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
 
 
 def _any_suite(path: Path) -> Suite | RecordedSuite:
-    document = read(path)
+    return suite_of(path, read(path))
+
+
+def suite_of(path: Path, document: Document) -> Suite | RecordedSuite:
+    """Return the suite that a document is, whatever it was read from.
+
+    Raises
+    ------
+    SuiteError
+        With all the mistakes in it.
+    """
     if _is_of_lm_eval(document.data):
         message = (
             "found a task of lm-evaluation-harness, but YAML below a folder named eval_suites must "

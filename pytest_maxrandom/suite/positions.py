@@ -68,13 +68,15 @@ class Document:
 
     def line(self, location: Sequence[str | int]) -> int:
         """Line of the deepest part of `location` that the document has, from 1."""
+        if self.node is None:
+            return 1
         marked = node = self.node
         for part in self.path(location):
             if isinstance(node, yaml.MappingNode):
                 marked, node = next(pair for pair in node.value if pair[0].value == str(part))
             else:
                 marked = node = node.value[part]
-        return 1 if marked is None else int(marked.start_mark.line) + 1
+        return int(marked.start_mark.line) + 1
 
     def path(self, location: Sequence[str | int]) -> Location:
         """Return the parts of `location` that the document has, one below the other."""

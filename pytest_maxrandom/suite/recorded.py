@@ -110,9 +110,9 @@ class TableColumns(OwnColumns):
     """Names of a table's columns, if they differ from these keys."""
 
     prompt: ColumnName | None = None
-    """The prompt's id; `prompt_id` if not given."""
+    """The prompt's id, or its text."""
     example: ColumnName | None = None
-    """The example's id; `example_id` if not given."""
+    """The example's id, or its text."""
     correct: ColumnName | None = None
     """Whether the answer is right."""
     score: ColumnName | None = None

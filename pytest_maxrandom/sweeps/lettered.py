@@ -62,3 +62,12 @@ def with_listed_texts(examples: Sequence[Example]) -> tuple[Example, ...] | None
         order = tuple(range(len(texts)))
         found.append(dataclasses.replace(example, choices=texts, order=order))
     return tuple(found)
+
+
+def texts_untold(examples: Sequence[Example]) -> bool:
+    """Tell whether all choices are letters, and the questions list no texts that these stand for.
+
+    Who says "none of these" wherever that stands prefers no letter.
+    """
+    lettered = all(are_letters(example.choices) for example in examples)
+    return lettered and with_listed_texts(examples) is None

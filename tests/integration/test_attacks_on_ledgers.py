@@ -147,6 +147,14 @@ def huge_t(folder: Path) -> None:
     file.write_text(file.read_text() + "".join(f"{json.dumps(row)}\n" for row in more))
 
 
+def key_twice(folder: Path) -> None:
+    """Let a line show a reviewer another number first than the one that a reader would take."""
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    head, line = file.read_text().rstrip("\n").rsplit("\n", 1)
+    assert line.startswith("{")
+    file.write_text(f'{head}\n{{"kind": "prompt", {line[1:]}\n')
+
+
 def another_time(folder: Path) -> None:
     """Let all lines be of a time to come, as on a machine whose clock jumped."""
     (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
@@ -253,6 +261,7 @@ LEDGER_ATTACKS = [
     LedgerAttack(long_number, "red", UNTESTED),
     LedgerAttack(deep_line, "red", UNTESTED),
     LedgerAttack(huge_t, "red", UNTESTED),
+    LedgerAttack(key_twice, "red", UNTESTED_AND_LOST),
     LedgerAttack(another_time, "green", ("1 result reported", "", "")),
     LedgerAttack(no_folder, "red", UNTESTED_AND_LOST),
     LedgerAttack(conflict, "red", UNTESTED),

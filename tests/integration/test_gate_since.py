@@ -31,7 +31,7 @@ def answer(folder: Path, lost: float) -> None:
     draw, losing = random.Random(1), random.Random(2)
     with (folder / "results.csv").open("w", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(["prompt_id", "example_id", "prediction", "gold", "choices"])
+        rows.writerow(["prompt", "example", "prediction", "gold", "choices"])
         for prompt in range(8):
             for example in range(300):
                 right = "yes" if example % 2 else "no"

@@ -109,6 +109,24 @@ def test_an_arm_is_compared_with_the_model_as_it_is(
     assert suite.prompts_in_ledger() == 4
 
 
+def test_all_arms_are_compared_and_a_model_tried_before_pays_for_it(suite: Suite) -> None:
+    arms = "arms: {none: {}, copy: {}, other: {seed: 1}}\n"
+    suite.write(f"{arms}compare: all\n")
+    result = suite.run("--collect-only")
+    result.stdout.fnmatch_lines(["*<BestModels compare[[]all[]] models=3 n=24>"])
+    suite.run("-k", "compare").assert_outcomes(passed=2)
+    found = suite.comparisons("best_models")["known::compare[all]"]
+    assert found["outcome"] == "passed"
+    assert [each["name"] for each in found["models"]] == ["none", "copy", "other"]
+    assert [each["tried"] for each in found["models"]] == [1, 1, 1]
+    assert all(each["among_best"] for each in found["models"][:2])
+    assert suite.prompts_in_ledger() == 4, "those of the copy are those of the model"
+    suite.write(f"{arms}compare: all\n".replace("{none: {}", '{none: {instruction: "Answer.\\n"}'))
+    suite.run("-k", "compare").assert_outcomes(passed=2)
+    again = suite.comparisons("best_models")["known::compare[all]"]
+    assert [each["tried"] for each in again["models"]] == [1, 1, 1], "what another arm tries now"
+
+
 @DISTRIBUTED
 def test_comparisons_alone_sweep_and_count_what_they_need(
     suite: Suite, arguments: tuple[str, ...]
@@ -331,6 +349,43 @@ def test_a_bias_that_only_all_tasks_show_fails_the_run(
     expected = path.read_text().replace("allow_inconclusive: true", "xfail: a known leak")
     path.write_text(expected)
     assert recorded.run(*arguments).ret == pytest.ExitCode.TESTS_FAILED, "it cannot tell"
+
+
+def test_all_recorded_models_are_compared_at_the_best_of_their_prompts(recorded: Suite) -> None:
+    path = recorded.folder / "suite.yaml"
+    head, _, _ = RECORDED.partition("compare:")
+    path.write_text(
+        f"{head}compare: [all, {{arms: all, assert: {{best: test}}}}]\n".replace("[all, {", "[{")
+    )
+    result = recorded.run("--maxrandom-report=r.md")
+    result.assert_outcomes(passed=6 + 1, failed=1)
+    found = recorded.comparisons("best_models")
+    one, other = found["learned::compare[all]"], found["alike::compare[all]"]
+    assert [each["accuracy"] for each in one["models"]] == [14 / SIZE, 26 / SIZE, 38 / SIZE]
+    assert [each["among_best"] for each in one["models"]] == [False, False, True]
+    best, others = np.array(rows(38, n=SIZE)[0]), np.array(rows(24, 26, n=SIZE))
+    wins, losses = (best & ~others).sum(axis=1), (others & ~best).sum(axis=1)
+    hardest = 2 * max(
+        stats.binomtest(int(won), int(won + lost), alternative="greater").pvalue
+        for won, lost in zip(wins, losses, strict=True)
+    )
+    pair = next(
+        each for each in one["pairs"] if (each["first"], each["second"]) == ("test", "extra")
+    )
+    assert pair["p_value"] == pytest.approx(hardest)
+    assert pair["adjusted_p"] >= pair["p_value"]
+    assert {each["among_best"] for each in other["models"]} == {True}
+    assert (one["outcome"], other["outcome"]) == ("passed", "failed")
+    best_of = [best_of_guessers(t) for t in (2, 6)]
+    assert [one["max_random_baseline"], one["max_random_of_all"]] == pytest.approx(best_of)
+    result.stdout.fnmatch_lines(["test (.525) cannot be told from base and extra (*): use more *"])
+    assert "test is the best of 3" in (recorded.pytester.path / "r.md").read_text()
+
+
+def best_of_guessers(t: int) -> float:
+    """Return the expected accuracy of the best of t guessers, summed over all counts."""
+    below = stats.binom.cdf(np.arange(SIZE + 1), SIZE, 0.5) ** t
+    return float((1 - below[:-1]).sum() / SIZE)
 
 
 def test_what_has_no_results_is_skipped_with_the_reason(recorded: Suite) -> None:

@@ -175,3 +175,38 @@ def test_a_report_with_passes_and_one_that_cannot_tell_differ(
     assert "p_max only" in fell
     assert main(["diff", "now.json", "before.json"]) == 0  # nothing fell
     assert "passes, but asserts less" in capsys.readouterr().out
+
+
+LETTERS = """\
+models: [{name: rule, backend: mock, knows: 0.9}]
+tasks:
+- {name: untold, path: untold.jsonl, format: jsonl, append_choices: false}
+- {name: told, path: told.jsonl, format: jsonl, append_choices: false}
+- {name: named, path: untold.jsonl, format: jsonl, append_choices: false,
+   assert: {permutation_p: 0.05, beats: max_random}}
+prompts: {shots: 0, count: 1}
+"""
+
+
+def test_letters_of_texts_that_no_question_lists_are_no_verdict_in_a_sweep_either(
+    pytester: pytest.Pytester,
+) -> None:
+    folder = pytester.mkdir("eval_suites")
+    (folder / "s.yaml").write_text(LETTERS)
+    texts = ["red", "blue", "green", "none of these"]
+    for name, mark in (("untold", "{} = {}"), ("told", "{}. {}")):
+        lines = [mark.format(*pair) for pair in zip("ABCD", texts, strict=True)]
+        rows = [
+            {"input": "\n".join([f"Which {number}?", *lines]), "choices": [*"ABCD"],
+             "answer": number % 4}
+            for number in range(60)
+        ]  # fmt: skip
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=2, failed=1)
+    found = records(pytester.path / "r.json")
+    kinds = {task: [note["kind"] for note in claim["notes"]] for task, claim in found.items()}
+    assert [found[task]["passed"] for task in ("untold", "told", "named")] == [None, True, True]
+    assert found["untold"]["cannot_tell"]["kind"] == "only_letters"
+    unseen = {task for task, notes in kinds.items() if "places_exchanged" in notes}
+    assert unseen == {"untold", "named"}

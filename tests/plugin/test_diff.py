@@ -56,7 +56,7 @@ def test_the_report_of_the_last_run_may_be_the_base_and_be_written_anew(
 def answer(path: Path, lost: float) -> None:
     """Write answers of 8 prompts to 300 examples, less a share that is lost."""
     draw, losing = random.Random(1), random.Random(2)
-    rows = ["prompt_id,example_id,prediction,gold,choices"]
+    rows = ["prompt,example,prediction,gold,choices"]
     for prompt, example in product(range(8), range(300)):
         right, wrong = ("yes", "no") if example % 2 else ("no", "yes")
         said = right if draw.random() < 0.8 else wrong

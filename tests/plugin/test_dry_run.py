@@ -266,7 +266,7 @@ def test_labels_that_are_asked_for_count(pytester: pytest.Pytester) -> None:
 def test_recorded_results_need_nothing(pytester: pytest.Pytester) -> None:
     folder = pytester.mkdir("eval_suites")
     (folder / "table.csv").write_text(
-        "prompt_id,example_id,correct\n" + "".join(f"p{p},e{e},1\n" for p in "ab" for e in range(9))
+        "prompt,example,correct\n" + "".join(f"p{p},e{e},1\n" for p in "ab" for e in range(9))
     )
     (folder / "suite.yaml").write_text(
         "models:\n- {name: theirs, backend: recorded, results: {format: table, path: table.csv}}\n"

@@ -244,7 +244,7 @@ def test_published_maxima_can_be_typed_in(pytester: pytest.Pytester) -> None:
 
 def test_permutations_are_drawn_where_answers_are_known(pytester: pytest.Pytester) -> None:
     folder = pytester.mkdir("eval_suites")
-    lines = ["prompt_id,example_id,prediction,gold,choices"]
+    lines = ["prompt,example,prediction,gold,choices"]
     draw = random.Random(0)
     golds = draw.sample(["yes", "no"] * 20, 40)
     for prompt in range(3):
@@ -321,7 +321,7 @@ def test_a_suite_whose_models_are_run_may_claim_nothing(
 
 
 def test_examples_with_other_choices_may_have_other_labels(pytester: pytest.Pytester) -> None:
-    table = ["prompt_id,example_id,prediction,gold,choices"]
+    table = ["prompt,example,prediction,gold,choices"]
     for prompt in range(6):
         for example in range(12):
             words = ("no", "yes") if example % 4 < 2 else ("A", "B", "C", "D")

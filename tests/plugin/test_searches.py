@@ -6,6 +6,7 @@ import json
 import math
 import random
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -251,8 +252,11 @@ def test_a_search_goes_on_where_it_stopped(pytester: pytest.Pytester, suite: Pat
     rows = lines(suite, "feedback")
     assert len([row for row in rows if row["by"] == "test"]) == 20
     assert {row["feedback"] for row in rows} == {"accept", "score"}
-    # The other search tried the same prompts, which count once.
-    assert len(lines(suite, "prompt")) == 20
+    # The other search tried the same prompts, which count once; those that it was not the first to
+    # try have a second line with their right answers.
+    rows = lines(suite, "prompt")
+    assert len({row["prompt"] for row in rows}) == 20
+    assert len(rows) == 20 + 12
 
 
 def test_a_verdict_ends_a_search_and_a_second_one_counts_it(
@@ -288,8 +292,7 @@ def test_all_prompts_are_judged_in_whichever_run_they_were_tried(
         assert record.prompts is not None
         assert (record.t, record.prompts.asked) == (6, 6)
         assert not [flag for flag in record.red_flags if flag.kind == "repeated_prompts"]
-    store = pytester.path / ".maxrandom" / "results-simulated.db"
-    store.unlink()
+    shutil.rmtree(tries._tried.session.results.parent)
     with begun(suite, "accept", budget=6) as tries:
         with pytest.raises(
             SearchError, match=r"^there is nothing to judge: the store .* the 6 pro"
@@ -363,10 +366,12 @@ def test_handles_at_once_get_one_bit_for_a_prompt(pytester: pytest.Pytester, sui
     assert told == [told[0]] * 4
     rows = lines(suite, "feedback")
     assert len(rows) == 20
+    handles[0].publish()
+    right = {row["prompt"]: row["correct"] for row in lines(suite, "prompt")}
     best = -1
     for row in rows:
-        assert row["accepted"] == (row["correct"] > best)
-        best = max(best, row["correct"])
+        assert row["accepted"] == (right[row["prompt"]] > best)
+        best = max(best, right[row["prompt"]])
 
 
 def test_a_comparison_says_that_searches_were_there(pytester: pytest.Pytester, suite: Path) -> None:
@@ -421,7 +426,7 @@ def test_a_search_is_closed_and_asked_for_nothing_else(suite: Path) -> None:
     public = {name for name in dir(tries) if not name.startswith("_")}
     assert public == {
         "close", "counted", "demonstrations", "feedback", "left", "n", "open_test",
-        "outlook", "report", "sample", "shots", "t", "try_prompt", "verdict",
+        "outlook", "publish", "report", "sample", "shots", "t", "try_prompt", "verdict",
     }  # fmt: skip
     tries.close()
     for late in (tries.verdict, lambda: tries.try_prompt(instruction="A. ")):

@@ -13,6 +13,7 @@ from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem, drop_model
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.record import Remark, note
+from pytest_maxrandom.studies.arms.all_models import record_best_models
 from pytest_maxrandom.studies.arms.conclude import record_contamination, record_difference
 from pytest_maxrandom.studies.arms.reduction import Difference
 from pytest_maxrandom.studies.label_bias.evaluate import judge, judge_recorded, prepare
@@ -22,8 +23,14 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.dry_run import Asked
-    from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, LabelBiasRecord
-    from pytest_maxrandom.studies.arms.plan import PlannedComparison, PlannedContamination
+    from pytest_maxrandom.record import (
+        BestModelsRecord,
+        ComparisonRecord,
+        ContaminationRecord,
+        LabelBiasRecord,
+    )
+    from pytest_maxrandom.studies.arms.all_models import PlannedBestModels
+    from pytest_maxrandom.studies.arms.compared import PlannedComparison, PlannedContamination
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
     from pytest_maxrandom.sweeps.sweep import Sweep
 
@@ -93,8 +100,10 @@ class ArmsItem(SuiteItem):
     """
 
     last = True
-    planned: PlannedComparison | PlannedContamination
-    record: ComparisonRecord | ContaminationRecord
+    counts_searches = False
+    """Whether its p-values count what a search could have tried."""
+    planned: PlannedComparison | PlannedBestModels | PlannedContamination
+    record: ComparisonRecord | BestModelsRecord | ContaminationRecord
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -122,7 +131,9 @@ class ArmsItem(SuiteItem):
             evaluation = self.evaluation(claim)
             with self.progress(claim) as progress:
                 sweep = evaluation.sweep(progress)
-            note(self.record, *(one for one in evaluation.searches if one not in self.record.notes))
+            if not self.counts_searches:
+                told = (one for one in evaluation.searches if one not in self.record.notes)
+                note(self.record, *told)
             self._add_arithmetic(sweep)
         except MaxRandomError as error:
             message = f"the arm {claim.arm.name!r} has no results: {error}"
@@ -153,6 +164,35 @@ class ComparisonItem(ArmsItem):
     def judge(self) -> None:
         """Compare the arms."""
         record_difference(self.record, self._differences()[0], self.planned.claim)
+
+
+class BestModelsItem(ArmsItem):
+    """All models, or arms, on one task: which of them may be the best."""
+
+    numbers = ("n", "units", "passed")
+    counts_searches = True
+    planned: PlannedBestModels
+    record: BestModelsRecord
+
+    def __repr__(self) -> str:
+        return f"<BestModels {self.name} models={len(self.planned.arms)} n={self.record.n}>"
+
+    def judge(self) -> None:
+        """Compare all of them."""
+        answers, tried = [], dict[str, int]()
+        run = {name: claim for name, claim in self.planned.arms if isinstance(claim, PlannedClaim)}
+        for name, claim in self.planned.arms:
+            if isinstance(claim, PlannedClaim):
+                answers.append(self._swept(claim))
+                others = [other for other in run.values() if other is not claim]
+                best = answers[-1].identities[answers[-1].best]
+                tried[name] = self.evaluation(claim).tries.of_model(best, others)
+            else:
+                assert isinstance(claim, RecordedClaim)
+                assert claim.evidence is not None
+                answers.append(claim.evidence.results)
+                tried[name] = claim.evidence.null.t
+        record_best_models(self.planned, self.record, answers, tried)
 
 
 class ContaminationItem(ArmsItem):

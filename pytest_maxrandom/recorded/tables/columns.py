@@ -41,9 +41,6 @@ and whether one without them is refused."""
 _PIECE = 256
 """Rows held at a time; many more would keep the garbage collector busy."""
 
-_USUAL = {"prompt": "prompt_id", "example": "example_id", "correct": "correct", "n": "n"}
-"""What columns are called that need no name; others are called like their roles."""
-
 _WRITTEN: dict[type, Callable[[Any], str]] = {
     str: str,
     NoneType: lambda _: "",
@@ -59,15 +56,15 @@ def wanted_columns(columns: Spec, always: Collection[str]) -> Wanted:
     Parameters
     ----------
     columns : Spec
-        Per role a name; None stands for the usual one, an empty text for no column.
+        Per role a name; None stands for that of the role, an empty text for no column.
     always : collection of str
         Roles without which nothing can be read. Other columns are required where they were given
-        another name than the usual one.
+        another name than their role.
     """
     return {
         role: (
-            _USUAL.get(role, role) if name is None else name,
-            role in always or name not in (None, _USUAL.get(role)),
+            role if name is None else name,
+            role in always or name not in (None, role),
         )
         for role, name in columns
         if name != "" or role in always

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted
+from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted, unique_keys
 from pytest_maxrandom.host.limits import too_large
 from pytest_maxrandom.host.unpacked import parquet_bytes, unpacked_columns
 from pytest_maxrandom.recorded.files import json_lines, opened
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 _WAY = (
     "give one JSON object in each line, and remove a line that an interrupted run left unfinished"
 )
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+"""What may separate the cells of a row; of several that a header has alike often, the first."""
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 def read_columns(path: Path, wanted: Wanted) -> Rows:
@@ -47,21 +51,31 @@ def read_columns(path: Path, wanted: Wanted) -> Rows:
 def _read_csv(path: Path, wanted: Wanted) -> Rows:
     """Read a header with names, then one row after another; blank lines are skipped."""
     with opened(path, newline="") as file:
-        records = csv_records(path, file)
+        names = next((line for line in file if line.strip()), "")
+        file.seek(0)
+        records = csv_records(path, file, _delimiter(names))
         line, header = next(records, (1, []))
         if not header:
             raise RecordedError(f"{path}: the file is empty; give a table with a header and rows")
         if len(header) == 1:
             raise RecordedError(
                 f"{path}:{line}: found one column, {quoted(header[0])}, expected several columns "
-                "separated by commas; write the file with commas"
+                "separated by commas, semicolons or tabs; write the file with commas"
             )
         rows = Rows(path, line, header, wanted)
         rows.extend(records, [header.index(name) for name in rows.names.values()])
     return rows
 
 
-def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+def _delimiter(names: str) -> str:
+    """Return what separates the columns of a header; spreadsheets write others than commas, too."""
+    bare = _QUOTED.sub("", names)
+    return max(_DELIMITERS, key=bare.count)
+
+
+def csv_records(
+    path: Path, file: Iterable[str], delimiter: str = ","
+) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank, with the line on which it starts.
 
     Raises
@@ -69,7 +83,7 @@ def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str
     RecordedError
         If the text is not valid CSV, or a row is not as long as the first.
     """
-    reader = csv.reader(file, strict=True)
+    reader = csv.reader(file, strict=True, delimiter=delimiter)
     start, width = 1, 0
     try:
         for cells in reader:
@@ -79,7 +93,7 @@ def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str
             elif cells:
                 way = "complete the row, or remove it if an interrupted run left it unfinished"
                 if len(cells) > width:
-                    way = "put a cell that holds a comma in double quotes"
+                    way = f"put a cell that holds a {_DELIMITERS[delimiter]} in double quotes"
                 raise RecordedError(
                     f"{path}:{start}: found {len(cells)} cells, expected {width} as in the header; "
                     f"{way}"
@@ -94,7 +108,7 @@ def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str
 def _read_jsonl(path: Path, wanted: Wanted) -> Rows:
     """Read one JSON object from each line that is not blank; the first one tells the columns."""
     decode = json.JSONDecoder(
-        object_pairs_hook=_unique, parse_float=str, parse_constant=_refuse_constant
+        object_pairs_hook=unique_keys, parse_float=str, parse_constant=_refuse_constant
     ).decode
     with opened(path, newline="\n") as file:
         objects = json_lines(path, file, _WAY, decode)
@@ -131,15 +145,6 @@ def _alike(
                     "the same keys, with null where there is no value"
                 )
         yield line, row
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {quoted(twice)} appears twice; keep one")
-    return row
 
 
 def _refuse_constant(name: str) -> None:

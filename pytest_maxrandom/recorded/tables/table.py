@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.recorded.tables.columns import Rows, Wanted
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import TableResults
 
@@ -53,7 +54,23 @@ def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
     gold labels (1 where none are given) over that of choices. Where all examples have two choices
     and two answers were given, those that are right follow from `prediction` and `correct`.
     """
-    rows = read_columns(path, wanted_columns(spec.columns, always=("prompt", "example")))
+    return sweeps_of(read_columns(path, columns_of(spec)), spec, meant)
+
+
+def columns_of(spec: TableResults) -> Wanted:
+    """Return the columns that are read of a table."""
+    return wanted_columns(spec.columns, always=("prompt", "example"))
+
+
+def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
+    """Return the sweeps of the rows of a table, wherever these are from; see `read_table`.
+
+    Raises
+    ------
+    RecordedError
+        If they contradict themselves.
+    """
+    path = rows.path
     if meant.models is not None and "model" in rows.names and rows.count:
         rows.keep("model", meant.models)
     if {"correct", "score"} <= rows.names.keys():
@@ -285,13 +302,21 @@ def _chances(
     return tuple(map(Fraction, counts, choices))
 
 
-def _as_correct(text: str) -> bool:
-    if text.strip().casefold() not in _CORRECT:
+def as_correct(text: str) -> bool:
+    """Read whether an answer is right.
+
+    Raises
+    ------
+    ValueError
+        If the text says neither.
+    """
+    said = text.strip().casefold().replace(",", ".")  # 1,0 where a comma is the decimal sign
+    if said not in _CORRECT:
         raise ValueError(
             f"is {quoted(text)}, expected 0 or 1 (or false or true), because an answer is right or "
             "wrong"
         )
-    return _CORRECT[text.strip().casefold()]
+    return _CORRECT[said]
 
 
 def _as_score(text: str) -> float:
@@ -346,7 +371,7 @@ def _as_order(text: str) -> tuple[str, ...]:
 _PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
     "prompt": ("prompt", as_id),
     "example": ("example", as_id),
-    "correct": ("correct", _as_correct),
+    "correct": ("correct", as_correct),
     "score": ("score", _as_score),
     "judge": ("judge", str),
     "prediction": ("prediction", _as_prediction),

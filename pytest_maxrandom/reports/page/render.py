@@ -70,6 +70,7 @@ def html(
     texts: Texts = "all",
     trend: Sequence[Trend] = (),
     largest: int = LARGEST,
+    opened: bool = False,
 ) -> str:
     """Render a run as the page.
 
@@ -88,6 +89,8 @@ def html(
         The course of claims over earlier runs, this one included.
     largest : int
         Bytes that all blocks together may have, as far as shorter texts help.
+    opened : bool
+        Whether the page opens on its first claim, and not on the table of all.
 
     Raises
     ------
@@ -95,11 +98,11 @@ def html(
         If a template is wrong.
     """
     claims = sorted(run.claims, key=lambda claim: claim.outcome in SETTLED)
-    opened: dict[str, Cells] = {id_: unpack(packed) for id_, packed in (cells or {}).items()}
+    unpacked: dict[str, Cells] = {id_: unpack(packed) for id_, packed in (cells or {}).items()}
     for claim in claims:
-        if claim.id in opened and not may_show(claim, texts):
-            without_texts(opened[claim.id])
-    blocks = _blocks(run, claims, opened, texts, trend, largest)
+        if claim.id in unpacked and not may_show(claim, texts):
+            without_texts(unpacked[claim.id])
+    blocks = _blocks(run, claims, unpacked, texts, trend, largest)
     return render(
         run,
         HTML,
@@ -110,6 +113,7 @@ def html(
         script_hash=_hash(_script()),
         style_hash=_hash,
         blocks=[Written(block) for block in blocks],
+        opened=opened,
         withheld=sum(not may_show(claim, texts) for claim in claims),
     )
 

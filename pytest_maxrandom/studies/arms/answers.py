@@ -91,6 +91,30 @@ class Sides:
         )
 
     @classmethod
+    def of_one(cls, claims: Sequence[PlannedClaim]) -> Sides:
+        """Return one arm alone, which is run."""
+        own = claims[0].condition.prompt_set
+        return cls(
+            t=len(own.prompts),
+            n=own.n,
+            examples=_units([each.cluster for each in own.validation]),
+            prompts=len(own.prompts),
+            simulated=any(claim.model.simulated for claim in claims),
+            first=claims,
+        )
+
+    @classmethod
+    def of_answers(cls, answers: Answers) -> Sides:
+        """Return one arm alone, whose results exist already."""
+        return cls(
+            t=len(answers.prompts),
+            n=int(answers.sizes.max()),
+            examples=len(set(answers.groups or answers.examples)),
+            prompts=len(answers.prompts),
+            simulated=answers.simulated,
+        )
+
+    @classmethod
     def of_results(cls, first: Answers, second: Answers) -> Sides:
         """Return two arms whose results exist already.
 

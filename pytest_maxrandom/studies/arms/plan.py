@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
+from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.claims.training import unfair
 from pytest_maxrandom.claims.untestable import MissingClaim
 from pytest_maxrandom.errors import Problem, SuiteError, dotted
 from pytest_maxrandom.notation import level as level_text, p_value
-from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Remark, note
+from pytest_maxrandom.studies.arms.all_models import PlannedBestModels, check_arms, side_of
 from pytest_maxrandom.studies.arms.answers import Sides, Unpaired
+from pytest_maxrandom.studies.arms.compared import (
+    Compared,
+    PlannedComparison,
+    PlannedContamination,
+)
 from pytest_maxrandom.studies.arms.reduction import FEWEST, smallest_p
 from pytest_maxrandom.studies.replicates import replicated
 from pytest_maxrandom.suite.arms import model_names, split_comparison
@@ -23,98 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.record import Heading
-    from pytest_maxrandom.suite.arms import ContaminationSpec, DifferenceSpec
+    from pytest_maxrandom.suite.arms import CompareSpec, ContaminationSpec
     from pytest_maxrandom.suite.recorded import RecordedTaskSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
 
     _Claimed = PlannedClaim | RecordedClaim | MissingClaim
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared(Planned):
-    """What is compared on one task with one number of shots.
-
-    Its name is ``compare[first-second]`` or ``contamination``, with the number of shots where there
-    are several.
-    """
-
-    task: str
-    shots: int | None
-    compared: tuple[Sides, ...]
-    """Each pair of arms that is compared."""
-    level: float | None
-    """That of what is asserted; None where nothing is."""
-
-    def _heading(self, node_id: str, suite: str) -> Heading:
-        return {
-            "id": node_id,
-            "suite": suite,
-            "line": self.line,
-            "task": self.task,
-            "shots": self.shots or 0,
-            "simulated": any(sides.simulated for sides in self.compared),
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlannedComparison(Compared):
-    """Two arms on one task with one number of shots."""
-
-    first: str
-    second: str
-    changed: tuple[str, ...]
-    """What differs between the arms."""
-    claim: DifferenceSpec | None
-    """What is claimed of the difference."""
-
-    @property
-    def confidence(self) -> float:
-        """That of the interval: what is claimed holds exactly where it lies above the margin."""
-        return 0.95 if self.level is None else 1 - 2 * self.level
-
-    def record(self, node_id: str, suite: str) -> ComparisonRecord:
-        """Return what can be said before it is made."""
-        (sides,) = self.compared
-        record = ComparisonRecord(
-            **self._heading(node_id, suite),
-            xfail=self.xfail,
-            first=self.first,
-            second=self.second,
-            changed=joined(self.changed),
-            asserted=self.claim.model_dump(exclude_none=True) if self.claim else {},
-            replicates=sides.replicates,
-            t=sides.t,
-            n=sides.n,
-            confidence=self.confidence,
-        )
-        arms = {"first": self.first, "second": self.second}
-        if len(self.changed) > 1:
-            note(record, Remark("several_differences", arms))
-        elif not self.changed:
-            note(record, Remark("no_difference", arms))
-        return record
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlannedContamination(Compared):
-    """Three arms of one task that tell whether a model was tuned on its text.
-
-    What is compared are the arms extra and base, and then test and extra.
-    """
-
-    spec: ContaminationSpec
-
-    def record(self, node_id: str, suite: str) -> ContaminationRecord:
-        """Return what can be said before the arms are compared."""
-        return ContaminationRecord(
-            **self._heading(node_id, suite),
-            xfail=self.xfail,
-            base=self.spec.base,
-            extra=self.spec.extra,
-            test=self.spec.test,
-            level=self.spec.level,
-        )
 
 
 def plan_comparisons(suite: Suite | RecordedSuite, planned: Iterable[Planned]) -> list[Compared]:
@@ -168,8 +85,11 @@ class _Planner:
 
     def _comparison(
         self, place: int, task: str, shots: int | None, suffix: str, marks: tuple[str, ...]
-    ) -> Iterator[PlannedComparison]:
+    ) -> Iterator[PlannedComparison | PlannedBestModels]:
         spec = self._suite.spec.compare[place]
+        if spec.of_all:
+            yield from self._all_models(spec, place, task, shots, suffix, marks)
+            return
         first, second = split_comparison(spec.arms, list(self._claims))
         if (found := self._sides(("compare", place), first, second, task, shots)) is None:
             return
@@ -189,6 +109,49 @@ class _Planner:
             missing=sides.missing,
             compared=(sides,),
         )
+
+    def _all_models(
+        self,
+        spec: CompareSpec,
+        place: int,
+        task: str,
+        shots: int | None,
+        suffix: str,
+        marks: tuple[str, ...],
+    ) -> Iterator[PlannedBestModels]:
+        names = self._distinct
+        try:
+            arms = tuple((name, self._claim(name, task, shots)) for name in names)
+            compared = tuple(side_of(claim) for _, claim in arms)
+            by = "" if spec.prompt is None else f"prompt{spec.prompt}"
+            planned = PlannedBestModels(
+                name=f"compare[{'-'.join(filter(None, ('all', by, suffix)))}]",
+                line=self._suite.line("compare", place),
+                task=task,
+                shots=shots,
+                arms=arms,
+                spec=spec,
+                level=spec.assertion.level if spec.assertion else None,
+                xfail=spec.xfail,
+                marks=marks,
+                missing=next((side.missing for side in compared if side.missing), None),
+                compared=compared,
+            )
+            passable = isinstance(self._suite, Suite) and self._suite.spec.allow_unpassable
+            check_arms(planned, passable=passable)
+        except Unpaired as error:
+            where = ("compare", place)
+            message = f"{dotted(where)}: all models cannot be compared on {task}: {error}"
+            self._problem(self._suite.line(*where), message)
+            return
+        yield planned
+
+    @property
+    def _distinct(self) -> list[str]:
+        """The name of each arm; of a model that has two of them, the one of its test ids."""
+        if isinstance(self._suite, RecordedSuite) or self._suite.spec.arms is None:
+            return [model.test_id for model in self._suite.spec.models]
+        return list(self._claims)
 
     def _contamination(
         self, task: str, shots: int | None, suffix: str, marks: tuple[str, ...]
@@ -257,7 +220,7 @@ class _Planner:
 
     def _check_passable(self, planned: Compared) -> None:
         sides, level = planned.compared[0], planned.level
-        if sides.missing or level is None:
+        if sides.missing or level is None or isinstance(planned, PlannedBestModels):
             return
         least = smallest_p(sides.examples, sides.prompts, sides.replicates)
         if least > level:

@@ -31,7 +31,7 @@ def test_by_hand(maxrandom):
 
 def results(strong: int = 48, weak: int = 31, n: int = 60) -> str:
     """Write answers of three prompts, the best of which has so many right ones."""
-    rows = ["model,task,shots,prompt_id,example_id,choices,correct"]
+    rows = ["model,task,shots,prompt,example,choices,correct"]
     for task, best in (("strong", strong), ("weak", weak)):
         rows += [
             f"m,{task},0,p{prompt},e{number},2,{int(number < best - prompt)}"

@@ -67,7 +67,37 @@ def without_history(folder: Path) -> None:
     commit(folder)
 
 
+def shallow(folder: Path) -> None:
+    """Leave the runner one commit of the work, and one of a base that has gone on."""
+    git(folder, "switch", "--quiet", "base")
+    write(folder, {"notes.md": "the base goes on\n"})
+    commit(folder)
+    git(folder, "switch", "--quiet", "work")
+    whole = folder.rename(folder.parent / "whole")
+    git(folder.parent, "clone", "--quiet", "--depth=1", f"file://{whole}", folder)
+    git(folder, "fetch", "--quiet", "--depth=1", "origin", "base:refs/remotes/origin/base")
+
+
 GIT = [
+    Attack(
+        "a shallow clone",
+        "red",
+        (
+            "cannot be compared with their base: where HEAD left origin/base is not known",
+            "3 of 3 claims pass on p_max only",
+        ),
+        sed=WEAKER,
+        prepare=shallow,
+        arguments=("--base-ref=origin/base",),
+    ),
+    Attack(
+        "a shallow clone in which the base is not",
+        "red",
+        ("cannot be compared with their base: git knows no commit main",),
+        sed=WEAKER,
+        prepare=shallow,
+        arguments=("--base-ref=main",),
+    ),
     Attack(
         "a submodule takes the place of the suites",
         "amber",

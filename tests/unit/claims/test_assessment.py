@@ -18,10 +18,10 @@ from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts
 from pytest_maxrandom.claims.verdict import EXACT, PERMUTED, Claim
 from pytest_maxrandom.claims.views import result_of_sweep, views_of_sweep, with_shortcuts
-from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.record import ClaimRecord, SweepCost
+from pytest_maxrandom.reports.gathering import adjust
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.metrics import BUILT_IN as METRICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test

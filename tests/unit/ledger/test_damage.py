@@ -183,6 +183,7 @@ WRONG = [
     (_with(n=10**9 + 1), "n: found 1000000001, expected at most 1,000,000,000"),
     (_with(prompt=None), "prompt: found None, expected a text"),
     (_with(model_digest=["\n"]), "model_digest: found ['\\n'], expected a text"),
+    (lambda row: json.dumps(row)[:-1].encode() + b', "correct": 0}', "'correct' appears twice"),
     (_less("scoring"), "found a line of kind prompt without scoring"),
     (lambda row: json.dumps(row).encode() * 2, "expected a JSON object"),
 ]

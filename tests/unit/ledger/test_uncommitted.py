@@ -13,7 +13,7 @@ from pytest_maxrandom.ledger.history import Commit
 from pytest_maxrandom.ledger.uncommitted import uncommitted
 from pytest_maxrandom.record import Tries, ValidationSet
 from tests.repositories import begin_repository, commit, git
-from tests.unit.ledger.common import examples, fill, rows
+from tests.unit.ledger.common import OWN, examples, fill, ledger, rows
 from tests.unit.reports.samples import claim, run
 
 if TYPE_CHECKING:
@@ -32,6 +32,20 @@ def test_prompts_are_told_until_they_are_committed(tmp_path: Path) -> None:
     assert uncommitted([folder, tmp_path / FOLDER]) == {folder: 2}
     (tmp_path / ".gitignore").write_text("*.jsonl\n")
     assert uncommitted([folder]) == {folder: 2}
+
+
+def test_right_answers_that_follow_are_no_further_prompts(tmp_path: Path) -> None:
+    folder = tmp_path / "suites" / FOLDER
+    made = ledger(folder)
+    made.begun(OWN, {"one": 10, "other": 10})
+    git(tmp_path, "init", "--quiet")
+    assert uncommitted([folder]) == {folder: 2}
+    commit(tmp_path)
+    made.evaluated(OWN, "one", 10, 3)
+    made.evaluated(OWN, "third", 10, 3)
+    made.write()
+    assert len(rows(made.path, "prompt")) == 4
+    assert uncommitted([folder]) == {folder: 1}
 
 
 def test_a_set_of_other_examples_begins_anew_and_a_changed_one_does_not(tmp_path: Path) -> None:

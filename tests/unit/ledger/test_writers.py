@@ -11,9 +11,10 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import LedgerError, LockError
-from pytest_maxrandom.ledger import SetLedger, set_files
+from pytest_maxrandom.ledger import FOLDER, SetLedger, set_files
 from pytest_maxrandom.ledger.files import LedgerFile
-from pytest_maxrandom.ledger.folder import common_name, has_one_writer
+from pytest_maxrandom.ledger.folder import common_name, has_one_writer, part_of
+from pytest_maxrandom.ledger.summary import mistakes, summary
 from pytest_maxrandom.ledger.union import by_set, unite
 from tests.notes import sentences
 from tests.unit.ledger.common import (
@@ -311,3 +312,25 @@ def test_another_word_than_yes_or_no_is_told(
     monkeypatch.setenv("MAXRANDOM_SHARED_FILES", "perhaps")
     with pytest.raises(LockError, match="found 'perhaps', expected yes if several hosts"):
         ledger(tmp_path)
+
+
+def test_a_file_that_is_large_gets_parts_of_which_all_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_maxrandom.ledger.folder.LARGEST", 3000)
+    folder = tmp_path / FOLDER
+    first = ledger(folder)
+    for number in range(40):
+        if not number % 5:
+            now = ledger(folder)
+        now.evaluated(OWN, f"p{number}", 10, 3)
+    parts = sorted(folder.glob("*.jsonl"), key=part_of)
+    assert [part_of(path) for path in parts] == [*range(1, len(parts) + 1)]
+    assert len(parts) > 2
+    assert all(path.stat().st_size < 6000 for path in parts)
+    first.refresh()  # began before there were parts
+    assert first.tries(OWN) == ledger(folder).tries(OWN) == tries(range(40))
+    assert [told for path in parts for told in mistakes(path)] == []
+    assert main(["ledger", "unite", str(folder)]) == 0
+    assert sorted(folder.glob("*.jsonl"), key=part_of) == parts
+    assert summary(*by_set(parts)).t == 40

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host.limits import in_force
+from pytest_maxrandom.models import chat
 from pytest_maxrandom.models.chat import ChatTemplate
 from tests import tiny
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_maxrandom.models.chat import Templated
 
 pytest.importorskip("transformers")
@@ -82,3 +86,20 @@ def test_no_template_sees_what_the_runner_holds(
     with pytest.raises(ModelError) as caught:
         of(tokenizer, template)
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_transformers_whose_renderer_needs_all_of_it_is_imported_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    utils = tmp_path / "transformers" / "utils"
+    utils.mkdir(parents=True)
+    (utils.parent / "__init__.py").write_text("MARK = '!'\n")
+    (utils / "__init__.py").write_text("")
+    (utils / "chat_template_utils.py").write_text(
+        "from transformers import MARK\n"
+        "def render_jinja_template(chats, **kwargs):\n"
+        "    return [chats[0][0]['content'] + MARK], None\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    asked = {"by": "transformers", "template": "", "tokens": {}, "messages": ["a"]}
+    assert chat._rendered(json.dumps(asked), 9) == ("a!",)

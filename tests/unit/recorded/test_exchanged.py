@@ -35,8 +35,8 @@ def table(
     """Write answers as a table that lists the choices, and return the claim about them."""
     rows = [
         {
-            "prompt_id": prompt,
-            "example_id": at,
+            "prompt": prompt,
+            "example": at,
             "gold": right,
             "choices": json.dumps(list(choices)),
             "shots": 0,

@@ -74,8 +74,8 @@ def _text(value: Any, choices: Any) -> Any:
 def _rows(given: Results) -> list[dict[str, Any]]:
     return [
         {
-            "prompt_id": f"p{prompt}",
-            "example_id": given.ids[place],
+            "prompt": f"p{prompt}",
+            "example": given.ids[place],
             "prediction": _text(answer, given.choices[place]),
             "gold": [_text(right, given.choices[place]) for right in given.gold[place]]
             if isinstance(given.gold[place], list)

@@ -32,8 +32,8 @@ def write(folder: Path, answers: Sequence[Sequence[int]], **changed: Any) -> Non
     for prompt, row in enumerate(answers):
         for at, answer in enumerate(row):
             cells: dict[str, Any] = {
-                "prompt_id": prompt,
-                "example_id": at,
+                "prompt": prompt,
+                "example": at,
                 "shots": 0,
                 "prediction": WORDS[answer],
                 "gold": WORDS[GOLD[at]],

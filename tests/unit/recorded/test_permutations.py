@@ -382,8 +382,8 @@ def _lines(folder: Path, found: Answers, lists: Sequence[tuple[int, ...]], told:
     answers, gold = places(found, lists)
     rows = [
         {
-            "prompt_id": prompt,
-            "example_id": place,
+            "prompt": prompt,
+            "example": place,
             "prediction": "ABCD"[answer],
             "gold": "ABCD"[gold[place]],
             "choices": [*map(word, lists[place])] if told else 4,
@@ -504,7 +504,7 @@ def table(folder: Path, found: Answers, clusters: Sequence[str] | None = None) -
     assert found.answers is not None
     assert found.gold is not None
     assert found.chances is not None
-    rows = [["prompt_id", "example_id", "prediction", "gold", "choices", "shots", "cluster"]]
+    rows = [["prompt", "example", "prediction", "gold", "choices", "shots", "cluster"]]
     for prompt, answers in enumerate(found.answers.tolist()):
         for place, answer in enumerate(answers):
             (gold,) = found.gold[place]

@@ -28,7 +28,7 @@ def write(folder: Path, scores: NDArray[np.float64], *lines: str, judge: str = "
         for example, score in enumerate(row)
         if not math.isnan(score)
     ]
-    text = "\n".join(["prompt_id,example_id,score,judge", *rows, *lines])
+    text = "\n".join(["prompt,example,score,judge", *rows, *lines])
     (folder / "s.csv").write_text(text)
 
 
@@ -196,7 +196,7 @@ def test_a_cell_that_is_no_score_is_told_with_its_line(
 
 def test_two_judges_in_one_sweep_are_refused(tmp_path: Path) -> None:
     rows = [f"p{place},e{each},0.{each}5,judge {place}" for place in (1, 2) for each in range(5)]
-    (tmp_path / "s.csv").write_text("\n".join(["prompt_id,example_id,score,judge", *rows]))
+    (tmp_path / "s.csv").write_text("\n".join(["prompt,example,score,judge", *rows]))
     (found,) = mistakes(tmp_path, text("{beats: 0.5}"))
     assert "s.csv:7: q[m-0shot]: judge is 'judge 2', but 'judge 1' in an earlier row" in found
 
@@ -210,7 +210,7 @@ def test_clusters_are_what_is_independent(tmp_path: Path) -> None:
         for copy in range(3)
     ]
     lines = [",".join(map(str, row)) for row in rows]
-    (tmp_path / "s.csv").write_text("\n".join(["prompt_id,example_id,score,cluster", *lines]))
+    (tmp_path / "s.csv").write_text("\n".join(["prompt,example,score,cluster", *lines]))
     (copied,) = planned(tmp_path, text("{beats: 0.5}"))
     write(tmp_path, scores)
     (once,) = planned(tmp_path, text("{beats: 0.5}"))

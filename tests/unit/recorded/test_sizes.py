@@ -109,7 +109,7 @@ def test_a_parquet_table_unpacks_to_as_much_as_it_may(tmp_path: Path, kind: str)
     if kind == "one long text":  # every row has it, the file once
         texts = pa.repeat("x" * 1_000_000, count)
     numbers = np.arange(count)
-    table = {"prompt_id": texts, "example_id": numbers, "correct": numbers * 0}
+    table = {"prompt": texts, "example": numbers, "correct": numbers * 0}
     file = tmp_path / "x.parquet"
     pq.write_table(pa.table(table), file, compression="zstd")
     wanted = {name: (name, True) for name in table}

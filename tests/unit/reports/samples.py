@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 from pytest_maxrandom.record import (
     ALLOWED,
+    BestModelsRecord,
     BestPrompt,
     Calibrated,
     ClaimRecord,
@@ -20,6 +21,8 @@ from pytest_maxrandom.record import (
     InteractionBias,
     LabelBiasRecord,
     LabelRow,
+    ModelPair,
+    ModelStanding,
     OverTasks,
     PromptCount,
     PromptPair,
@@ -490,6 +493,38 @@ def comparison(difference: float = -0.0213, **changed: Any) -> ComparisonRecord:
     return replace(record, **changed)
 
 
+def best_models(**changed: Any) -> BestModelsRecord:
+    """Make a comparison of three models, of which two may be the best."""
+    record = BestModelsRecord(
+        id="eval_suites/demo/demo.yaml::weather::compare[all]",
+        suite="eval_suites/demo/demo.yaml",
+        line=25,
+        task="weather",
+        shots=4,
+        asserted={"best": "large"},
+        level=0.05,
+        prompt="",
+        models=[
+            ModelStanding("large", 20, 20, "ab" * 32, 0.85, 1.0, True, 0.061),
+            ModelStanding("medium", 20, 25, "cd" * 32, 0.8, 0.213, True, 0.124),
+            ModelStanding("small", 20, 20, "ef" * 32, 0.6, 0.0012, False, 0.402),
+        ],
+        pairs=[
+            ModelPair("large", "medium", 0.05, -0.061, 0.124, 0.1065, 0.4259),
+            ModelPair("large", "small", 0.25, 0.072, 0.402, 0.0006, 0.0036),
+            ModelPair("medium", "small", 0.2, 0.021, 0.371, 0.0031, 0.0155),
+        ],
+        n=60,
+        units=60,
+        max_random_baseline=0.664,
+        max_random_of_all=0.691,
+        passed=False,
+        outcome="failed",
+        message="large cannot be told from medium",
+    )
+    return replace(record, **changed)
+
+
 def contamination(finding: Indication = "tuned on the text", **changed: Any) -> ContaminationRecord:
     """Make a check for contamination; one that cannot tell has neither a boost nor a bias."""
     told = finding != "cannot tell"
@@ -537,6 +572,7 @@ def designed(*claims: ClaimRecord, **changed: Any) -> RunRecord:
         "replicates": [replicates(45, 45, 44, 30)],
         "label_bias": [label_bias()],
         "comparisons": [comparison()],
+        "best_models": [best_models()],
         "contamination": [contamination()],
         "over_tasks": [over_tasks()],
     }

@@ -176,6 +176,8 @@ def test_a_file_that_is_no_json_is_refused_with_its_line(tmp_path: Path) -> None
     path = tmp_path / "report.json"
     assert failure(path, '{\n"claims": [,]}').startswith(f"{path}:2: not valid JSON: ")
     assert failure(path, '{"claims": NaN}') == f"{path}: not JSON: NaN is not a JSON number"
+    said = f"{path}: not JSON: the key 'n' appears twice; keep one"
+    assert failure(path, '{"claims": [{"n": 60, "n": 600}]}') == said
     path.write_bytes(b"\xff")
     with pytest.raises(ReportError, match="not UTF-8"):
         load(path)

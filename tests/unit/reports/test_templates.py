@@ -66,6 +66,7 @@ BLOCKS = {
             "replicates",
             "label_bias",
             "comparisons",
+            "best_models",
             "over_tasks",
             "contamination",
         )

@@ -81,7 +81,8 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "compare: [7]",
-            "`compare[0]`: found 7, expected keys with values (keys here: arms, assert, xfail)",
+            "`compare[0]`: found 7, expected keys with values (keys here: arms, prompt, assert, "
+            "xfail)",
         ),
         (
             "compare: [nf4 - none, nf4-none]",
@@ -99,12 +100,13 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "compare: [{arms: nf4 - none, assert: {level: 0.1}}]",
-            "compare[0].assert: found neither of `not_worse_than` and `better`, expected exactly "
-            "one",
+            "compare[0].assert: found none of `not_worse_than` and `better`, or of all models "
+            "`best`, expected exactly one",
         ),
         (
             "compare: [{arms: nf4 - none, assert: {better: 0.1, not_worse_than: -0.1}}]",
-            "compare[0].assert: found both of `not_worse_than` and `better`, expected exactly one",
+            "compare[0].assert: found several of `not_worse_than` and `better`, or of all models "
+            "`best`, expected exactly one",
         ),
         (
             "compare: [{arms: nf4 - none, xfail: noise}]",
@@ -113,8 +115,38 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "compare: [{arms: nf4 - none, assrt: {better: 0}}]",
-            "unknown key `compare[0].assrt`; did you mean `assert`? (keys here: arms, assert, "
-            "xfail)",
+            "unknown key `compare[0].assrt`; did you mean `assert`? (keys here: arms, prompt, "
+            "assert, xfail)",
+        ),
+        (
+            "compare: [{arms: all, assert: {better: 0.1}}]",
+            "compare[0].assert: all models are compared, which have no one difference; claim "
+            "`best: NAME`, or name two of them in `arms`",
+        ),
+        (
+            "compare: [{arms: nf4 - none, assert: {best: nf4}}]",
+            "compare[0].assert.best: this belongs to `arms: all`; remove it, or compare all",
+        ),
+        (
+            "compare: [{arms: nf4 - none, prompt: 1}]",
+            "compare[0].prompt: this belongs to `arms: all`; remove it, or compare all",
+        ),
+        (
+            "compare: [{arms: all, assert: {best: nf5}}]",
+            f"compare[0].assert.best: there is no arm 'nf5'; did you mean `nf4`? {KNOWN}",
+        ),
+        (
+            "compare: [{arms: all, prompt: 0}]",
+            "`compare[0].prompt`: found 0, expected a whole number of at least 1",
+        ),
+        (
+            "compare: [all, {arms: all}]",
+            "compare[1].arms: this has the same test ids as compare[0]; remove one of the two",
+        ),
+        (
+            "{compare: {arms: all}, replicates: 20}",
+            "compare.arms: `all` are compared on one set of examples, but `replicates` draw new "
+            "ones; remove one of the two, or compare two arms",
         ),
         (
             "contamination: {base: none, extra: nf4}",
@@ -216,3 +248,10 @@ def test_what_names_no_two_arms_is_refused(text: str) -> None:
 def test_a_comparison_that_can_be_read_in_two_ways_is_refused() -> None:
     with pytest.raises(ValueError, match="'a' - 'b-a' or as 'a-b' - 'a'; rename an arm"):
         split_comparison("a-b-a", ["a", "b-a", "a-b"])
+
+
+def test_one_arm_alone_is_not_compared_with_all(suite: SuiteText) -> None:
+    assert suite.mistakes(f"{MINIMAL}arms: {{none: {{}}}}\ncompare: all\n") == [
+        "4: compare.arms: `all` compares several, but there is one alone: none; add another, or "
+        "remove this"
+    ]

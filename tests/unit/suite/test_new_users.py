@@ -276,7 +276,7 @@ def test_a_recorded_suite_with_wrong_keys_tells_missing_files_and_columns_too(
 ) -> None:
     """Results of a model whose own keys are wrong are not looked at."""
     lines = [f"m,a,{p},{e},{int(p < e)}\n" for p in range(4) for e in range(9)]
-    (folder / "r.csv").write_text("model,task,prompt,example_id,correct\n" + "".join(lines))
+    (folder / "r.csv").write_text("model,task,prompt,example,correct\n" + "".join(lines))
     path = folder / "s.yaml"
     path.write_text(RECORDED)
     found = told(Path("s.yaml"))

@@ -110,6 +110,7 @@ async function start() {
   addEventListener("hashchange", route);
   addEventListener("keydown", keys);
   if (location.hash) await route();
+  else if (document.documentElement.dataset.opened) await open(0);
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -65,7 +65,7 @@ def write(request: pytest.FixtureRequest, tmp_path: Path) -> Write:
 
 
 def row(prompt: str, example: str, correct: Any = 1, **more: Any) -> dict[str, Any]:
-    return {"prompt_id": prompt, "example_id": example, "correct": correct, **more}
+    return {"prompt": prompt, "example": example, "correct": correct, **more}
 
 
 def test_every_row_fills_one_cell_of_the_grid(write: Write) -> None:
@@ -82,7 +82,7 @@ def test_every_row_fills_one_cell_of_the_grid(write: Write) -> None:
 
 
 def test_numbers_are_ids_too(write: Write) -> None:
-    rows = [{"prompt_id": 10, "example_id": e, "correct": True} for e in (3, 1)]
+    rows = [{"prompt": 10, "example": e, "correct": True} for e in (3, 1)]
     [sweep] = read_table(write(rows), **MEANT)
     assert (sweep.prompts, sweep.examples) == (("10",), ("3", "1"))
 
@@ -140,7 +140,7 @@ def labelled(write: Write, *, correct: bool) -> Answers:
     said = {"p": {"a": "10", "b": "x", "c": "9"}, "q": {"a": "y", "b": "9", "c": "x"}}
     rows: list[dict[str, Any]] = []
     for p, e in product("pq", "abc"):
-        cells: dict[str, Any] = {"prompt_id": p, "example_id": e}
+        cells: dict[str, Any] = {"prompt": p, "example": e}
         cells |= {"prediction": said[p][e], "gold": gold[e]}
         cells["choices"] = 4 if e == "a" else 3
         if correct:
@@ -195,7 +195,7 @@ def test_listed_choices_are_told_in_their_order(write: Write) -> None:
     others = [each | {"prediction": "yes", "gold": "yes"} for each in rows]
     [other] = read_table(write(others), **MEANT)
     assert other.offered is None
-    again = [each | {"prompt_id": "q", "choices": each["choices"][::-1]} for each in rows]
+    again = [each | {"prompt": "q", "choices": each["choices"][::-1]} for each in rows]
     [reordered] = read_table(write([*rows, *again]), **MEANT)
     assert reordered.offered == tuple(tuple(sorted(own)) for own in expected)
     [counted] = read_table(write([each | {"choices": 2} for each in rows]), **MEANT)
@@ -368,7 +368,7 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
             "gold is an empty list; give at least one right answer",
         ),
         (
-            [{"prompt_id": "p", "example_id": e, "prediction": "A", "gold": 0} for e in "ab"],
+            [{"prompt": "p", "example": e, "prediction": "A", "gold": 0} for e in "ab"],
             1,
             "t[m-2shot]: no prediction is the gold label of any example: found 'A', expected "
             "labels such as '0'; use the same labels for both, or add a column correct",
@@ -408,38 +408,38 @@ def test_what_contradicts_itself_is_told_in_one_sentence_with_its_place(
     [
         (
             TableColumns(),
-            ("prompt", "example_id", "correct"),
-            "there is no column 'prompt_id' for `columns: prompt:`; found 'prompt', 'example_id', "
-            "'correct'; did you mean 'prompt'?",
+            ("prompt_id", "example", "correct"),
+            "there is no column 'prompt' for `columns: prompt:`; found 'prompt_id', 'example', "
+            "'correct'; did you mean 'prompt_id'?",
         ),
         (
             TableColumns(),
-            ("prompt_id", "example_id", "gold"),
+            ("prompt", "example", "gold"),
             "there is no column 'correct' for `columns: correct:`, none with a `score`, and it "
-            "cannot be computed without both prediction and gold; found 'prompt_id', "
-            "'example_id', 'gold'",
+            "cannot be computed without both prediction and gold; found 'prompt', 'example', "
+            "'gold'",
         ),
         (
             TableColumns(gold="label"),
-            ("prompt_id", "example_id", "correct", "labels"),
-            "there is no column 'label' for `columns: gold:`; found 'prompt_id', 'example_id', "
+            ("prompt", "example", "correct", "labels"),
+            "there is no column 'label' for `columns: gold:`; found 'prompt', 'example', "
             "'correct', 'labels'; did you mean 'labels'?",
         ),
         (
             TableColumns(correct="right"),
-            ("prompt_id", "example_id", "gold", "prediction"),
-            "there is no column 'right' for `columns: correct:`; found 'prompt_id', 'example_id', "
+            ("prompt", "example", "gold", "prediction"),
+            "there is no column 'right' for `columns: correct:`; found 'prompt', 'example', "
             "'gold', 'prediction'",
         ),
         (
-            TableColumns(prompt="example_id"),
-            ("example_id", "correct"),
-            "the column 'example_id' cannot hold both the prompt and the example; name another "
+            TableColumns(prompt="example"),
+            ("example", "correct"),
+            "the column 'example' cannot hold both the prompt and the example; name another "
             "under `columns:`",
         ),
         (
             TableColumns(),
-            ("prompt_id", "example_id", "correct", "Model"),
+            ("prompt", "example", "correct", "Model"),
             "the column 'Model' looks like 'model'; write `columns: model:` with its name, or with "
             "an empty name if the column is something else",
         ),
@@ -465,7 +465,7 @@ def test_whose_results_they_are_must_be_said(write: Write, role: str) -> None:
 def test_columns_that_cannot_be_ids_are_refused_before_memory_runs_out(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     lines = "".join(f"p{number},e{number},1\n" for number in range(4000))
-    path.write_text("prompt_id,example_id,correct\n" + lines)
+    path.write_text("prompt,example,correct\n" + lines)
     with pytest.raises(RecordedError, match="found 4000 prompts and 4000 examples in 4000 rows"):
         read_table(path, **MEANT)
 
@@ -483,7 +483,7 @@ def test_codes_are_numbered_anew_in_the_order_of_their_first_rows(
 def test_rows_of_models_that_the_suite_does_not_name_need_not_be_right(write: Write) -> None:
     def rows(model: str, correct: object) -> list[dict[str, Any]]:
         known: list[dict[str, Any]] = [
-            {"model": model, "prompt_id": p, "example_id": e, "correct": str(int(p < e))}
+            {"model": model, "prompt": p, "example": e, "correct": str(int(p < e))}
             for p, e in product("ab", "bcd")
         ]
         return [*known[:-1], {**known[-1], "correct": correct}]
@@ -502,10 +502,10 @@ def test_rows_of_models_that_the_suite_does_not_name_need_not_be_right(write: Wr
 
 
 def test_a_mistake_behind_rows_that_are_left_out_has_its_own_line(write: Write) -> None:
-    row = {"prompt_id": "p", "correct": "1"}
-    rows = [{"model": "others", "example_id": str(i), **row} for i in range(4)]
-    rows.insert(1, {"model": "mine", "example_id": "x", **row})
-    path = write([*rows, {"model": "mine", "example_id": "y", **row, "correct": "maybe"}])
+    row = {"prompt": "p", "correct": "1"}
+    rows = [{"model": "others", "example": str(i), **row} for i in range(4)]
+    rows.insert(1, {"model": "mine", "example": "x", **row})
+    path = write([*rows, {"model": "mine", "example": "y", **row, "correct": "maybe"}])
     place = "row 6" if path.suffix == ".parquet" else f"{7 if path.suffix == '.csv' else 6}: "
     with pytest.raises(RecordedError, match=place):
         read_table(path, task="t", shots=2, models=(("mine",),))

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
 
-HEADER = "prompt_id,example_id,correct\n"
-LINE = '{"prompt_id": "p", "example_id": "a", "correct": 1}\n'
+HEADER = "prompt,example,correct\n"
+LINE = '{"prompt": "p", "example": "a", "correct": 1}\n'
 
 
 def read(path: Path, columns: TableColumns = TableColumns()) -> Answers:  # noqa: B008 (frozen)
@@ -46,6 +46,18 @@ def test_line_ends_byte_order_marks_and_blank_lines_mean_nothing_in_csv(
     path.write_bytes(text.replace("\n", end).encode())
     sweep = read(path)
     assert sweep.examples == ('a, "b"', "c")
+    assert sweep.correct.tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_a_spreadsheet_may_separate_cells_otherwise_and_write_decimal_commas(
+    tmp_path: Path, sign: str
+) -> None:
+    path = tmp_path / "answers.csv"
+    rows = [["prompt", "example", "correct"], ["p", "a", "1,0"], ["p", '"b;\tc"', "0,0"]]
+    path.write_bytes(b"\xef\xbb\xbf" + "\n".join(["", *map(sign.join, rows)]).encode())
+    sweep = read(path)
+    assert sweep.examples == ("a", "b;\tc")
     assert sweep.correct.tolist() == [[True, False]]
 
 
@@ -108,12 +120,17 @@ def test_no_row_is_lost_however_many_there_are(tmp_path: Path, count: int) -> No
             "the file with a CSV library",
         ),
         (
-            "prompt_id;example_id;correct\np;a;1\n",
-            "1: found one column, 'prompt_id;example_id;correct', expected several columns "
-            "separated by commas; write the file with commas",
+            "prompt|example|correct\np|a|1\n",
+            "1: found one column, 'prompt|example|correct', expected several columns "
+            "separated by commas, semicolons or tabs; write the file with commas",
         ),
         (
-            "prompt_id,example_id,correct,correct\np,a,1,0\n",
+            "prompt;example;correct\np;a;b;1\n",
+            "2: found 4 cells, expected 3 as in the header; put a cell that holds a semicolon in "
+            "double quotes",
+        ),
+        (
+            "prompt,example,correct,correct\np,a,1,0\n",
             "1: several columns are named 'correct'; keep one",
         ),
         (
@@ -142,23 +159,22 @@ WAY = "give one JSON object in each line, and remove a line that an interrupted 
     [
         ("", "the file is empty; give one JSON object in each line"),
         (
-            LINE + '{"prompt_id": "p", "exam',
-            f"2: not valid JSON: the quote that opens here is not closed (column 20); {WAY}",
+            LINE + '{"prompt": "p", "exam',
+            f"2: not valid JSON: the quote that opens here is not closed (column 17); {WAY}",
         ),
         (LINE + "3\n", f"2: found the number 3, expected an object; {WAY}"),
         ("[]\n" + LINE, f"1: found a list, expected an object; {WAY}"),
         (
-            LINE + "\n" + '{"prompt_id": "p", "exampleid": "b", "correct": 1}',
-            "3: the key 'example_id' is missing, which earlier lines have; did you mean "
-            "'exampleid'?",
+            LINE + "\n" + '{"prompt": "p", "exampleid": "b", "correct": 1}',
+            "3: the key 'example' is missing, which earlier lines have; did you mean 'exampleid'?",
         ),
         (
-            LINE + '{"prompt_id": "p", "example_id": "b", "correct": 1, "gold": "A"}',
+            LINE + '{"prompt": "p", "example": "b", "correct": 1, "gold": "A"}',
             "2: the key 'gold' is new in this line; give every line the same keys, with null where "
             "there is no value",
         ),
         (
-            LINE + '{"prompt_id": "p", "example_id": "b", "correct": 1, "correct": 0}',
+            LINE + '{"prompt": "p", "example": "b", "correct": 1, "correct": 0}',
             "2: cannot be read as JSON: the key 'correct' appears twice; keep one",
         ),
         (
@@ -210,7 +226,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_parquet_file_is_told(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
-    for content in (b"", b"prompt_id,example_id\n", b"PAR1" + bytes(40) + b"PAR1"):
+    for content in (b"", b"prompt,example\n", b"PAR1" + bytes(40) + b"PAR1"):
         assert message(tmp_path / "answers.parquet", content)
 
 
@@ -218,7 +234,7 @@ def test_parquet_without_rows_is_told(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     pq = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
     path = tmp_path / "answers.parquet"
-    pq.write_table(pa.table({"prompt_id": [], "example_id": [], "correct": []}), path)
+    pq.write_table(pa.table({"prompt": [], "example": [], "correct": []}), path)
     with pytest.raises(RecordedError, match="the file has no rows; give a row for each answer"):
         read(path)
 
@@ -229,7 +245,7 @@ def test_parquet_dictionaries_and_row_groups_read_like_plain_columns(tmp_path: P
     path = tmp_path / "answers.parquet"
     prompts = pa.DictionaryArray.from_arrays([2, 0, 2, 0], ["q", "unused", "p"])
     table = pa.table(
-        {"prompt_id": prompts, "example_id": [1, 1, 2, 2], "correct": [True, False, False, True]}
+        {"prompt": prompts, "example": [1, 1, 2, 2], "correct": [True, False, False, True]}
     )
     pq.write_table(table, path, row_group_size=3)
     sweep = read(path)
@@ -241,7 +257,7 @@ def test_a_value_that_no_table_can_hold_is_told_with_its_row(tmp_path: Path) -> 
     pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     pq = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
     path = tmp_path / "answers.parquet"
-    columns = {"prompt_id": ["p", "p"], "example_id": ["a", "b"], "correct": [1, 1]}
+    columns = {"prompt": ["p", "p"], "example": ["a", "b"], "correct": [1, 1]}
     pq.write_table(pa.table(columns | {"gold": [b"A", b"B"]}), path)
     with pytest.raises(RecordedError, match=": row 1: gold holds a value of type bytes"):
         read(path)

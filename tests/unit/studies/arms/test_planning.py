@@ -9,7 +9,7 @@ import pytest
 
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.studies.arms.plan import (
+from pytest_maxrandom.studies.arms.compared import (
     PlannedComparison,
     PlannedContamination,
 )

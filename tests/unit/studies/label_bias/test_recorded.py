@@ -152,7 +152,7 @@ def test_answers_to_a_passage_are_one_piece_of_evidence(tmp_path: Path, claimed:
     generator = np.random.default_rng(0)
     gold = np.repeat(generator.permutation([0] * 8 + [1] * 7), 4)
     answers = np.repeat(generator.integers(0, 2, (20, 15)), 4, axis=1)
-    table = ["prompt_id,example_id,prediction,gold,passage"] + [
+    table = ["prompt,example,prediction,gold,passage"] + [
         f"p{prompt},{place},{WORDS[said]},{WORDS[gold[place]]},c{place // 4}"
         for prompt, row in enumerate(answers)
         for place, said in enumerate(row)
@@ -192,7 +192,7 @@ def test_answers_that_were_not_evaluated_count_for_nothing(tmp_path: Path) -> No
 
 
 def test_an_answer_that_is_no_choice_is_wrong_and_no_label(tmp_path: Path) -> None:
-    rows = ["prompt_id,example_id,prediction,gold,choices"]
+    rows = ["prompt,example,prediction,gold,choices"]
     gold = ["B", "A", "C", "A", "B", "C", "A", "B"] * 3
     for prompt in range(2):
         for number, right in enumerate(gold):
@@ -213,7 +213,7 @@ def test_an_answer_that_is_no_choice_is_wrong_and_no_label(tmp_path: Path) -> No
 def test_a_choice_that_is_never_right_is_a_label_rather_than_an_answer_that_was_not_read(
     tmp_path: Path, unread: str
 ) -> None:
-    rows = ["prompt_id,example_id,prediction,gold,choices"]
+    rows = ["prompt,example,prediction,gold,choices"]
     for number, right in enumerate("ABC" * 10):
         said = unread if number < 12 else "D" if number < 20 else right
         rows.append(f"p,e{number},{said},{right},4")
@@ -262,7 +262,7 @@ def test_one_right_label_tells_nothing(tmp_path: Path) -> None:
 
 
 def test_texts_that_differ_from_example_to_example_are_no_labels(tmp_path: Path) -> None:
-    rows = ["prompt_id,example_id,prediction,gold,choices"]
+    rows = ["prompt,example,prediction,gold,choices"]
     rows += [f"p,e{number},text {number},text {number},2" for number in range(8)]
     (tmp_path / "m.csv").write_text("\n".join(rows) + "\n")
     told = mistake(tmp_path, model="m.csv, format: table, shots: 0")
@@ -275,7 +275,7 @@ LETTERS = ["A", "B", "C", "D", "E", "F"] * 4
 
 def stated(folder: Path, chance: str) -> Any:
     """The check of letters whose number only the suite tells."""
-    rows = ["prompt_id,example_id,prediction,gold"]
+    rows = ["prompt,example,prediction,gold"]
     rows += [f"p,e{number},{right},{right}" for number, right in enumerate(LETTERS)]
     (folder / "m.csv").write_text("\n".join(rows) + "\n")
     path = folder / "s.yaml"

@@ -1,0 +1,215 @@
+"""Claims about results that are in memory, without a suite file: a data frame, or arrays."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.claims.recorded_claims import plan_recorded
+from pytest_maxrandom.errors import SuiteError, did_you_mean, listed
+from pytest_maxrandom.recorded.guesses import guess
+from pytest_maxrandom.recorded.names import NAMED
+from pytest_maxrandom.recorded.tables import memory
+from pytest_maxrandom.recorded.tables.grid import Meant
+from pytest_maxrandom.recorded.tables.table import columns_of, sweeps_of
+from pytest_maxrandom.suite.loader import RecordedSuite, suite_of
+from pytest_maxrandom.suite.positions import Document
+from pytest_maxrandom.suite.recorded import TableResults
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+    from pytest_maxrandom.suite.recorded import RecordedModelSpec
+
+_PLACES = re.compile(r"^(?:tasks\[\d+\]|models\[\d+\](?:\.results(?:\.columns)?)?)[.:]\s*")
+"""Where in a suite a mistake would be, which is in no suite here."""
+_NO_CHANCE = "give `chance`, such as 1/4"
+_FEW_LABELS = 10
+_ROLES = ("prompt", "example", "prediction", "gold", "correct", "cluster")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What the caller says of results in memory; see `pytest_maxrandom.judge`."""
+
+    prompt: str | None = None
+    example: str | None = None
+    prediction: str | None = None
+    gold: str | None = None
+    correct: str | None = None
+    choices: str | int | Sequence[str] | None = None
+    cluster: str | None = None
+    model: str | None = None
+    task: str | None = None
+    shots: str | int | None = None
+    t: int | None = None
+    chance: float | str | Fraction | Mapping[int, int] | None = None
+    claim: Mapping[str, Any] | str | None = None
+    metric: str = "accuracy"
+    incumbent: str | None = None
+    ragged: bool = False
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> Said:
+        """Return what somebody says in arguments.
+
+        Raises
+        ------
+        TypeError
+            If one is none of these.
+        """
+        names = [each.name for each in fields(cls)]
+        for name in said.keys() - names:
+            raise TypeError(
+                f"there is no argument {name!r}{did_you_mean(name, names)} (arguments: "
+                f"{', '.join(names)})"
+            )
+        return cls(**said)
+
+
+def claims_in_memory(results: Any, said: Said) -> list[RecordedClaim]:
+    """Return the claims about results, as a suite of recorded results would have them.
+
+    Raises
+    ------
+    RecordedError
+        In one sentence, if the results cannot be read or contradict themselves.
+    ValueError
+        With all that is wrong with what is said of them.
+    """
+    table = memory.Table(results)
+    answers = _answers(table, said)
+    models, tasks = (
+        list(dict.fromkeys(getattr(each, name) for each in answers)) for name in ("model", "task")
+    )
+    try:
+        suite = suite_of(memory.NAMED, Document(_suite(said, models, tasks)))
+        assert isinstance(suite, RecordedSuite)
+        planned = plan_recorded(suite, _Read(answers))
+    except SuiteError as error:
+        told = (_sentence(each.message, answers[0]) for each in error.problems)
+        raise ValueError("; ".join(told)) from None
+    return [claim for claim in planned if claim.evidence is not None]
+
+
+def only(claims: Sequence[RecordedClaim]) -> RecordedClaim:
+    """Return the claim of results that hold one.
+
+    Raises
+    ------
+    ValueError
+        If they hold several.
+    """
+    if len(claims) > 1:
+        raise ValueError(
+            f"the results hold {len(claims)} claims: {listed([each.name for each in claims], 4)}; "
+            "judge_each(...) judges all of them, or choose the rows of one"
+        )
+    return claims[0]
+
+
+class _Read:
+    """Results of models that were read already."""
+
+    def __init__(self, answers: Sequence[Answers]) -> None:
+        self._answers = answers
+
+    def of(self, model: RecordedModelSpec) -> list[Answers]:
+        return [each for each in self._answers if each.model == model.name]
+
+
+def _answers(table: memory.Table, said: Said) -> list[Answers]:
+    columns = {role: getattr(said, role) for role in _ROLES}
+    constants: dict[str, Any] = {}
+    if isinstance(said.choices, str):
+        columns["choices"] = said.choices
+    elif said.choices is not None:
+        constants["choices"] = memory.constant_choices(said.choices)
+    meant: dict[str, Any] = {"model": "model", "task": "task", "shots": 0}
+    for role in meant:
+        value = getattr(said, role)
+        if isinstance(value, str) and value in table.header:
+            columns[role] = value
+        elif value is not None:
+            if isinstance(value, str) and role == "shots":
+                raise ValueError(
+                    f"shots: there is no column {value!r}, found {listed(table.header)}"
+                    f"{did_you_mean(value, table.header)}"
+                )
+            meant[role], columns[role] = value, ""
+    _check_columns(table, columns, constants)
+    spec = TableResults.model_validate(
+        {"path": "results", "format": "table", "columns": columns, "ragged": said.ragged}
+    )
+    return sweeps_of(table.rows(columns_of(spec), constants), spec, Meant(**meant))
+
+
+def _check_columns(
+    table: memory.Table, columns: Mapping[str, str | None], constants: Mapping[str, Any]
+) -> None:
+    """Say all columns that are missing at once, and which they seem to be.
+
+    Raises
+    ------
+    ValueError
+        If there are any.
+    """
+    header = table.header
+    needed = ["prompt", "example"]
+    known = {role for role in _ROLES if (columns[role] or role) in header and columns[role] != ""}
+    if "correct" not in known:
+        needed += ["prediction", "gold"]
+    named = [role for role, name in columns.items() if name and name not in header]
+    missing = [*dict.fromkeys([*named, *(role for role in needed if role not in known)])]
+    if not missing:
+        return
+    said = {role: name for role, name in columns.items() if name in header or name == ""}
+    guessed = guess(table.rows({name: (name, False) for name in header}), said).columns
+    hints = [
+        f"{role}={guessed[role].column!r}"
+        for role in NAMED
+        if role in guessed and role not in (*said, *constants)
+        if guessed[role].column != role
+    ]
+    noun = "columns" if missing[1:] else "column"
+    wrong = listed([columns.get(role) or role for role in missing])
+    seems = f"; by names and content it may be {', '.join(hints)}" if hints else ""
+    raise ValueError(
+        f"there {'are' if missing[1:] else 'is'} no {noun} {wrong} for {', '.join(missing)}; "
+        f"found {listed(header)}{seems}"
+    )
+
+
+def _suite(said: Said, models: Sequence[str], tasks: Sequence[str]) -> dict[str, Any]:
+    """Return what a suite would say."""
+    results = {"path": str(memory.NAMED), "format": "table"}
+    chance: Any = said.chance
+    if isinstance(chance, Fraction):
+        chance = f"{chance.numerator}/{chance.denominator}"
+    of_task = {
+        key: value for key, value in (("t", said.t), ("chance", chance)) if value is not None
+    }
+    return {
+        "models": [
+            {"name": name, "backend": "recorded", "results": results, "if_missing": "not asked"}
+            for name in models
+        ],
+        "tasks": [{"name": name, **of_task} for name in tasks],
+        "metric": said.metric,
+        **({} if said.claim is None else {"assert": said.claim}),
+        **({} if said.incumbent is None else {"incumbent": {"prompt": said.incumbent}}),
+    }
+
+
+def _sentence(message: str, read: Answers) -> str:
+    """Write a mistake of a suite in the words of a call."""
+    told = re.sub(r"(^|`)assert\b", r"\1claim", _PLACES.sub("", message))
+    if _NO_CHANCE not in told:
+        return told
+    right = sorted({read.labels[label] for each in read.gold or () for label in each})
+    few = f"; the right answers are {listed(right)}" if 1 < len(right) <= _FEW_LABELS else ""
+    return told.replace(_NO_CHANCE, f"give `choices` (4, or their list) or `chance` (1/4){few}")

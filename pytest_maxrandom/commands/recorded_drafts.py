@@ -1,0 +1,237 @@
+"""A first suite for results that exist: see `maxrandom init --results`."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.commands import table
+from pytest_maxrandom.commands.drafts import yaml_of
+from pytest_maxrandom.errors import KEYS, listed
+from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.recorded.found import find_results, name_of
+from pytest_maxrandom.recorded.guesses import shown
+from pytest_maxrandom.reports.remarks import worded
+from pytest_maxrandom.suite.recorded import RESULTS, RecordedSuiteSpec, RecordedTaskSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+    from pytest_maxrandom.recorded.found import FoundResults
+
+_EXAMPLES = {"chance": "1/4", "t": "200"}
+"""Values that a message shows for keys that are missing."""
+
+
+@dataclass(slots=True)
+class RecordedDraft:
+    """What a suite of recorded results says, and why."""
+
+    path: Path
+    """Where the suite will stand."""
+    results: str
+    """The results, relative to that."""
+    found: FoundResults
+    task: dict[str, Any]
+    """Keys of each task that somebody gave."""
+    suite: dict[str, Any]
+    """Keys of the suite that somebody gave."""
+    untold: dict[str, str] = field(default_factory=dict)
+    """By tasks, why a claim on them cannot tell by default."""
+
+
+def recorded_draft(
+    path: Path, source: Path, results: str, keys: Mapping[str, Any], model: str | None
+) -> RecordedDraft:
+    """Look into results, and return what a suite says of them.
+
+    Parameters
+    ----------
+    path : Path
+        Where the suite will stand.
+    source : Path
+        The results.
+    results : str
+        The same, relative to the suite.
+    keys : mapping
+        What the user says: keys of `results`, of the task, or of the suite.
+    model : str or None
+        What the model is called, if the results do not say it.
+
+    Raises
+    ------
+    ValueError
+        With all that is missing, and a line that says it.
+    RecordedError
+        If the results cannot be read.
+    """
+    of_task = RecordedTaskSpec.model_fields.keys() - RecordedSuiteSpec.model_fields.keys()
+    of_results = set().union(*(spec.model_fields for spec in RESULTS.specs.values()))
+    stated = {key: value for key, value in keys.items() if key in of_task - {"name"}}
+    said = {key: value for key, value in keys.items() if key in of_results - stated.keys()}
+    if "metric" in said and said["metric"] not in ("acc", "acc_norm"):
+        said.pop("metric")
+    suite = {key: keys[key] for key in keys if key not in {*stated, *said}}
+    found = find_results(source, said, stated, model)
+    if found.missing:
+        raise ValueError(_all_missing(found, source, keys, model))
+    return RecordedDraft(path, results, found, stated, suite)
+
+
+def _all_missing(
+    found: FoundResults, source: Path, keys: Mapping[str, Any], model: str | None
+) -> str:
+    """Say all that is missing, what was found, and which line says it."""
+    lines = [f"{source}: {len(found.missing)} of what a claim needs cannot be told"]
+    for key, why in found.missing.items():
+        lines.append(f"  {key}: {why}")
+    if found.guessed is not None:
+        known = {each.column for each in found.guessed.columns.values()}
+        told = [f"{column} is {role}" for role, column, _ in shown(found.guessed)]
+        free = [name for name in found.header if name not in known]
+        lines.append(f"Of its columns {', '.join(told) or 'none is known'}"
+                     + (f"; free are {listed(free)}" if free else ""))  # fmt: skip
+    lines.append("Say it, with your own values:")
+    command = ["maxrandom", "init", "--results", str(source)]
+    command += ["--model", model] if model else []
+    for key, value in _flat(keys):
+        command += ["--set", f"{key}={value}"]
+    for key in found.missing:
+        command += ["--set", f"{key}={_EXAMPLES.get(key, 'COLUMN')}"]
+    return "\n".join([*lines, f"  {shlex.join(command)}"])
+
+
+def _flat(keys: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]:
+    """Write keys as `--set` takes them."""
+    pairs: list[tuple[str, str]] = []
+    for key, value in keys.items():
+        place = f"{above}{key}"
+        pairs += _flat(value, f"{place}.") if isinstance(value, dict) else [(place, yaml_of(value))]
+    return pairs
+
+
+def recorded_suite_of(draft: RecordedDraft, claims: Sequence[RecordedClaim]) -> str:
+    """Write the suite; without claims it has no comments on them."""
+    lines = [
+        "# Written by `maxrandom init`. Change what is not right, then run:",
+        f"#   pytest {shlex.quote(draft.path.as_posix())} --maxrandom-report report.md",
+        f"# All keys and their defaults: {KEYS}",
+        "models:",
+    ]
+    answers = draft.found.answers
+    tasks = list(dict.fromkeys(each.task for each in answers))
+    for model in dict.fromkeys(each.model for each in answers):
+        own = {each.task for each in answers if each.model == model}
+        lines += [
+            f"  - name: {yaml_of(model)}",
+            "    backend: recorded",
+            *_results(draft),
+        ]
+        if missing := [task for task in tasks if task not in own]:
+            told = f"the results of {model} on {', '.join(missing)} are not there"
+            lines.append(f"    if_missing: {yaml_of(told)}")
+    lines.append("tasks:")
+    for task in tasks:
+        lines += _task(draft, task, [each for each in claims if each.task == task])
+    lines += [f"{key}: {yaml_of(value)}" for key, value in draft.suite.items()]
+    if "assert" not in draft.suite and claims:
+        defaults = {
+            yaml_of(each.claim.bounds()) for each in claims if each.task not in draft.untold
+        }
+        lines += [f"# What each claims by default: {each}" for each in sorted(defaults)]
+    return "\n".join(lines) + "\n"
+
+
+def _results(draft: RecordedDraft) -> list[str]:
+    """Write where the results are, and why each column has its role."""
+    found = draft.found
+    lines = ["    results:", f"      path: {yaml_of(draft.results)}"]
+    for key, value in found.keys.items():
+        if key == "columns":
+            continue
+        why = f"  # {found.assumed[key]}" if key in found.assumed else ""
+        lines.append(f"      {key}: {yaml_of(value)}{why}")
+    columns = found.keys.get("columns") or {}
+    if columns:
+        guessed = found.guessed.columns if found.guessed else {}
+        lines.append("      columns:")
+        for role, column in columns.items():
+            why = f"  # {guessed[role].why}" if role in guessed else ""
+            lines.append(f"        {role}: {yaml_of(column)}{why}")
+    return lines
+
+
+def _task(draft: RecordedDraft, task: str, claims: Sequence[RecordedClaim]) -> list[str]:
+    lines = [f"  - name: {yaml_of(task)}"]
+    lines += [f"    {key}: {yaml_of(value)}" for key, value in draft.task.items()]
+    if draft.found.chance is not None and "chance" not in draft.task:
+        lines.append(f"    chance: {draft.found.chance}  # {_labels(draft.found)}")
+    if task in draft.untold and not {"assert"} & {*draft.suite, *draft.task}:
+        lines += wrap(draft.untold[task], 92, initial_indent="    # ", subsequent_indent="    # ")
+        lines.append(f"    assert: {{p_max: {DEFAULT_LEVEL}}}")
+    for claim in claims:
+        assert claim.evidence is not None
+        null, t = claim.null, claim.evidence.null.t
+        guessers = (
+            f"; the best of {count(t)} guessers is expected to reach "
+            f"{accuracy(null.max_random_baseline)}"
+            if null is not None
+            else ""
+        )
+        lines.append(
+            f"    # {claim.model.test_id}, {claim.shots}-shot: n = {claim.evidence.n}, t = {t}"
+            f"{guessers}"
+        )
+    return lines
+
+
+def _labels(found: FoundResults) -> str:
+    assert found.guessed is not None
+    return f"the right answers are {listed(found.guessed.labels)}"
+
+
+def untold_of(claims: Sequence[RecordedClaim]) -> dict[str, str]:
+    """Return by tasks why a claim on them cannot tell by default, in one sentence."""
+    found: dict[str, str] = {}
+    for claim in claims:
+        if (remark := claim.claim.cannot_tell) is not None:
+            found.setdefault(claim.task, worded(remark).text)
+    return found
+
+
+def told(draft: RecordedDraft) -> str:
+    """Say what was found, and why it is taken to be so."""
+    found, answers = draft.found, draft.found.answers
+    lines = [f"{found.path} holds {_sizes(answers)}:"]
+    rows: list[list[str]] = []
+    if found.guessed is not None:
+        rows += [[f"  {role}", *rest] for role, *rest in shown(found.guessed)]
+    rows += [
+        [f"  {key}", yaml_of(found.keys[key]), f"{why}: --set {key}=4"]
+        for key, why in found.assumed.items()
+    ]
+    if found.chance is not None and "chance" not in draft.task:
+        rows.append(["  chance", found.chance, f"{_labels(found)}; else --set chance=1/5"])
+    if len(answers) == 1 and answers[0].model == name_of(found.path):
+        rows.append(["  model", repr(answers[0].model), "after the file: --model NAME"])
+    lines += table(rows, left=3).splitlines() if rows else []
+    for task, why in draft.untold.items():
+        lines += wrap(
+            f"{task}: {why}; the suite claims it", 80, initial_indent="  ", subsequent_indent="  "
+        )
+    return "\n".join(lines)
+
+
+def _sizes(answers: Sequence[Answers]) -> str:
+    """Say how many sweeps there are, and the size of one."""
+    first = answers[0]
+    if first.maximum is not None:
+        return f"{count(len(answers))} published {'maxima' if answers[1:] else 'maximum'}"
+    sweep = f"{count(len(first.prompts))} prompts and {count(len(first.examples))} examples"
+    return sweep if len(answers) == 1 else f"{count(len(answers))} sweeps, the first of {sweep}"

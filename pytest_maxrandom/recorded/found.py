@@ -1,0 +1,201 @@
+"""What a file or folder of results holds, of which nobody has said anything yet."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.errors import RecordedError, did_you_mean, listed
+from pytest_maxrandom.host.data import refused
+from pytest_maxrandom.recorded.files import opened
+from pytest_maxrandom.recorded.guesses import Guessed, guess
+from pytest_maxrandom.recorded.names import plain
+from pytest_maxrandom.recorded.sources import READERS, read_results
+from pytest_maxrandom.recorded.tables.files import read_columns
+from pytest_maxrandom.recorded.tables.grid import Meant
+from pytest_maxrandom.suite.recorded import RESULTS, SummaryColumns, TableColumns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.answers import Answers
+
+TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
+"""Endings of files that may be tables."""
+_OF_PREDICTIONS = {"schema_version", "claim", "examples"}
+"""Keys of a line that `--maxrandom-predictions` wrote, and of no table."""
+_KNOWN = ".csv, .jsonl, .parquet, .npz, .eval or .json, or a folder of logs"
+
+
+@dataclass(slots=True)
+class FoundResults:
+    """The results of a file or folder, and how a suite reads them."""
+
+    path: Path
+    keys: dict[str, Any]
+    """Below `results` in a suite, without `path`."""
+    answers: list[Answers]
+    """None where something is missing without which nothing can be read."""
+    header: tuple[str, ...] = ()
+    """The names of the columns of a table."""
+    guessed: Guessed | None = None
+    """What the columns of a table seem to hold; None where the format says it."""
+    missing: dict[str, str] = field(default_factory=dict)
+    """By the keys of a suite what is needed and neither told nor guessed, with the reason."""
+    chance: str | None = None
+    """The chance of one guess that the labels of right answers seem to have."""
+    assumed: dict[str, str] = field(default_factory=dict)
+    """By keys of a suite what nobody tells, and is taken to be so, with the reason."""
+
+
+def find_results(
+    path: Path, said: Mapping[str, Any], stated: Mapping[str, Any], model: str | None = None
+) -> FoundResults:
+    """Read the results of a file or folder, with guesses for what nobody says.
+
+    Parameters
+    ----------
+    said : mapping
+        Keys of `results` in a suite that somebody gave, such as `columns`; they are not questioned.
+    stated : mapping
+        Keys of its task that somebody gave, such as `chance`.
+    model : str, optional
+        What the model is called where the results do not say it; after the file if not given.
+
+    Raises
+    ------
+    RecordedError
+        In one sentence, if it is of no known kind or cannot be read.
+    """
+    if why := refused(path, str(path)):
+        raise RecordedError(why)
+    if not path.exists():
+        near = did_you_mean(path.name, [each.name for each in _beside(path)])
+        raise RecordedError(f"there is no file or folder {path}{near}")
+    keys = {"format": _format(path), **said}
+    if keys["format"] not in READERS:
+        raise RecordedError(f"format is {keys['format']!r}, expected {listed([*READERS])}")
+    found = FoundResults(path, keys, [])
+    if keys["format"] in ("table", "summary"):
+        _look_into_table(found, stated)
+    if any(key.startswith("columns.") for key in found.missing):
+        return found
+    name = name_of(path)
+    spec = RESULTS.validate({**found.keys, "path": str(path)})
+    meant = Meant(model or name, name, getattr(spec, "shots", None))
+    found.answers = read_results(spec, path, meant)
+    _told_of_guessers(found, stated)
+    return found
+
+
+def name_of(path: Path) -> str:
+    """Return what results are called whose model and task nobody names: after their file."""
+    whole = path.resolve()
+    return whole.stem if whole.is_file() else whole.name
+
+
+def _beside(path: Path) -> Sequence[Path]:
+    return [*path.parent.iterdir()] if path.parent.is_dir() else []
+
+
+def _format(path: Path) -> str:
+    """Tell the format of results by their names, and by how they begin."""
+    if path.is_dir():
+        if any(path.rglob("samples_*.jsonl")):
+            return "lm_eval"
+        if any(path.rglob("*.eval")) or any(path.rglob("*.json")):
+            return "inspect"
+        raise RecordedError(
+            f"{path}: found a folder without logs, expected samples_*.jsonl of "
+            "lm-evaluation-harness (run it with --log_samples), or .eval or .json of Inspect"
+        )
+    ending = path.suffix.lower()
+    if ending == ".npz":
+        return "npz"
+    if ending in (".eval", ".json"):
+        if path.name.startswith("results_"):
+            raise RecordedError(
+                f"{path}: found the results of lm-evaluation-harness, which hold no answers; give "
+                "their folder, with the samples_*.jsonl of --log_samples"
+            )
+        return "inspect"
+    if ending == ".jsonl":
+        if path.name.startswith("samples_"):
+            return "lm_eval"
+        return "predictions" if _first_keys(path) >= _OF_PREDICTIONS else "table"
+    if ending in TABLES:
+        return "table"
+    kind = "a spreadsheet; save it as CSV" if _is_spreadsheet(path) else f"{ending or 'no'} ending"
+    raise RecordedError(f"{path}: found {kind}, expected {_KNOWN}")
+
+
+def _is_spreadsheet(path: Path) -> bool:
+    return path.suffix.lower() in (".xlsx", ".xls", ".ods") and zipfile.is_zipfile(path)
+
+
+def _first_keys(path: Path) -> set[str]:
+    with opened(path, newline="\n") as file:
+        try:
+            first = json.loads(next((line for line in file if line.strip()), "{}"))
+        except (ValueError, RecursionError):  # its reader says what is wrong
+            return set()
+    return set(first) if isinstance(first, dict) else set()
+
+
+def _look_into_table(found: FoundResults, stated: Mapping[str, Any]) -> None:
+    """Guess what the columns of a table hold, or that each row is a published maximum."""
+    header = found.header = read_columns(found.path, {}).header
+    said = found.keys.get("columns", {})
+    if not isinstance(said, dict):
+        raise RecordedError(f"columns is {said!r}, expected columns.ROLE=NAME")
+    names = {plain(name): name for name in header}
+    if "n" in names and {"accuracy", "best_correct"} & names.keys() and "prompt" not in said:
+        found.keys["format"] = "summary"
+        roles = SummaryColumns.model_fields
+        own = {role: names[role] for role in roles if names.get(role, role) != role}
+        found.keys["columns"] = {**own, **said}
+        if "shots" not in names and "shots" not in found.keys:
+            _assume_no_shots(found)
+        return
+    for role, column in said.items():
+        if role not in TableColumns.model_fields:
+            raise RecordedError(
+                f"columns.{role}: unknown key{did_you_mean(role, TableColumns.model_fields)} "
+                f"(keys here: {', '.join(TableColumns.model_fields)})"
+            )
+        if column and column not in header:
+            raise RecordedError(
+                f"{found.path}: there is no column {column!r} for columns.{role}; found "
+                f"{listed(header)}{did_you_mean(str(column), header)}"
+            )
+    rows = read_columns(found.path, {name: (name, False) for name in header})
+    found.guessed = guess(rows, said)
+    found.keys["columns"] = {**found.guessed.keys(), **said}
+    found.missing |= {f"columns.{role}": why for role, why in found.guessed.missing.items()}
+    if "shots" not in found.guessed.columns and "shots" not in found.keys:
+        _assume_no_shots(found)
+    labels = found.guessed.labels
+    if labels:
+        found.chance = f"1/{len(labels)}"
+    if not labels and "choices" not in found.guessed.columns and not stated.keys() & {"chance"}:
+        found.missing["chance"] = (
+            "the chance of one guess: no column tells how many choices a question has"
+        )
+
+
+def _assume_no_shots(found: FoundResults) -> None:
+    found.keys["shots"] = 0
+    found.assumed["shots"] = "no column tells the number of demonstrations"
+
+
+def _told_of_guessers(found: FoundResults, stated: Mapping[str, Any]) -> None:
+    """Say what is missing of n, t and chance, and leave out a chance that results tell."""
+    if all(each.chances is not None for each in found.answers):
+        found.chance = None
+    elif found.chance is None and "chance" not in stated:
+        found.missing["chance"] = "the chance of one guess: the results do not tell it"
+    if any(each.tried is None for each in found.answers) and "t" not in stated:
+        found.missing["t"] = "how many prompts were tried: the results do not tell it"

@@ -1,0 +1,56 @@
+"""What people call the columns of a table of answers."""
+
+from __future__ import annotations
+
+import re
+
+NAMED: dict[str, tuple[str, ...]] = {
+    "prompt": ("prompt_id", "prompt_name", "template", "instruction", "variant", "wording"),
+    "example": (
+        "example_id", "question_id", "qid", "doc_id", "item_id", "sample_id", "item", "sample",
+        "id", "idx", "index", "question", "input", "text",
+    ),
+    "correct": ("is_correct", "right", "acc", "accuracy", "match", "exact_match", "hit", "score"),
+    "prediction": (
+        "pred", "predicted", "predicted_label", "output", "response", "completion", "answer",
+        "model_answer", "guess", "y_pred", "said",
+    ),
+    "gold": (
+        "label", "target", "truth", "ground_truth", "reference", "correct_answer", "expected",
+        "y_true", "gold_label", "answer", "solution",
+    ),
+    "choices": ("options", "candidates", "num_choices", "n_choices", "number_of_choices"),
+    "model": ("model_name", "model_id", "llm"),
+    "task": ("task_name", "dataset", "benchmark"),
+    "shots": ("n_shots", "num_shots", "k_shot", "num_fewshot", "fewshot", "shot"),
+    "cluster": ("passage", "passage_id", "group", "group_id"),
+}  # fmt: skip
+"""What columns are called that mean a role, besides its own name; the usual ones first."""
+MEANING = {
+    "prompt": "the prompt",
+    "example": "the example",
+    "correct": "whether an answer is right",
+    "prediction": "the answer",
+    "gold": "the right answer",
+    "choices": "the choices",
+    "model": "the model",
+    "task": "the task",
+    "shots": "the number of demonstrations",
+    "cluster": "what examples share",
+}
+_KNOWN = {word for role, words in NAMED.items() for word in (role, *words)}
+
+
+def plain(name: str) -> str:
+    """Write a name in small letters, with one underscore for whatever separates its words."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return re.sub(r"[\W_]+", "_", words.casefold()).strip("_")
+
+
+def last_known(name: str) -> str:
+    """Return the last word of a name that means a role; an empty text if none does.
+
+    In "model answer" it is the answer that is of the model.
+    """
+    words = name.split("_")
+    return next((word for word in reversed(words) if word in _KNOWN), "")

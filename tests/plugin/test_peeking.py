@@ -1,0 +1,239 @@
+"""Searches that look for scores where they are told none: each look finds nothing.
+
+What stands in the working folder when a prompt was just tried is all that such a program is given:
+suite, ledger, results store, and what it is answered. Each look returns the scores that it finds.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom import search
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.errors import SearchError
+from pytest_maxrandom.searches.private import PRIVATE
+from pytest_maxrandom.sweeps.rows import TABLE
+from tests.repositories import git
+from tests.searched import lines, write_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_maxrandom.searches.tries import Tries
+    from pytest_maxrandom.stats.search import Feedback
+
+    Look = Callable[[Tries, Path], list[Any]]
+
+HIDDEN: tuple[Feedback, ...] = ("none", "accept", "improved")
+N = 60
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> Path:
+    folder = pytester.path / "eval_suites"
+    return write_suite(folder, "shots: 0, count: 1", examples=100, validation=N)
+
+
+def begun(suite: Path, feedback: Feedback = "none", **given: Any) -> Tries:
+    given = {"budget": 6, "by": "peeks", "model": "knows", **given}
+    return search(suite, feedback=feedback, **given)
+
+
+def tell(tries: Tries, steps: int = 6) -> list[Any]:
+    return [tries.try_prompt(instruction=f"Try {step}. ") for step in range(steps)]
+
+
+def scores(suite: Path) -> dict[str, int]:
+    """Return the right answers that the ledger shows, by prompt."""
+    rows = lines(suite, "prompt")
+    return {row["prompt"]: row["correct"] for row in rows if row["correct"] is not None}
+
+
+def the_last_line(tries: Tries, suite: Path) -> list[Any]:
+    del tries
+    return [row["correct"] for row in lines(suite, "prompt")[-1:] if row["correct"] is not None]
+
+
+def what_searches_were_told(tries: Tries, suite: Path) -> list[Any]:
+    rows = lines(suite, "feedback")
+    shown = [row["correct"] for row in rows if row["correct"] is not None]
+    if tries.feedback == "improved":
+        told = [row["correct"] for row in rows if row["accepted"]]
+        return [] if shown == told else shown
+    return shown + [row for row in rows if row["accepted"] and tries.feedback == "none"]
+
+
+def the_results_store(tries: Tries, suite: Path) -> list[Any]:
+    del tries
+    found = []
+    for file in suite.parents[1].rglob("*.db"):
+        with sqlite3.connect(file) as connection:
+            connection.execute(TABLE)
+            found += connection.execute("SELECT log_likelihoods FROM results").fetchall()
+    return found
+
+
+def bytes_of_a_prompt(tries: Tries, suite: Path) -> list[Any]:
+    """The digest of a tried prompt, in any file but the ledger: also in a write-ahead log."""
+    del tries
+    digest = lines(suite, "prompt")[-1]["prompt"].encode()
+    files = (file for file in suite.parents[1].rglob("*") if file.is_file())
+    return [file for file in files if file.suffix != ".jsonl" and digest in file.read_bytes()]
+
+
+def public_attributes(tries: Tries, suite: Path) -> list[Any]:
+    """What differs between the attributes of this search and one of which nothing is scored."""
+    del suite
+    told = {name: getattr(tries, name) for name in dir(tries) if not name.startswith("_")}
+    shown = {name: value for name, value in told.items() if not callable(value)}
+    known = {"demonstrations", "feedback", "left", "n", "outlook", "sample", "shots", "t"}
+    return sorted(shown.keys() - known)
+
+
+def a_report_without_a_verdict(tries: Tries, suite: Path) -> list[Any]:
+    try:
+        tries.report(suite.with_name("early.json"))
+    except SearchError:
+        return []
+    return [suite.with_name("early.json").read_text()]
+
+
+LOOKS: list[Look] = [
+    the_last_line,
+    what_searches_were_told,
+    the_results_store,
+    bytes_of_a_prompt,
+    public_attributes,
+    a_report_without_a_verdict,
+]
+
+
+@pytest.mark.parametrize("feedback", HIDDEN)
+def test_who_looks_while_a_search_is_open_finds_no_score(
+    suite: Path, feedback: Feedback, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with begun(suite, feedback) as tries:
+        for step in range(4):
+            tries.try_prompt(instruction=f"Try {step}. ")
+            for look in LOOKS:
+                assert look(tries, suite) == [], look.__name__
+        with pytest.raises(SearchError) as refused:
+            tries.try_prompt(instruction="A. ", demonstrations=["e1"])
+        assert "found 1, expected 0" in str(refused.value)
+    for look in LOOKS[:4]:  # what is written when it lets go
+        assert look(tries, suite) == [], look.__name__
+    assert capfd.readouterr() == ("", "")
+
+
+def test_score_is_told_and_written_at_once(suite: Path) -> None:
+    with begun(suite, "score") as tries:
+        told = tell(tries, 3)
+    assert [row["correct"] / N for row in lines(suite, "prompt")] == told
+    assert (suite.parents[1] / ".maxrandom" / "results-simulated.db").is_file()
+
+
+@pytest.mark.parametrize("feedback", HIDDEN)
+def test_a_verdict_shows_the_score_of_the_best_prompt_alone(
+    suite: Path, feedback: Feedback
+) -> None:
+    with begun(suite, feedback) as tries:
+        tell(tries)
+        record = tries.verdict()
+        assert record.best_prompt is not None
+        assert scores(suite) == {record.best_prompt.digest: record.best_correct}
+        tries.report("r.json")
+        assert record.answers is None
+        assert (record.correct_counts, record.best_prompt.tied_with) == ([], 0)
+
+
+def test_results_follow_when_the_search_is_closed(
+    suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = suite.parent / "maxrandom-ledger-simulated"
+    with begun(suite, "accept") as tries:
+        told = tell(tries, 5)
+        assert main(["ledger", "show", str(folder)]) == 0
+        assert "knows 0-shot  5      0  not shown yet" in capsys.readouterr().out
+        tries.verdict()
+    assert main(["search", "close", str(suite)]) == 0
+    assert "4 results" in capsys.readouterr().out
+    known = scores(suite)
+    assert len(known) == 5
+    best, expected = -1, []
+    for row in lines(suite, "feedback"):
+        expected.append(known[row["prompt"]] > best)
+        best = max(best, known[row["prompt"]])
+    assert told == expected
+    # Anybody can read them now, so nobody is told less.
+    for feedback in (*HIDDEN, "score"):
+        refused = pytest.raises(SearchError, match=r"^the search by peeks on these examples was c")
+        with begun(suite, feedback, by="later") as tries, refused:
+            tell(tries, 1)
+    with begun(suite, "accept") as tries:
+        with pytest.raises(SearchError, match=r"^the search by peeks on these examples was closed"):
+            tell(tries)
+        assert tell(tries, 5) == told
+        assert tries.verdict().best_correct == max(known.values())
+    assert main(["search", "close", str(suite)]) == 0
+    assert "nothing to publish" in capsys.readouterr().out
+    assert main(["ledger", "verify", str(folder)]) == 0
+
+
+def test_a_score_that_is_lost_costs_no_count(suite: Path, tmp_path_factory: Any) -> None:
+    with begun(suite, "accept") as tries:
+        first = tell(tries, 3)
+    with pytest.MonkeyPatch.context() as patch:  # as on another machine
+        patch.setenv(PRIVATE, str(tmp_path_factory.mktemp("elsewhere")))
+        with begun(suite, "accept") as tries:
+            assert (tries.t, tries.left) == (3, 3)
+            with pytest.raises(SearchError, match=r"^there is nothing to judge: the store"):
+                tries.verdict()
+            assert tell(tries, 4)[:3] == first
+            record = tries.verdict()
+    assert (record.t, len(lines(suite, "feedback"))) == (4, 4)
+
+
+def test_what_is_withheld_is_open_to_the_user_alone(suite: Path) -> None:
+    with begun(suite) as tries:
+        tell(tries, 2)
+        folder = tries._tried.session.results.parent
+        files = list(folder.rglob("*"))
+        assert {file.name for file in files} >= {"scores.jsonl", "results-simulated.db"}
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+        folder.chmod(0o755)
+    with pytest.raises(SearchError, match=r"others can open it, and scores .* `chmod 700 "):
+        begun(suite)
+    folder.chmod(0o700)
+
+
+@pytest.mark.parametrize("inside", ["repository", "store"])
+def test_scores_are_not_kept_where_a_search_looks(
+    suite: Path, inside: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = suite.parents[1]
+    place = root / "private" if inside == "repository" else root / ".maxrandom" / "private"
+    if inside == "repository":
+        git(root, "init", "--quiet")
+    monkeypatch.setenv(PRIVATE, str(place))
+    with pytest.raises(SearchError, match=r"expected a folder that who searches is not given"):
+        begun(suite)
+    assert not place.exists()
+
+
+def test_a_store_that_cannot_keep_a_score_gives_no_reply(suite: Path) -> None:
+    with begun(suite) as tries:
+        tell(tries, 1)
+        kept = tries._tried.session.results.with_name("scores.jsonl")
+        kept.unlink()
+        kept.mkdir()
+        with pytest.raises(SearchError, match=r"no score can be kept from the search"):
+            tell(tries, 2)
+        kept.rmdir()
+        tell(tries, 3)
+    assert len(lines(suite, "prompt")) == len(lines(suite, "feedback")) == 3

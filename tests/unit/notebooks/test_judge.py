@@ -1,0 +1,300 @@
+"""`judge` of results in memory: the same numbers as a suite, whatever the results are made of."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import yaml
+
+from pytest_maxrandom import MaxRandomBaseline, judge, judge_each, read_report
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+from pytest_maxrandom.claims.views import result_of_recorded
+from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.reports.results import dump
+from pytest_maxrandom.reports.wording import word
+from pytest_maxrandom.studies.plan import plan_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.record import ClaimRecord
+
+DRAW = random.Random(39)
+T, N = 6, 40
+GOLD = [DRAW.choice(["yes", "no"]) for _ in range(N)]
+SAID = [
+    [right if DRAW.random() < 0.3 else DRAW.choice(["yes", "no"]) for right in GOLD]
+    for _ in range(T)
+]
+RIGHT = [sum(map(str.__eq__, row, GOLD)) for row in SAID]
+CHOICES = ["yes", "no"]
+
+
+def rows(**names: str) -> list[dict[str, Any]]:
+    return [
+        {
+            names.get("prompt", "prompt"): f"p{prompt}",
+            names.get("example", "example"): example,
+            names.get("prediction", "prediction"): said,
+            names.get("gold", "gold"): GOLD[example],
+            names.get("cluster", "cluster"): f"c{example // 4}",
+        }
+        for prompt, row in enumerate(SAID)
+        for example, said in enumerate(row)
+    ]
+
+
+def columns(**names: str) -> dict[str, list[Any]]:
+    table = rows(**names)
+    return {name: [row[name] for row in table] for name in table[0]}
+
+
+def of_suite(folder: Path, content: list[dict[str, Any]], **keys: Any) -> ClaimRecord:
+    """The record of the only claim of a suite about a CSV file."""
+    with (folder / "a.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, [*content[0]])
+        table.writeheader()
+        table.writerows(content)
+    results = {"path": "a.csv", "format": "table", "shots": 0, **keys.pop("results", {})}
+    suite = {
+        "models": [{"name": "model", "backend": "recorded", "results": results}],
+        "tasks": [{"name": "task", **keys.pop("task", {})}],
+        **keys,
+    }
+    (folder / "a.maxrandom.yaml").write_text(yaml.safe_dump(suite))
+    [claim] = plan_file(folder / "a.maxrandom.yaml")
+    assert isinstance(claim, RecordedClaim)
+    record = result_of_recorded(claim).record(claim.record("results::task[model-0shot]", "results"))
+    word(record)
+    return record
+
+
+def as_in_file(record: ClaimRecord) -> ClaimRecord:
+    """A record without where its results are, and what a whole run says."""
+    return replace(record, recorded=None, line=1, outcome=None, adjusted_p=None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"task": {"chance": 0.5}}, {"chance": "1/2"}),
+        ({"task": {"t": 50}, "assert": {"p_max": 0.05}}, {"t": 50, "claim": {"p_max": 0.05}}),
+        ({"metric": "macro_f1"}, {"metric": "macro_f1"}),
+        (
+            {"incumbent": {"prompt": "p1"}, "assert": {"better_than": "incumbent"}},
+            {"incumbent": "p1", "claim": {"better_than": "incumbent"}},
+        ),
+        ({"assert": "report"}, {"claim": "report"}),
+    ],
+)
+def test_it_says_what_a_suite_says(
+    tmp_path: Path, keys: dict[str, Any], said: dict[str, Any]
+) -> None:
+    listed = {} if "chance" in said else {"choices": json.dumps(CHOICES)}
+    choices = CHOICES if listed else None
+    expected = of_suite(tmp_path, [{**row, **listed} for row in rows()], **keys)
+    found = judge(rows(), choices=choices, **said)
+    assert as_in_file(found.record) == as_in_file(expected)
+    assert found.passed == (expected.passed if expected.asserted else None)
+
+
+def _pandas() -> Any:
+    return pytest.importorskip("pandas").DataFrame(columns())
+
+
+def _arrow() -> Any:
+    return pytest.importorskip("pyarrow").table(columns())
+
+
+def _categories() -> Any:
+    return _pandas().astype({"prediction": "category", "gold": "string", "example": "Int64"})
+
+
+def _arrays() -> Any:
+    return {name: np.array(each) for name, each in columns().items()}
+
+
+def _grid() -> Any:
+    return {
+        "prediction": np.array(SAID),
+        "gold": np.array(GOLD),
+        "cluster": [f"c{example // 4}" for example in range(N)],
+        "prompt": [f"p{prompt}" for prompt in range(T)],
+    }
+
+
+@pytest.mark.parametrize("made", [_pandas, _arrow, _categories, columns, _arrays, _grid])
+def test_it_takes_tables_of_all_kinds(made: Any) -> None:
+    expected, found = judge(rows(), choices=CHOICES), judge(made(), choices=CHOICES)
+    assert as_in_file(found.record) == as_in_file(expected.record)
+    assert found.record.correct_counts == RIGHT
+    assert found.record.clusters == N // 4
+
+
+def test_its_numbers_are_those_of_the_definition() -> None:
+    right = np.array([[said == gold for said, gold in zip(row, GOLD, strict=True)] for row in SAID])
+    found = judge({"correct": right}, choices=2, claim={"p_max": 0.05})
+    baseline = MaxRandomBaseline(N, 0.5, T)
+    assert (found.n, found.t, found.best_correct) == (N, T, max(RIGHT))
+    assert found.p_max == pytest.approx(baseline.p_value(correct=max(RIGHT)))
+    assert found.max_random_baseline == pytest.approx(baseline.expected_accuracy)
+    assert found.needed == baseline.critical_count(0.05)
+    assert found.passed == (max(RIGHT) >= (found.needed or N + 1))
+
+
+def test_it_is_true_where_it_passes_and_in_no_other_case() -> None:
+    every = judge({"prediction": np.array([GOLD]), "gold": GOLD}, choices=CHOICES)
+    assert every
+    assert every.passed is True
+    right = np.array([[True] * N])
+    untold = judge({"correct": right}, choices=2)
+    assert not untold
+    assert untold.passed is None
+    assert "only right and wrong are known" in (untold.why or "")
+    none = judge(
+        {"correct": ~right | [[True, *[False] * (N - 1)]]}, choices=2, claim={"p_max": 0.1}
+    )
+    assert not none
+    assert none.passed is False
+    assert judge({"correct": right}, choices=2, claim="report").passed is None
+
+
+def test_an_argument_that_is_none_is_told() -> None:
+    with pytest.raises(TypeError, match="no argument 'predictions'; did you mean 'prediction'"):
+        judge_each(rows(), predictions="said")
+
+
+def test_names_are_columns_or_what_they_say() -> None:
+    table = [row | {"llm": "m", "k": 2} for row in rows()]
+    assert judge(table, choices=2, model="llm", task="mine", shots="k").name == "mine[m-2shot]"
+    assert judge(table, choices=2, model="gpt", shots=1).name == "task[gpt-1shot]"
+
+
+def test_each_model_is_a_claim_of_its_own_adjusted_for_their_number() -> None:
+    table = [row | {"llm": model} for model in "mn" for row in rows()]
+    table += [row | {"llm": "o", "prediction": "yes"} for row in rows()]
+    with pytest.raises(ValueError, match=r"hold 3 claims: .*judge_each"):
+        judge(table, choices=2, model="llm")
+    found = judge_each(table, choices=2, model="llm")
+    assert [each.record.model for each in found.claims] == ["m", "n", "o"]
+    alone = judge(rows(), choices=2)
+    assert found.claims[0].permutation_p == alone.permutation_p
+    assert found.claims[0].record.adjusted_p == pytest.approx(
+        min(1, 3 * (alone.record.adjusted_p or 1))
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "said", "told"),
+    [
+        (rows(gold="label"), {}, "no column 'gold' for gold; .* it may be gold='label'"),
+        (
+            rows(gold="Gold Label (final)", prompt="Prompt Nr.", prediction="Said"),
+            {"prompt": "Prompt"},
+            "no columns 'Prompt', 'prediction', 'gold' for .*prompt='Prompt Nr.', "
+            "prediction='Said', gold='Gold Label",
+        ),
+        (rows(), {}, "give `choices` .* or `chance` .* the right answers are 'no', 'yes'"),
+        (rows(), {"choices": 2, "claim": {"p_mx": 0.1}}, "`claim.p_mx`; did you mean `p_max`"),
+        (rows(), {"choices": 2, "claim": {"p_max": 2}}, "`claim.p_max`: found 2"),
+        (rows(), {"choices": 2, "t": 3}, "^t: found 3, but the results are of 6"),
+        (rows(), {"choices": 2, "shots": "few"}, "shots: there is no column 'few'"),
+        (rows(), {"choices": "many"}, "no column 'many' for choices"),
+    ],
+)
+def test_what_is_said_wrongly_is_one_sentence(
+    results: Any, said: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ValueError, match=told) as caught:
+        judge(results, **said)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ("a.csv", "found str, expected a data frame"),
+        ([], "there are no rows"),
+        ({}, "there are no rows"),
+        ({"prompt": [1, 2], "example": [1]}, "'example' has 1 values, but 'prompt' has 2"),
+        ({"correct": np.zeros((2, 3)), "gold": [1, 2]}, "'gold' has 2 values, .* each example, 3"),
+        ({"correct": np.zeros((2, 3)), "x": np.zeros((3, 2))}, r"'x' has the shape \(3, 2\)"),
+        ({"correct": np.zeros((2, 3, 4))}, "an array of 3 dimensions"),
+        ({"correct": np.full((2, 3), 0.5)}, "row 1: correct is '0.5', expected 0 or 1"),
+        ([*rows(), rows()[0]], "already has an answer to example '0' in row 1"),
+        ([row | {"prediction": None} for row in rows()], "row 1: prediction is empty"),
+        ([row | {"gold": object()} for row in rows()], "row 1: gold holds a value of type object"),
+    ],
+)
+def test_results_that_cannot_be_read_are_told_with_their_row(results: Any, told: str) -> None:
+    with pytest.raises(RecordedError, match=told):
+        judge(results, choices=2)
+
+
+@pytest.mark.slow
+def test_neither_pytest_nor_matplotlib_nor_pandas_is_needed() -> None:
+    script = (
+        "import sys\n"
+        "for name in ('pytest', '_pytest', 'torch', 'matplotlib', 'pandas', 'pyarrow'):\n"
+        "    sys.modules[name] = None\n"
+        "from pytest_maxrandom import judge\n"
+        "right = [e % 2 for e in range(20)]\n"
+        "table = {'prompt': [0] * 20, 'example': range(20), 'prediction': right, 'gold': right}\n"
+        "claim = judge(table, choices=[0, 1])\n"
+        "assert claim.passed and '<iframe' in claim._repr_html_() and claim.rows()\n"
+        "try:\n"
+        "    claim.to_frame()\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "rows()" in done.stdout
+
+
+def test_what_is_shown_reaches_nothing_around_it() -> None:
+    shown = judge(rows(), choices=2, task="<script>alert(1)</script>\"'")._repr_html_()
+    outside, _, frame = shown.partition("<iframe ")
+    assert "<script" not in outside
+    head, _, rest = frame.partition('srcdoc="')
+    page, _, rest = rest.partition('"')
+    assert 'sandbox="allow-scripts"' in head
+    assert "<" not in page
+    assert rest.count("<") == 1  # that which closes the frame
+
+
+def test_reports_and_frames_have_the_numbers_of_the_records(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    found = judge_each([row | {"llm": m} for m in "mn" for row in rows()], choices=2, model="llm")
+    (tmp_path / "report.json").write_text(dump(found.record))
+    again = read_report(tmp_path / "report.json")
+    assert [each.record for each in again.claims] == [each.record for each in found.claims]
+    for report in (found, again):
+        frame = report.to_frame()
+        assert frame["model"].tolist() == ["m", "n"]
+        assert frame["best_correct"].tolist() == [max(RIGHT)] * 2
+        assert frame["permutation_p"].tolist() == [each.permutation_p for each in found.claims]
+    assert found.claims[0].to_frame().shape == (1, frame.shape[1])
+    assert "| " in found.claims[0].report()
+    assert found.report("csv").count("\n") == 3
+    with pytest.raises(ValueError, match="did you mean 'markdown'"):
+        found.report("markdwn")
+
+
+def test_figures_are_those_of_the_run() -> None:
+    pytest.importorskip("matplotlib")
+    claim = judge(rows(), choices=2)
+    assert claim.figure().axes
+    with pytest.raises(ValueError, match="did you mean 'histogram'"):
+        claim.figure("histogramm")
+    with pytest.raises(ValueError, match="nothing to draw"):
+        claim.figure("label_bias")
