@@ -216,3 +216,18 @@ def test_clusters_are_what_is_independent(tmp_path: Path) -> None:
     (once,) = planned(tmp_path, text("{beats: 0.5}"))
     assert judged(copied).baseline_p == pytest.approx(judged(once).baseline_p)
     assert judged(copied).clusters == 30
+
+
+def test_where_answers_are_marked_another_score_is_read_only_by_name(tmp_path: Path) -> None:
+    rows = [f"p{each % 2},e{each // 2},{each % 3 and 1},{each / 60},j{each}" for each in range(40)]
+    (tmp_path / "s.csv").write_text("\n".join(["prompt,example,correct,score,judge", *rows]))
+    (marked,) = planned(
+        tmp_path, suite_text("{name: q, chance: 1/2, assert: {p_max: 0.05}}", "", FILE)
+    )
+    assert judged(marked).metric == "accuracy"
+    named = "s.csv, format: table, shots: 0, columns: {score: score, judge: ''}"
+    (scored,) = planned(tmp_path, suite_text("{name: q, assert: {beats: 0.1}}", "", named))
+    assert judged(scored).metric == "score"
+    both = "s.csv, format: table, shots: 0, columns: {score: score, correct: correct}"
+    (found,) = mistakes(tmp_path, suite_text("{name: q, assert: {beats: 0.1}}", "", both))
+    assert "the columns 'correct' and 'score' both say how good an answer is" in found
