@@ -106,9 +106,8 @@ def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
     result.assert_outcomes(failed=1)
     said = flat(result)
     assert re.search(
-        r"best score \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but "
-        r"that may be luck).* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, "
-        r"n = 120\)",
+        r"best \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but that may be luck)"
+        r".* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, n = 120\)",
         said,
     )
     report = (pytester.path / "r.md").read_text()
@@ -216,7 +215,7 @@ def table(path: Path, rates: dict[str, float], seed: int = 1, n: int = 150) -> d
     }
     with path.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow(["model", "task", "shots", "prompt", "example", "correct"])
+        out.writerow(["model", "task", "shots", "prompt_id", "example_id", "correct"])
         for prompt, answers in right.items():
             out.writerows(["m", "larger", 0, prompt, f"e{place}", answer]
                           for place, answer in enumerate(answers))  # fmt: skip

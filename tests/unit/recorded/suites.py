@@ -86,6 +86,7 @@ def flags(
     """Return the red flags of a claim, in a run with other claims."""
     given = claim.evidence
     assert given is not None
+    assert given.null is not None
     results = given.results
     verdict = judge(
         claim.claim, given.null, results.best_correct, results.best, permutation_p=permutation_p
