@@ -101,6 +101,7 @@ from pytest_maxrandom.record.words import (
     REPORTED as REPORTED,
     RESERVED as RESERVED,
     SETTLED as SETTLED,
+    SIMULATION as SIMULATION,
     STANDINGS as STANDINGS,
     TESTED as TESTED,
     WEAKER as WEAKER,
@@ -110,6 +111,7 @@ from pytest_maxrandom.record.words import (
     Reserved as Reserved,
     Standing as Standing,
     Weaker as Weaker,
+    looks_real as looks_real,
 )
 from pytest_maxrandom.stats.labels import (
     LabelFinding as LabelFinding,
