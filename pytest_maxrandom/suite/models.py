@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.host.packages import BACKENDS
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import SIMULATION, Remark, looks_real
 from pytest_maxrandom.suite.base import (
     CONTRADICTION,
     QUANTIZATIONS,
@@ -152,7 +152,8 @@ class MockSpec(ModelSpec):
     """
 
     name: Name
-    """The model's name in reports; another name gives other answers."""
+    """The model's name in reports; another name gives other answers. A name that looks like that of
+    a real model, such as a hub id, is shown as `simulated`."""
     backend: Literal["mock"] = "mock"
     """What runs the model."""
     knows: Share = 0.0
@@ -169,6 +170,12 @@ class MockSpec(ModelSpec):
     """How long each prompt takes, to try out waiting and stopping; it changes no answer."""
 
     simulated: ClassVar[bool] = True
+
+    @property
+    def short_name(self) -> str:
+        """The model's name in test ids; none that looks like that of a real model."""
+        named = SIMULATION if looks_real(self.name) else self.name
+        return self.label or named
 
 
 def _address(url: str) -> str:
