@@ -11,6 +11,7 @@ from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.balanced import balanced_of_recorded, balanced_of_sweep
 from pytest_maxrandom.claims.kept import of_answers
+from pytest_maxrandom.claims.open_answers import beside_controls, follows, open_answers_of
 from pytest_maxrandom.claims.planned import generated_by
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
@@ -18,6 +19,7 @@ from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.kind import JudgedAnswers
 from pytest_maxrandom.record import BestPrompt, Remark
 from pytest_maxrandom.record.metrics import METRICS
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 def answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
     """Return the answers of a claim's sweep, by the labels of the reports."""
+    if planned.condition.task.is_open:
+        return open_answers_of(planned, predictions)
     return of_predictions(
         predictions,
         planned.condition.labels,
@@ -64,6 +68,8 @@ def views_of_sweep(
     others : sequence of Answers
         Those of other models to the same prompts and examples.
     """
+    if planned.condition.task.is_open:
+        return [_view_of_open(planned, sweep)]
     found = planned.condition.shuffled
     first, *further = [labels for labels in found if not labels.things]
     answers = answers_of(planned, sweep.predictions)
@@ -76,6 +82,20 @@ def views_of_sweep(
             for labels in further
         ),
     ]
+
+
+def _view_of_open(planned: PlannedClaim, sweep: Sweep) -> View:
+    """Return a sweep's answers without choices."""
+    answers = answers_of(planned, sweep.predictions)
+    seen = JudgedAnswers(
+        read=answers,
+        t=planned.null.t,
+        chance=planned.condition.null.chance,
+        full_texts=sweep.full_texts,
+        asked=_asked(planned),
+        metric=planned.suite.metric,
+    )
+    return View(seen, [Shuffle.of_open(answers)])
 
 
 def view_of(
@@ -130,9 +150,13 @@ def result_of_sweep(
         incumbent=incumbent,
     )
     generated, notes = _generated(planned.suite, predictions, result.best)
+    if planned.condition.task.is_open:
+        told = [*follows(planned, predictions, DEFAULT_LEVEL)] if not thrifty else []
+    else:
+        told = [*balanced_of_sweep(planned, views, result)]
     return replace(
         result,
-        notes=(*result.notes, *notes, *balanced_of_sweep(planned, views, result)),
+        notes=(*result.notes, *notes, *told),
         best_prompt=_described(sweep, ranking(views, metric), result.best),
         generated=generated,
         engine=sweep.engine,
@@ -225,6 +249,8 @@ def compared_with_shortcuts(
         If it cannot be scored so.
     """
     suite, blank, notes = planned.suite, None, list[Remark]()
+    if planned.condition.task.is_open:
+        return beside_controls(best, planned.condition.matching), notes
     if "choices_only" in suite.shortcuts:
         if len({example.input for example in best.examples}) == 1:
             notes.append(Remark("no_blank_control"))
