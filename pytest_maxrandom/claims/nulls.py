@@ -302,7 +302,8 @@ class Condition:
         """How many references can take each other's places, by their roles; none with choices."""
         if not self.task.is_open:
             return {}
-        return counted(roles_of(self.prompt_set.validation, self.matching))
+        roles = roles_of(self.prompt_set.validation, self.matching)
+        return counted([role.name for role in roles])
 
     @cached_property
     def example_digests(self) -> tuple[str, ...]:

@@ -81,6 +81,22 @@ def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictio
     )
 
 
+def shuffle_of_open(
+    predictions: Sequence[PromptPredictions], examples: Sequence[Example], *, alike: bool = False
+) -> Shuffle:
+    """Return how the references of a sweep can be shuffled; `alike` as of `coded`."""
+    matching = predictions[0].prompt.format.matching
+    assert matching is not None
+    found = coded(examples, said_of(predictions), matching, alike=alike)
+    groups = [
+        f"id {each.id}" if each.cluster is None else f"cluster {each.cluster}" for each in examples
+    ]
+    clustered = any(each.cluster is not None for each in examples)
+    return Shuffle(
+        found.said, found.gold, None, found.strata, groups if clustered else None, is_open=True
+    )
+
+
 def follows(
     planned: PlannedClaim, predictions: Sequence[PromptPredictions], level: float
 ) -> Iterator[Remark]:
@@ -93,8 +109,7 @@ def follows(
     examples = planned.condition.prompt_set.validation
     if within < _SHARE * len(examples):
         return
-    free = coded(examples, said_of(predictions), planned.condition.matching, alike=True)
-    shuffle = Shuffle(free.said, free.gold, None, free.strata, planned.condition.labels.groups)
+    shuffle = shuffle_of_open(predictions, examples, alike=True)
     p = permuted(shuffle, planned.null.t, level=level).p
     if p <= level:
         yield Remark("answers_follow", {"examples": len(examples), "within": within, "p": p})
@@ -107,6 +122,29 @@ def beside_controls(best: PromptPredictions, matching: Matching) -> Compared:
         [chosen is not None for chosen in best.chosen],
         controls(examples, matching),
         clusters=[(each.cluster, each.cluster or each.id) for each in examples],
+    )
+
+
+def beside_commonest(answers: Answers) -> Compared:
+    """Compare the best prompt of recorded answers with the commonest reference of each kind."""
+    assert answers.open is not None
+    asked = np.flatnonzero(answers.evaluated[answers.best]).tolist()
+    gold, strata = answers.open.gold, answers.open.strata
+    times: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
+    for place in asked:
+        if not is_offered(answers.open.roles[place]):
+            times[strata[place]][gold[place]] += 1
+    most = {stratum: counter.most_common(1)[0][0] for stratum, counter in times.items()}
+    copied = [answers.open.roles[place] == COPIED for place in asked]
+    commonest = [
+        Fraction(not held and most.get(strata[place]) == gold[place])
+        for place, held in zip(asked, copied, strict=True)
+    ]
+    groups = answers.groups
+    return compare(
+        answers.correct[answers.best, asked].tolist(),
+        {"commonest": commonest},
+        clusters=None if groups is None else [groups[place] for place in asked],
     )
 
 

@@ -11,7 +11,8 @@ from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.claims.nulls import Condition
+    from collections.abc import Sequence
+
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Task
@@ -52,10 +53,17 @@ def refuse_unasked(suite: SuiteSpec, task: Task, drawn: PromptSet) -> None:
         )
 
 
-def follows_only(condition: Condition) -> Remark | None:
-    """Say why a task without choices cannot show knowledge by default: its questions hold it."""
-    within = condition.roles.get(COPIED, 0)
-    if not within or condition.shuffled[0].arrangements >= 1 / DEFAULT_LEVEL:
+def follows_only(roles: Sequence[str], arrangements: int) -> Remark | None:
+    """Say why open answers cannot show knowledge: their questions hold them; None where they can.
+
+    Parameters
+    ----------
+    roles : sequence of str
+        What the reference of each example is to its question.
+    arrangements : int
+        In how many ways references can be shuffled.
+    """
+    within = sum(role == COPIED for role in roles)
+    if not within or arrangements >= 1 / DEFAULT_LEVEL:
         return None
-    values = {"within": within, "examples": len(condition.prompt_set.validation)}
-    return Remark("follow_the_question", values)
+    return Remark("follow_the_question", {"within": within, "examples": len(roles)})

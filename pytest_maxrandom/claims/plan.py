@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -351,6 +352,11 @@ def _claim(
         usual = PERMUTED
     elif condition.prompt_set.leaves_out:
         usual = APPROXIMATE
+    untold = None
+    if condition.task.is_open:
+        untold = follows_only(
+            [*Counter(condition.roles).elements()], condition.shuffled[0].arrangements
+        )
     return PlannedClaim(
         **PlannedClaim.stated(spec, task, arm.name, condition.shots),
         line=suite.line("tasks", index),
@@ -358,7 +364,7 @@ def _claim(
         backends=backends,
         model=arm.model,
         condition=condition,
-        claim=Claim.of(assertion, usual, follows_only(condition)),
+        claim=Claim.of(assertion, usual, untold),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
         suite=spec,
         arm=arm,

@@ -19,6 +19,7 @@ from pytest_maxrandom.flags.kinds.identical_models import candidates
 from pytest_maxrandom.record import ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import BoundsSpec, claimed
+from pytest_maxrandom.sweeps.open_answers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -112,6 +113,7 @@ class RecordedClaim(ClaimOfSuite):
             n=evidence.n,
             t=null.t,
             metric=self.metric,
+            roles={} if (own := evidence.results.open) is None else counted(own.roles),
             clusters=clusters,
             effective_n=effective_n,
             standard_baseline=null.standard_baseline,

@@ -166,7 +166,6 @@ class Claim:
         """Say which parts guessers cannot judge in a metric; empty where they can."""
         if isinstance(null, LearntGuessers):
             parts = [f"`{key}`" for key in self.bounds() if key in ("p_max", "union_p")]
-            parts += ["`test_p`"] * (self.test_p is not None)
             return (
                 f"{' and '.join(parts)} of a task without choices: the chance of a guess is not "
                 "known, but learnt from the answers; claim `permutation_p` and `beats`"

@@ -11,7 +11,12 @@ from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.balanced import balanced_of_recorded, balanced_of_sweep
 from pytest_maxrandom.claims.kept import of_answers
-from pytest_maxrandom.claims.open_answers import beside_controls, follows, open_answers_of
+from pytest_maxrandom.claims.open_answers import (
+    beside_commonest,
+    beside_controls,
+    follows,
+    open_answers_of,
+)
 from pytest_maxrandom.claims.planned import generated_by
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
@@ -187,6 +192,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
         others=tuple(others),
         metric=claim.metric,
         constants=_constants_of_recorded(claim),
+        compared=None if read.open is None else beside_commonest(read.distinct()),
     )
     known = [] if isinstance(shuffles, NoPermutations) else shuffles
     if claim.metric != "accuracy":  # whose classes come first

@@ -147,6 +147,12 @@ SENTENCES: dict[str, str] = {
     "follow_the_question": "{within:,} of {examples:,} questions hold their own answers, so that "
     "nothing tells knowledge from copying: that the answers follow the question is all that can be "
     "shown; ask questions that do not hold them, or claim that it is better than an incumbent",
+    "questions_not_told": "the results do not tell the questions, so that nothing tells knowledge "
+    "from copying out of these: name their column (`columns: {{input: NAME}}`), or claim by name "
+    "what answers alone can show (`assert: {{permutation_p: 0.05, beats: max_random}}`)",
+    "open_left_out": "prompts were scored on different examples, for which there is no exact test "
+    "without choices: give results on the same examples, or claim by name what is nearly exact "
+    "(`assert: {{permutation_p: 0.05, beats: max_random}}`)",
     "fixed_answers_of_clusters": "Of {examples:,} right answers {fixed:,} stay where they are when "
     "right answers are shuffled, because no other cluster has as many examples; clusters of equal "
     "size are needed.",

@@ -347,6 +347,6 @@ def said_of(predictions: Sequence[PromptPredictions]) -> list[dict[str, str | No
     ]
 
 
-def counted(roles: Sequence[Role]) -> dict[str, int]:
-    """Return how many examples have each role."""
-    return dict(sorted(Counter(role.name for role in roles).items()))
+def counted(roles: Sequence[str]) -> dict[str, int]:
+    """Return how many examples have each role, by its name."""
+    return dict(sorted(Counter(roles).items()))

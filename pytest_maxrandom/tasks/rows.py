@@ -15,6 +15,7 @@ from pytest_maxrandom.tasks.reading import (
     as_cluster,
     as_id,
     as_object,
+    as_reference,
     as_text,
     named_in,
     parse_json,
@@ -256,14 +257,6 @@ class RowReader:
                 "but could also be an index; add `answer_is: text` or `answer_is: index`"
             )
         return by_index(answer, slots)
-
-
-def as_reference(value: object) -> str:
-    """Return a reference as text: a number as it is written, and nothing that is empty."""
-    text = repr(value) if type(value) is float else as_text(value, "a reference")
-    if not text.strip():
-        raise Mistake("a reference is empty; give the right answer, or leave the row out")
-    return text
 
 
 def columns_of(row: Mapping[str, object]) -> Iterator[str]:

@@ -99,3 +99,48 @@ def test_what_cannot_be_asked_is_told_in_one_sentence(pytester: pytest.Pytester)
     told(pytester, "facts.csv:5: a reference is empty; give the right answer*")
     write(pytester, rows=[f"Is it {i}?,{i}\n" for i in range(80)])
     told(pytester, "*facts has no choices, and prompts that leave out their own demonstrations*")
+
+
+def test_recorded_answers_and_references_are_judged_as_those_of_a_run(
+    pytester: pytest.Pytester,
+) -> None:
+    right = [("Paris", "Rome")[i // 3 % 2] if i % 3 else ("Yes", "No")[i % 2] for i in range(60)]
+    rows = [
+        f"p{prompt},{i},{right[i] if (i + prompt) % 5 else 'Hm'},{right[i]},What is n{i}?\n"
+        for prompt in range(3)
+        for i in range(60)
+    ]
+    header = "prompt_id,example_id,prediction,reference,question\n"
+    (pytester.path / "t.csv").write_text(header + "".join(rows))
+    suite = (
+        "models: [{name: m, backend: recorded, results: {format: table, path: t.csv, shots: 0%s}}]"
+        "\n"
+        "tasks: [{name: facts}]\n"
+    )
+    path = pytester.path / "s.maxrandom.yaml"
+    path.write_text(suite % ", columns: {input: question}")
+    pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=1)
+    (claim,) = claims(pytester).values()
+    assert sum(claim["roles"].values()) == 60
+    assert claim["best_correct"] == 48
+    assert claim["standard_baseline"] < claim["max_random_baseline"] < claim["best_accuracy"]
+    assert claim["shortcuts"]["heuristics"].keys() == {"commonest"}
+    path.write_text(suite % "")
+    result = pytester.runpytest()
+    result.stdout.fnmatch_lines(["*cannot tell: the results do not tell the questions*"])
+    path.write_text(suite % ", exact_match: {normalise: cases}")
+    told(pytester, "*exact_match.normalise*found 'cases', expected 'case'*")
+
+
+def test_a_test_set_is_judged_by_shuffled_references(pytester: pytest.Pytester) -> None:
+    write(pytester, rest="assert: {permutation_p: 0.05, test_p: 0.05}")
+    path = pytester.path / "s.maxrandom.yaml"
+    path.write_text(
+        path.read_text().replace("{max_examples: 80}", "{max_examples: 50}, test: {fraction: 0.3}")
+    )
+    pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=1)
+    (claim,) = claims(pytester).values()
+    test = claim["test"]
+    assert test["n"] == 36
+    assert test["p_standard"] == test["permutation_p"] == test["p"] < 0.05
+    assert 0 < test["standard_baseline"] < 0.5

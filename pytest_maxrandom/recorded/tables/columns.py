@@ -44,6 +44,9 @@ _PIECE = 256
 _USUAL = {"prompt": "prompt_id", "example": "example_id", "correct": "correct", "n": "n"}
 """What columns are called that need no name; others are called like their roles."""
 
+_IF_NAMED = ("kind", "input")
+"""Columns that are read where a suite names them alone: others call something else so."""
+
 _WRITTEN: dict[type, Callable[[Any], str]] = {
     str: str,
     NoneType: lambda _: "",
@@ -70,7 +73,7 @@ def wanted_columns(columns: Spec, always: Collection[str]) -> Wanted:
             role in always or name not in (None, _USUAL.get(role)),
         )
         for role, name in columns
-        if name != "" or role in always
+        if (name != "" or role in always) and not (name is None and role in _IF_NAMED)
     }
 
 
