@@ -216,7 +216,8 @@ class PlannedClaim(ClaimOfSuite):
         condition, prompts = self.condition, self.suite.prompts
         spec = next(task for task in self.suite.tasks if task.name == self.task)
         found = condition.prompt_set
-        chances = Counter(str(example.chance) for example in found.validation)
+        # Chance is learnt where there are no choices.
+        chances = Counter(str(each.chance) for each in found.validation if each.open is None)
         scored = found.scored(found.prompts[0])
         clusters, effective_n = summary(example.cluster for example in scored)
         record = self.begun(
@@ -226,6 +227,7 @@ class PlannedClaim(ClaimOfSuite):
             revision=getattr(self.model, "revision", None),
             scoring=self.suite.scoring,
             generated=generated_by(self.suite),
+            roles=condition.roles,
             n=found.n,
             clusters=clusters,
             effective_n=effective_n,

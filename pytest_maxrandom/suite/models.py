@@ -161,7 +161,8 @@ class MockSpec(ModelSpec):
     prefers: Text | dict[Text, Weight] | list[Weight] | None = None
     """What it answers when it does not know: always one label (a choice's text, or A), labels by
     weight ({"A": 3, "B": 1}), or places in the list of choices by weight ([1, 0]: the first). If
-    not given, or if none of these is among the choices, all choices are equally likely."""
+    not given, or if none of these is among the choices, all choices are equally likely. Without
+    choices: a text, or texts by weight; if not given, it says that it does not know."""
     copies: Share = 0.0
     """The share of answers that each prompt copies from a set that all prompts share."""
     seed: Seed = 0

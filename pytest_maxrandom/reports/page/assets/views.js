@@ -59,7 +59,7 @@ function answerCard(claim, answer, place, questions) {
   const text = questions && questions.texts[place], id = cells.examples[answer.column];
   const solved = cells.rows.filter((row) => row[answer.column] === "1").length;
   return el("article", { class: "answer", id: `example-${answer.column}`, "aria-label": `Example ${visible(id)}` },
-    el("header", {}, el("b", { class: right ? "good" : "bad" }, right ? "✓ right" : answer.chosen === null && !cells.labels.length ? "✗ no choice could be read" : "✗ wrong"), code(id), el("span", { class: "soft" }, `right for ${solved} of ${cells.rows.length} prompts`)),
+    el("header", {}, el("b", { class: right ? "good" : "bad" }, right ? "✓ right" : answer.chosen === null && answer.choices > 1 && answer.right.length < answer.choices && !cells.labels.length ? "✗ no choice could be read" : "✗ wrong"), code(id), el("span", { class: "soft" }, `right for ${solved} of ${cells.rows.length} prompts`)),
     text && text.input ? block(text.input) : "",
     answer.said === undefined ? "" : el("div", {}, el("span", { class: "soft" }, `The model wrote${FINISHES[answer.finish] ? ` (${FINISHES[answer.finish]})` : ""}:`), block(answer.said)),
     choiceList(claim, answer, text));
