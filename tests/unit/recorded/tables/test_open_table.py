@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
 
-HEADER = "prompt_id,example_id,prediction,reference,q\n"
+HEADER = "prompt,example,prediction,reference,q\n"
 
 
 def read(tmp_path: Path, rows: str, header: str = HEADER, **keys: object) -> Answers:
