@@ -215,7 +215,7 @@ def table(path: Path, rates: dict[str, float], seed: int = 1, n: int = 150) -> d
     }
     with path.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow(["model", "task", "shots", "prompt_id", "example_id", "correct"])
+        out.writerow(["model", "task", "shots", "prompt", "example", "correct"])
         for prompt, answers in right.items():
             out.writerows(["m", "larger", 0, prompt, f"e{place}", answer]
                           for place, answer in enumerate(answers))  # fmt: skip

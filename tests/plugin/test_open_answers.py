@@ -110,7 +110,7 @@ def test_recorded_answers_and_references_are_judged_as_those_of_a_run(
         for prompt in range(3)
         for i in range(60)
     ]
-    header = "prompt_id,example_id,prediction,reference,question\n"
+    header = "prompt,example,prediction,reference,question\n"
     (pytester.path / "t.csv").write_text(header + "".join(rows))
     suite = (
         "models: [{name: m, backend: recorded, results: {format: table, path: t.csv, shots: 0%s}}]"
