@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.ci.selection import Selected, Selection, State
     from pytest_maxrandom.ledger.history import Commit
     from pytest_maxrandom.record import Record, Reserved, RunRecord, Weaker
-    from pytest_maxrandom.suite.incumbent import IncumbentSettings
 
 
 @dataclass(frozen=True)
@@ -283,7 +282,7 @@ def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
         yield "asserts"
     if now.asserted and severities_less(now.severities, before.severities):
         yield "red_flags"
-    if before.incumbent and now.incumbent and not _are_same(now.incumbent, before.incumbent):
+    if before.incumbent and now.incumbent and not _are_same(now, before):
         yield "incumbent"
     if before.clustered and not now.clustered:
         yield "clusters"
@@ -306,9 +305,13 @@ def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
             yield key
 
 
-def _are_same(one: IncumbentSettings, other: IncumbentSettings) -> bool:
-    """Tell whether two incumbents differ in nothing that decides."""
-    return one == other.model_copy(update={"matters": one.matters})
+def _are_same(now: Stated, before: Stated) -> bool:
+    """Tell whether the incumbents of two claims differ in nothing that decides."""
+    one, other = now.incumbent, before.incumbent
+    assert one is not None
+    assert other is not None
+    files = {now.incumbent_file, before.incumbent_file} - {""}
+    return len(files) < 2 and one == other.model_copy(update={"matters": one.matters})
 
 
 def _number(value: int | dict[int, int] | None) -> int:

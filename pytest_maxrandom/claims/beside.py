@@ -11,6 +11,7 @@ from pytest_maxrandom.record import BesideIncumbent, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.incumbents import best_over_incumbent
 from pytest_maxrandom.stats.multiplicity import above
+from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -40,6 +41,15 @@ class IncumbentAnswers:
     """By the ids of the examples on which it was scored, from 0 to 1."""
     chosen_here: int | None = None
     """Number of prompts that were tried on these examples, where it is one of them."""
+    stored: bool = False
+    """Whether nobody was asked: a file that was changed would be another incumbent by its name."""
+
+    @property
+    def answers_digest(self) -> str | None:
+        """What tells stored answers from others; None where it was asked."""
+        if not self.stored:
+            return None
+        return digest(*(f"{name} {score!r}" for name, score in sorted(self.scores.items())))
 
 
 def result_beside(
@@ -147,6 +157,7 @@ def _compared(
         digest=incumbent.digest,
         model=incumbent.model,
         model_digest=incumbent.model_digest,
+        answers_digest=incumbent.answers_digest,
         accuracy=found.incumbent,
         difference=found.difference,
         low=found.low,

@@ -146,7 +146,7 @@ class HandWrittenClaims:
         try:
             heading.task, heading.model = _text("task", task) or heading.task, _text("model", model)
             heading.shots = whole_number("shots", shots, 0)
-            claim = Claim(incumbent_p=_open("incumbent_p", incumbent_p), by=float(by))
+            claim = Claim(incumbent_p=_open("incumbent_p", incumbent_p), by=_difference("by", by))
             heading.asserted = claim.asserted()
             result = _beside(claim, candidates, incumbent, t, clusters, test, matters)
         except (TypeError, ValueError) as error:
@@ -208,6 +208,15 @@ def _beside(
     )
     tried = whole_number("t", len(values) if t is None else t, len(values))
     return result_beside(claim, values, beside, names, tried, clusters)
+
+
+def _difference(name: str, value: object) -> float:
+    bound = float(value) if isinstance(value, float | Real) else math.nan
+    if not 0 <= bound < 1:
+        raise ValueError(
+            f"{name} must be a difference of scores, from 0 to below 1, found {value!r}"
+        )
+    return bound
 
 
 def _open(name: str, value: object) -> float:
