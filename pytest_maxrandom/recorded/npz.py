@@ -9,6 +9,8 @@ For each sweep of t prompts on n examples the archive has arrays whose names beg
 ``demonstration_ids``  (t, shots)   text or integers; where there are demonstrations
 ``correct``            (t, n)       booleans
 ``evaluated``          (t, n)       booleans
+``scores``             (t, n)       floats from 0 to 1 in place of the last two, NaN where not
+                                    evaluated
 ``answers``            (t, n)       integers: the chosen choice from 0, -1 where not evaluated
 ``gold``               (n), (n, m)  integers: the right choice; or booleans: which choices are right
 ``choices``            (n)          integers: how many choices there are
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
     Gold = tuple[frozenset[int], ...]
 
-_KEY = re.compile(r"(?P<task>.+)__(?P<shots>\d+)__(correct|answers)")
+_KEY = re.compile(r"(?P<task>.+)__(?P<shots>\d+)__(correct|answers|scores)")
 
 _MOST_CHOICES = 1_000_000
 """Numbers from here on are no choices, but were never filled in."""
@@ -220,11 +222,16 @@ def _sweep(arrays: _Arrays, task: str, shots: int) -> Answers:
         )
     demonstrations = tuple(map(tuple, shown.tolist()))
     answers = arrays.numbers("answers", (len(prompts), len(examples)), NOT_EVALUATED)
-    gold, scores = _gold(arrays), _scores(arrays)
-    evaluated = arrays.flags("evaluated", None if answers is None else answers >= 0)
+    gold, scores, grades = _gold(arrays), _scores(arrays), _grades(arrays)
+    known = None if answers is None else answers >= 0
     right = None
     if answers is not None and gold is not None:
         right = hits(answers, gold, np.arange(len(gold)))
+    if grades is not None:
+        known, right = ~np.isnan(grades), grades == 1
+        if not ((grades > 0) & (grades < 1)).any():
+            grades = None  # right and wrong, and nothing between
+    evaluated = arrays.flags("evaluated", known)
     correct = arrays.flags("correct", right)
     choices = _choices(arrays, scores, evaluated)
     offered = _offered(arrays, choices)
@@ -254,6 +261,7 @@ def _sweep(arrays: _Arrays, task: str, shots: int) -> Answers:
         demonstration_ids=demonstrations,
         correct=correct,
         evaluated=evaluated,
+        scores=grades,
         chances=chances,
         choices_counted=choices is not None and scores is None and offered is None,
         answers=answers,
@@ -305,6 +313,23 @@ def _scores(arrays: _Arrays) -> NDArray[np.float64] | None:
     expected = ", expected numbers of nats (NaN where there is no such choice)"
     arrays.refuse(name, (scores == np.inf).any(axis=2), lambda _: "infinity", expected)
     return scores
+
+
+def _grades(arrays: _Arrays) -> NDArray[np.float64] | None:
+    """Return how good answers are, from 0 to 1, shape (t, n); None where nothing says it."""
+    name = "scores"
+    if name not in arrays:
+        return None
+    grades: NDArray[np.float64] = arrays.read(
+        name, "f", (len(arrays.prompts), len(arrays.examples))
+    )
+    expected = (
+        ", expected a number from 0 to 1 (NaN where it was not evaluated); divide marks on another "
+        "scale by their range"
+    )
+    wrong = (grades < 0) | (grades > 1)
+    arrays.refuse(name, wrong, lambda place: f"{grades[place]:g}", expected)
+    return grades
 
 
 def _choices(

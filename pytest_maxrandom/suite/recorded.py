@@ -228,8 +228,9 @@ class LmEvalResults(ResultsSpec):
     """How they are stored."""
     columns: LogFields = LogFields()
     """The field that names a document's cluster."""
-    metric: Literal["acc", "acc_norm"] | None = None
-    """The accuracy that counts; acc if not given."""
+    metric: Text | None = None
+    """The metric of the samples that counts, each value from 0 to 1, such as acc_norm or f1; acc if
+    not given, or exact_match where a task has no acc."""
 
 
 class InspectResults(StatedShots):
@@ -240,7 +241,8 @@ class InspectResults(StatedShots):
     columns: LogFields = LogFields()
     """The field that names a sample's cluster."""
     scorer: Text | None = None
-    """The scorer whose scores count; needed if there are several."""
+    """The scorer whose scores count, right and wrong or from 0 to 1; needed if there are
+    several."""
 
 
 RESULTS = SpecUnion[ResultsSpec](

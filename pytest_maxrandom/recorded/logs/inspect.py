@@ -20,7 +20,14 @@ from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.host.limits import too_large
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.files import Fields, parse, read_json
-from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, cluster_of, digest, gather
+from pytest_maxrandom.recorded.logs.runs import (
+    LoggedAnswer,
+    LoggedRun,
+    cluster_of,
+    digest,
+    gather,
+    is_share,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -168,6 +175,8 @@ def _complete(header: Fields, samples: Samples) -> list[Remark]:
 
 def _same_accuracy(header: Fields, scorer: str, samples: Samples) -> None:
     """Compare the samples with the run's own results, unless those join several epochs."""
+    if any(answer.score is not None for answer in samples.values()):
+        return  # an accuracy of graded scores is that of some rule for them
     right = sum(answer.correct for answer in samples.values())
     for score in header.find(list, "results", "scores") or []:
         if not isinstance(score, dict) or score.get("name") != scorer:
@@ -301,10 +310,12 @@ def _answer(fields: Fields, scorer: str, cluster: str | None) -> LoggedAnswer:
     if not isinstance(name, str | int):
         raise fields.error(f"'id' is {name!r}, expected text or a number")
     value = score.get("value")
-    if isinstance(value, dict | list) or str(value) not in _RIGHT | _WRONG:
+    if not is_share(value) and (
+        isinstance(value, dict | list) or str(value) not in _RIGHT | _WRONG
+    ):
         raise fields.error(
-            f"{scorer!r} gave {reprlib.repr(value)}, expected C or I, or 1 or 0, because an answer "
-            "must be right or wrong; name a scorer with such scores"
+            f"{scorer!r} gave {reprlib.repr(value)}, expected C or I, or a number from 0 to 1; "
+            "name a scorer with such scores"
         )
     target = fields.data.get("target")
     targets = [str(each) for each in (target if isinstance(target, list) else [target])]
@@ -317,6 +328,7 @@ def _answer(fields: Fields, scorer: str, cluster: str | None) -> LoggedAnswer:
         content=digest(sorted(choices), said),
         prompt=_prompt(fields),
         correct=str(value) in _RIGHT,
+        score=value if is_share(value) else None,
         choices=choices,
         right=places,
         chosen=min(answer) if answer is not None and len(answer) == 1 else None,

@@ -14,7 +14,7 @@ from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.files import read_json
 from pytest_maxrandom.recorded.logs.lm_eval_samples import COMPARED, read_samples
-from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather
+from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather, is_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ class Results:
 def read_lm_eval(path: Path, spec: LmEvalResults, _meant: Meant) -> list[Answers]:
     """Read the sweeps of all runs in a folder and the folders in it, or of one samples file.
 
-    What counts as right is a metric that is 0 or 1 for every document: if the suite names none,
+    What counts is a metric that is from 0 to 1 for every document: if the suite names none,
     ``acc``, or ``exact_match`` where a task has no ``acc``. Tasks without it are left out.
 
     Returns
@@ -134,7 +134,7 @@ def read_lm_eval(path: Path, spec: LmEvalResults, _meant: Meant) -> list[Answers
     if not runs:
         raise RecordedError(
             f"{path}: no task has the metric {spec.metric or 'acc or exact_match'}; name a metric "
-            "in the samples that is 0 or 1"
+            "of the samples as `metric`, such as f1"
         )
     return gather(path, runs)
 
@@ -187,14 +187,14 @@ def _run(task: str, path: Path, log: Results, spec: LmEvalResults) -> LoggedRun 
     metric = next((name for name in wanted if name in known), None)
     if metric is None:
         return None
-    right = [sample.right(metric) for sample in kept]
-    notes += _totals(task, path, log, metric, filters[0], right)
+    scores = [sample.score(metric) for sample in kept]
+    notes += _totals(task, path, log, metric, filters[0], scores)
     shots, setup = log.shots(task), log.fields.object("configs", task)
     drawn = log.fields.object("configs", task, "fewshot_config")
     if shots and drawn.get("sampler") != "first_n":
         notes.append(Remark("demonstrations_vary"))
     judged = setup.get("process_results") is not None
-    answers, more = _answers(kept, metric, right, judged=judged)
+    answers, more = _answers(kept, metric, scores, judged=judged)
     prompts = log.fields.find(str, "task_hashes", task)  # of documents, prompts and targets
     return LoggedRun(
         path=path,
@@ -210,7 +210,7 @@ def _run(task: str, path: Path, log: Results, spec: LmEvalResults) -> LoggedRun 
 
 
 def _totals(
-    task: str, path: Path, log: Results, metric: str, filter_name: str, right: list[bool]
+    task: str, path: Path, log: Results, metric: str, filter_name: str, scores: list[float]
 ) -> Iterator[Remark]:
     """Compare the samples with the run's own results; yield what a reader must know."""
     mean = log.mean(task, metric, filter_name)
@@ -219,28 +219,32 @@ def _totals(
     else:
         evaluated = log.fields.need(int, "n-samples", task, "effective")
         available = log.fields.need(int, "n-samples", task, "original")
-        if evaluated != len(right):
+        if evaluated != len(scores):
             raise RecordedError(
-                f"{path}: holds {len(right)} documents, but according to {log.path.name} "
+                f"{path}: holds {len(scores)} documents, but according to {log.path.name} "
                 f"{evaluated} were evaluated; copy the whole file again"
             )
         if evaluated < available:
             values = {"evaluated": evaluated, "available": available, "task": task}
             yield Remark("documents_limited", values)
-    if abs(mean - sum(right) / len(right)) > _TOLERANCE:
+    if abs(mean - sum(scores) / len(scores)) > _TOLERANCE:
+        told = f"{sum(scores):g} of {len(scores)} documents are right"
+        if any(map(is_share, scores)):
+            told = f"the documents have a mean of {sum(scores) / len(scores):g}"
         raise RecordedError(
-            f"{path}: {sum(right)} of {len(right)} documents are right, but '{metric}' is {mean} "
-            f"in {log.path.name}; keep the two files of one run together"
+            f"{path}: {told}, but '{metric}' is {mean} in {log.path.name}; keep the two files of "
+            "one run together"
         )
 
 
 def _answers(
-    samples: list[Sample], metric: str, right: list[bool], *, judged: bool
+    samples: list[Sample], metric: str, scores: list[float], *, judged: bool
 ) -> tuple[tuple[LoggedAnswer, ...], list[Remark]]:
     """Return what is known of each document, and what a reader must know.
 
     Where choices were compared, the comparison is made again and must agree.
     """
+    right = [score == 1 for score in scores]
     compared = metric in COMPARED and all(sample.log_likelihoods for sample in samples)
     chooses = compared and not judged
     chosen = [sample.chosen(metric) if chooses else None for sample in samples]
@@ -256,6 +260,7 @@ def _answers(
             log_likelihoods=sample.log_likelihoods if chooses else None,
             cluster=sample.cluster,
             told=sample.told,
+            score=scores[row] if is_share(scores[row]) else None,
         )
         for row, sample in enumerate(samples)
     )

@@ -14,7 +14,7 @@ import numpy as np
 from pytest_maxrandom.answers import are_letters
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.files import read_lines
-from pytest_maxrandom.recorded.logs.runs import cluster_of, digest
+from pytest_maxrandom.recorded.logs.runs import cluster_of, digest, is_share
 from pytest_maxrandom.sweeps.lettered import listed
 
 if TYPE_CHECKING:
@@ -56,28 +56,30 @@ class Sample:
     told: tuple[str, ...] | None = None
     """Texts that the question lists under its choices, where these are letters."""
 
-    def right(self, metric: str) -> bool:
-        """Tell whether the metric counts the answer as right.
+    def score(self, metric: str) -> float:
+        """Return how good the answer is by the metric, from 0 to 1; 1 is right.
 
         Raises
         ------
         RecordedError
-            If it is missing, or counts a part of the document.
+            If it is missing, or no such number.
         """
         if metric not in self.metrics:
             known = ", ".join(self.metrics) or "none"
             raise RecordedError(
                 f"{self.where}: document {self.id} has no metric '{metric}', found {known}; name "
-                "one that is 0 or 1"
+                "one of them"
             )
-        value = str(self.metrics[metric])
-        if value not in _ONE | _ZERO:
+        found = self.metrics[metric]
+        if is_share(found) and metric not in COMPARED:
+            return float(found)
+        if (value := str(found)) not in _ONE | _ZERO:
+            expected = "0 or 1" if metric in COMPARED else "a number from 0 to 1"
             raise RecordedError(
                 f"{self.where}: '{metric}' of document {self.id} is {reprlib.repr(value)}, "
-                "expected 0 or 1, because an answer must be right or wrong; name a metric with "
-                "such values"
+                f"expected {expected}; name a metric with such values"
             )
-        return value in _ONE
+        return float(value in _ONE)
 
     def chosen(self, metric: str) -> int | None:
         """Return the first choice with the best score, as lm-eval does; None if not known."""

@@ -37,6 +37,8 @@ class LoggedAnswer:
     """Digest of what the model got before it answered."""
     correct: bool
     """Whether the tool counted the answer as right."""
+    score: float | None = None
+    """How good it is, from 0 to 1, where the tool does not say right or wrong."""
     choices: tuple[str, ...] | None = None
     """Texts of the choices, or as many empty texts where only their number is known."""
     told: tuple[str, ...] | None = None
@@ -75,6 +77,11 @@ class LoggedRun:
     answers: tuple[LoggedAnswer, ...]
     notes: tuple[Remark, ...] = ()
     """What a reader must know."""
+
+
+def is_share(value: object) -> bool:
+    """Tell whether a value is a score between 0 and 1, which no number of right answers is."""
+    return isinstance(value, float) and 0 < value < 1
 
 
 def digest(*parts: object) -> str:
@@ -128,6 +135,11 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
         _same_examples(first, run)
         table.append(sorted(run.answers, key=lambda answer: columns[answer.id]))
     correct = np.array([[answer.correct for answer in row] for row in table])
+    graded = any(answer.score is not None for row in table for answer in row)
+    scores = [
+        [float(answer.correct) if answer.score is None else answer.score for answer in row]
+        for row in table
+    ]
     chances = tuple(answer.chance for answer in first.answers if answer.chance is not None)
     clusters = tuple(answer.cluster for answer in first.answers if answer.cluster is not None)
     root = path if path.is_dir() else path.parent
@@ -143,6 +155,7 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
         demonstration_ids=((),) * len(runs),
         correct=correct,
         evaluated=np.ones_like(correct),
+        scores=np.array(scores) if graded else None,
         chances=chances if len(chances) == len(columns) else None,
         notes=(*dict.fromkeys(note for run in runs for note in run.notes), *_repeats(runs, table)),
         clusters=clusters or None,
@@ -243,7 +256,7 @@ def _repeats(runs: list[LoggedRun], table: _Table) -> list[Remark]:
     again = [*repeats(run.identity for run in runs)]
     if not again:
         return []
-    said = [[(answer.correct, answer.chosen) for answer in row] for row in table]
+    said = [[(answer.correct, answer.score, answer.chosen) for answer in row] for row in table]
     most = max(sum(map(ne, said[place], said[earlier])) for place, earlier in again)
     values = {"repeats": len(again), "runs": len(runs)}
     if most:

@@ -61,7 +61,10 @@ class Cells(TypedDict):
     demonstrations: list[list[str]]
     """Ids of each prompt's demonstrations; empty where they are not known."""
     rows: list[str]
-    """Per prompt a character for each example: 1 right, 0 wrong, - not asked."""
+    """Per prompt a character for each example: 1 right, 0 wrong, - not asked; of scores, whether
+    they are 1."""
+    grades: NotRequired[list[list[float | None]]]
+    """The same as scores from 0 to 1, where some are between; None where not asked."""
     best: int
     """Row of the best prompt."""
     answers: list[BestAnswer]
@@ -157,6 +160,7 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
     best, asked = results.best, results.evaluated[results.best].nonzero()[0].tolist()
     # Labels are numbered as they are named; scores stand in the order of the choices.
     scored = results.log_likelihoods is not None and not results.labels
+    graded = results.is_graded
     answers = []
     for column in asked:
         chosen = None if results.answers is None else int(results.answers[best, column])
@@ -173,6 +177,13 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
             )
         )
     made = _cells(results, best, answers, "log-likelihood")
+    if graded:
+        made["grades"] = [[_rounded(value) for value in row] for row in results.values.tolist()]
+        made["labels"] = []
+        for answer in answers:
+            if texts and answer["chosen"] is not None and results.labels:
+                answer["said"] = results.labels[answer["chosen"]]
+            answer["chosen"], answer["choices"] = None, 0
     if texts and results.inputs is not None:
         made["texts"] = [ShownText(input=results.inputs[each], choices=[]) for each in asked]
     return made

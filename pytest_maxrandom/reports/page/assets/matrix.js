@@ -1,11 +1,15 @@
 // Prompts x examples, a cell for each answer: on a canvas, since there may be a million of them.
 
+// What an answer counts: its score, or 1 where it is right; null where it was not asked.
+const worth = (cells, row, column) => (cells.rows[row][column] === "-" ? null : cells.grades ? cells.grades[row][column] : Number(cells.rows[row][column]));
+const total = (cells, row) => (cells.grades ? cells.grades[row].reduce((sum, value) => sum + (value || 0), 0) : cells.rows[row].split("1").length - 1);
+
 function matrix(cells, toAnswer) {
-  const rights = cells.rows.map((row) => row.split("1").length - 1);
+  const rights = cells.rows.map((_, row) => total(cells, row));
   const asked = cells.rows.map((row) => row.length - (row.split("-").length - 1));
   const rank = cells.rows.map((_, row) => row).sort((one, other) => rights[other] / asked[other] - rights[one] / asked[one] || one - other);
   const byOrder = cells.examples.map((_, column) => column);
-  const solved = byOrder.map((column) => cells.rows.filter((row) => row[column] === "1").length);
+  const solved = byOrder.map((column) => cells.rows.reduce((sum, _, row) => sum + (worth(cells, row, column) || 0), 0));
   const byEase = [...byOrder].sort((one, other) => solved[other] - solved[one] || one - other);
   let rows = rank, columns = byEase, at = null, size = 4;
 
@@ -31,6 +35,12 @@ function matrix(cells, toAnswer) {
       // A wrong one is smaller as well, where there is room, so that colour is not all that tells.
       const inset = cell === "0" && size > 7 ? Math.floor(size / 4) : 0;
       pen.fillRect(x * size + inset, y * size + inset, size - gap - 2 * inset, size - gap - 2 * inset);
+      if (cells.grades && cell === "0") {
+        // A score between is filled from below.
+        const high = Math.round((size - gap) * worth(cells, row, column));
+        pen.fillStyle = fills[1];
+        pen.fillRect(x * size, y * size + size - gap - high, size - gap, high);
+      }
     }));
     if (at) {
       pen.strokeStyle = colour("--text");
@@ -44,12 +54,12 @@ function matrix(cells, toAnswer) {
     at = { x: Math.min(columns.length - 1, Math.max(0, x)), y: Math.min(rows.length - 1, Math.max(0, y)) };
     const row = rows[at.y], column = columns[at.x], cell = cells.rows[row][column];
     const facts = [
-      ["answer", { 1: "right", 0: "wrong", "-": "not asked" }[cell]],
+      ["answer", cells.grades && cell !== "-" ? `score ${score(worth(cells, row, column))}` : { 1: "right", 0: "wrong", "-": "not asked" }[cell]],
       ["example", code(cells.examples[column])],
-      ["right for", `${solved[column]} of ${rows.length} prompts`],
+      cells.grades ? ["mean of all prompts", score(solved[column] / cells.rows.filter((each) => each[column] !== "-").length)] : ["right for", `${solved[column]} of ${rows.length} prompts`],
       ["prompt", code(cells.prompts[row])],
       ["rank", `${rank.indexOf(row) + 1} of ${rows.length}`],
-      ["its accuracy", `${score(rights[row] / asked[row])} (${rights[row]}/${asked[row]})`],
+      cells.grades ? ["its mean score", score(rights[row] / asked[row])] : ["its accuracy", `${score(rights[row] / asked[row])} (${rights[row]}/${asked[row]})`],
     ];
     if (cells.demonstrations[row] && cells.demonstrations[row].length) facts.push(["shows", el("span", {}, cells.demonstrations[row].flatMap((id) => [code(id), " "]))]);
     about.replaceChildren(el("dl", {}, facts.flatMap(([title, text]) => [el("dt", {}, title), el("dd", {}, text)])),
@@ -77,7 +87,7 @@ function matrix(cells, toAnswer) {
   });
   const order = el("select", { "aria-label": "Order of the examples", on: { change: (event) => { columns = event.target.value === "ease" ? byEase : byOrder; at = null; draw(); } } },
     el("option", { value: "ease" }, "examples: most often right first"), el("option", { value: "order" }, "examples: as they were asked"));
-  const key = el("p", { class: "soft" }, ...[["right", "right"], ["wrong", "wrong"], ["unasked", "not asked"]].flatMap(([style, word]) => [el("span", { class: `swatch ${style}` }), `${word}  `]));
+  const key = el("p", { class: "soft" }, ...(cells.grades ? [["right", "1"], ["wrong", "0"], ["unasked", "not asked"]] : [["right", "right"], ["wrong", "wrong"], ["unasked", "not asked"]]).flatMap(([style, word]) => [el("span", { class: `swatch ${style}` }), `${word}  `]));
   const made = el("div", {}, el("div", { class: "bar" }, order, el("span", { class: "space" }), key),
     el("div", { class: "matrix" }, el("div", { class: "canvas" }, canvas), el("aside", {}, about)));
   new ResizeObserver(draw).observe(made);

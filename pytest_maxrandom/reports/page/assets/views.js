@@ -55,11 +55,14 @@ function choiceList(claim, answer, text) {
 const FINISHES = { length: "cut at its greatest length", refused: "refused" };
 
 function answerCard(claim, answer, place, questions) {
-  const { cells } = claim, right = answer.right.includes(answer.chosen);
+  const { cells } = claim, grade = cells.grades ? cells.grades[cells.best][answer.column] : null;
+  const right = grade === null ? answer.right.includes(answer.chosen) : grade === 1;
+  const listed = answer.choices > 1 && answer.right.length < answer.choices && !cells.labels.length;
+  const verdict = grade === null ? (right ? "✓ right" : answer.chosen === null && listed ? "✗ no choice could be read" : "✗ wrong") : `score ${score(grade)}`;
   const text = questions && questions.texts[place], id = cells.examples[answer.column];
   const solved = cells.rows.filter((row) => row[answer.column] === "1").length;
   return el("article", { class: "answer", id: `example-${answer.column}`, "aria-label": `Example ${visible(id)}` },
-    el("header", {}, el("b", { class: right ? "good" : "bad" }, right ? "✓ right" : answer.chosen === null && answer.choices > 1 && answer.right.length < answer.choices && !cells.labels.length ? "✗ no choice could be read" : "✗ wrong"), code(id), el("span", { class: "soft" }, `right for ${solved} of ${cells.rows.length} prompts`)),
+    el("header", {}, el("b", { class: grade !== null ? "" : right ? "good" : "bad" }, verdict), code(id), el("span", { class: "soft" }, `${grade === null ? "right" : "1"} for ${solved} of ${cells.rows.length} prompts`)),
     text && text.input ? block(text.input) : "",
     answer.said === undefined ? "" : el("div", {}, el("span", { class: "soft" }, `The model wrote${FINISHES[answer.finish] ? ` (${FINISHES[answer.finish]})` : ""}:`), block(answer.said)),
     choiceList(claim, answer, text));
@@ -70,14 +73,14 @@ async function answersView(claim) {
   if (!cells) return [soft(ABSENT)];
   const questions = claim.questions ? await inflated(`texts-${claim.questions}`) : null;
   const known = cells.answers.map((answer, place) => ({
-    answer, place, right: answer.right.includes(answer.chosen),
+    answer, place, right: cells.grades ? cells.grades[cells.best][answer.column] === 1 : answer.right.includes(answer.chosen),
     text: [cells.examples[answer.column], answer.said, questions && questions.texts[place].input, ...((questions && questions.texts[place].choices) || [])].join(" ").toLowerCase(),
     sure: margin(answer),
   }));
   const wrong = known.filter((each) => !each.right).length;
   let shown = MORE, list = [];
   const which = el("select", { "aria-label": "Which answers", on: { change: () => again() } },
-    el("option", { value: "wrong" }, `wrong (${wrong})`), el("option", { value: "right" }, `right (${known.length - wrong})`), el("option", { value: "all" }, `all (${known.length})`));
+    el("option", { value: "wrong" }, `${cells.grades ? "below 1" : "wrong"} (${wrong})`), el("option", { value: "right" }, `${cells.grades ? "1" : "right"} (${known.length - wrong})`), el("option", { value: "all" }, `all (${known.length})`));
   const order = el("select", { "aria-label": "Order", on: { change: () => again() } }, el("option", { value: "asked" }, "as they were asked"),
     known.some((each) => each.sure !== null) ? el("option", { value: "sure" }, "surest first") : "");
   const search = el("input", { type: "search", placeholder: "Search answers", "aria-label": "Search answers", on: { input: () => again() } });
@@ -126,7 +129,7 @@ function promptsView(claim) {
   const { cells, counts, n } = claim;
   if (!cells && !counts.length) return [soft(ABSENT)];
   const rows = cells
-    ? cells.rows.map((row, place) => { const asked = row.length - (row.split("-").length - 1), right = row.split("1").length - 1; return { place, right, asked, name: cells.prompts[place], shows: cells.demonstrations[place] || [] }; })
+    ? cells.rows.map((row, place) => { const asked = row.length - (row.split("-").length - 1), right = total(cells, place); return { place, right, asked, name: cells.prompts[place], shows: cells.demonstrations[place] || [] }; })
     : counts.map((right, place) => ({ place, right, asked: n, name: "", shows: [] }));
   rows.sort((one, other) => other.right / other.asked - one.right / one.asked || one.place - other.place);
   rows.forEach((row, place) => { row.rank = place + 1; });
@@ -135,8 +138,8 @@ function promptsView(claim) {
   const columns = [
     ["rank", true, (row) => String(row.rank)],
     ["number", true, (row) => String(row.place + 1)],
-    ["accuracy", true, (row) => score(row.right / row.asked)],
-    ["correct", true, (row) => `${row.right}/${row.asked}`],
+    [cells && cells.grades ? "mean score" : "accuracy", true, (row) => score(row.right / row.asked)],
+    ...(cells && cells.grades ? [] : [["correct", true, (row) => `${row.right}/${row.asked}`]]),
     ["from 0 to 1", false, bar],
   ];
   if (cells) columns.push(["prompt", false, (row) => [code(row.name), row.place === best ? " the best" : ""]]);

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.npz import read_npz
 from pytest_maxrandom.recorded.sources import read, read_choices, with_choices
 
 if TYPE_CHECKING:
@@ -207,3 +208,20 @@ def test_a_table_of_choices_is_checked(tmp_path: Path, text: str, message: str) 
 def test_choices_that_are_neither_number_nor_file_are_refused(source: str) -> None:
     with pytest.raises(RecordedError, match="found neither a number nor a readable file"):
         read_choices(source)
+
+
+def test_scores_stand_in_place_of_right_and_wrong(tmp_path: Path) -> None:
+    scores = np.array([[0.25, 1.0, np.nan], [0.0, 0.5, 1.0]])
+    ids = {"t__0__prompt_ids": np.arange(2), "t__0__example_ids": np.arange(3)}
+    np.savez(tmp_path / "m.npz", t__0__scores=scores, **ids)
+    [sweep] = read_npz(tmp_path / "m.npz")
+    assert np.array_equal(sweep.values, scores, equal_nan=True)
+    assert sweep.evaluated.tolist() == [[True, True, False], [True, True, True]]
+    assert sweep.correct.tolist() == [[False, True, False], [False, False, True]]
+    np.savez(tmp_path / "m.npz", t__0__scores=np.rint(scores), **ids)
+    [rounded] = read_npz(tmp_path / "m.npz")
+    assert rounded.scores is None
+    scores[1, 1] = 1.2
+    np.savez(tmp_path / "m.npz", t__0__scores=scores, **ids)
+    with pytest.raises(RecordedError, match=r"t__0__scores: found 1\.2 for prompt '1' and example"):
+        read_npz(tmp_path / "m.npz")

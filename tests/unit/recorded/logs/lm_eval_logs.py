@@ -24,6 +24,7 @@ class Document:
     context: str = "Q:"
     contexts: list[str] | None = None
     by_filter: dict[str, float] = field(default_factory=dict)
+    f1: float | None = None
 
     @classmethod
     def written(cls, target: str, **exact_match: float) -> Document:
@@ -40,7 +41,7 @@ class Document:
             responses = [[value, False] for value in self.likelihoods]
         metrics = {
             name: value
-            for name in ("acc", "acc_norm", "acc_mutual_info")
+            for name in ("acc", "acc_norm", "acc_mutual_info", "f1")
             if (value := getattr(self, name)) is not None
         } or {"exact_match": self.by_filter[name]}
         content = {"text": f"Document {number}"}
@@ -92,7 +93,7 @@ class Run:
         means: dict[str, Any] = {
             f"{metric},{name}": sum(line[metric] for line in found) / size
             for name, found in lines
-            for metric in ("acc", "acc_norm", "acc_mutual_info", "exact_match")
+            for metric in ("acc", "acc_norm", "acc_mutual_info", "exact_match", "f1")
             if all(metric in line for line in found)
         }
         stderrs = {key.replace(",", "_stderr,"): "N/A" for key in means}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -223,3 +224,17 @@ def test_models_are_sweeps_of_their_own(tmp_path: Path) -> None:
     content["eval"]["model"] = "openai/large"
     write_json(tmp_path / "b.json", Log(changes=content))
     assert [sweep.model for sweep in read_inspect(tmp_path)] == ["openai/small", "openai/large"]
+
+
+def test_scores_between_right_and_wrong_are_kept_as_they_are(tmp_path: Path) -> None:
+    log = Log(choices=None, scorers=("model_graded", "match"))
+    content = log.content()
+    for place, value in enumerate((0.25, "C", 1.0, 0.875)):
+        content["samples"][place]["scores"]["model_graded"]["value"] = value
+    (tmp_path / "log.json").write_text(json.dumps(content))
+    [sweep] = read_inspect(tmp_path / "log.json", scorer="model_graded")
+    assert sweep.scores is not None
+    assert sweep.scores.tolist() == [[0.25, 1.0, 1.0, 0.875]]
+    assert sweep.correct.tolist() == [[False, True, True, False]]
+    [other] = read_inspect(tmp_path / "log.json", scorer="match")
+    assert other.scores is None

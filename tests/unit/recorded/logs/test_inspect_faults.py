@@ -56,7 +56,7 @@ def score(log: Any, value: object) -> None:
         (lambda log: log["samples"][1].update(id=None), "samples[1]: 'id' is None"),
         (lambda log: log["samples"][1].update(messages=["x"]), "samples[1]: a message is 'x'"),
         (lambda log: score(log, "P"), "samples[1]: 'choice' gave 'P', expected C or I"),
-        (lambda log: score(log, 0.5), "samples[1]: 'choice' gave 0.5, expected C or I"),
+        (lambda log: score(log, 1.5), "samples[1]: 'choice' gave 1.5, expected C or I"),
         (lambda log: score(log, float("nan")), "samples[1]: 'choice' gave nan, expected C or I"),
         (lambda log: score(log, {"a": 1}), "samples[1]: 'choice' gave {'a': 1}, expected C or I"),
         (

@@ -345,3 +345,14 @@ def test_tasks_without_the_metric_are_left_out(tmp_path: Path) -> None:
     write_run(tmp_path, run)
     assert [sweep.task for sweep in read_lm_eval(tmp_path)] == ["weather", "capitals"]
     assert [sweep.task for sweep in read_lm_eval(tmp_path, metric="acc")] == ["weather"]
+
+
+def test_a_metric_between_0_and_1_is_a_score(tmp_path: Path) -> None:
+    values = (0.25, 1.0, 0.0)
+    documents = [Document([], [], "Paris", f1=value) for value in values]
+    write_run(tmp_path, Run(documents))
+    [sweep] = read_lm_eval(tmp_path, metric="f1")
+    assert sweep.scores is not None
+    assert sweep.scores.tolist() == [[*values]]
+    assert sweep.correct.tolist() == [[False, True, False]]
+    assert sweep.chances is None

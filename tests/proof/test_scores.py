@@ -1,0 +1,146 @@
+"""Graded scores: how many claims pass where no prompt is above the bar, and where one is.
+
+The bar is the true mean score of every prompt, or what a control that is as good really scores.
+Each prompt's test counts as one of t. The most flattering cases for a test are scores of which
+nearly all are alike and a few are 0: a sample that happens to hold none of them looks certain.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_maxrandom.stats.bounded import BoundedMean
+from pytest_maxrandom.stats.incumbents import best_over_incumbent
+from tests.proof.scale import most, scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from tests.proof.conftest import Measured
+
+    Scores = NDArray[np.float64]
+
+pytestmark = pytest.mark.proof
+
+LEVEL = 0.05
+RUNS = scaled(2000, 10)
+RHO = 0.8
+"""How alike prompts are: the share of examples whose draw they have in common."""
+
+
+def _two_points(u: Scores) -> Scores:
+    return np.where(u < 0.3, 0.0, 0.7)
+
+
+def _rare_zeros(u: Scores) -> Scores:
+    """Return 3 % zeros, else scores close to .6: what flatters every test of a mean."""
+    return np.where(u < 0.03, 0.0, 0.58 + 0.04 * (u - 0.03) / 0.97)
+
+
+KINDS: dict[str, tuple[Callable[[Scores], Scores], float]] = {
+    "constant": (lambda u: np.full_like(u, 0.86), 0.86),
+    "two points": (_two_points, 0.49),
+    "uniform": (lambda u: u, 0.5),
+    "rare zeros": (_rare_zeros, 0.97 * 0.6),
+    "zero-inflated": (
+        lambda u: np.where(u < 0.4, 0.0, stats.beta.ppf((u - 0.4) / 0.6, 8, 2)),
+        0.48,
+    ),
+    "heavy": (lambda u: u**9, 0.1),
+    "right or wrong": (lambda u: (u < 0.62).astype(float), 0.62),
+}
+"""Scores of a uniform draw, and their true mean."""
+
+
+def drawn(generator: np.random.Generator, kind: str, t: int, n: int, rho: float) -> Scores:
+    """Return the scores of t prompts that have a share of their draws in common."""
+    shared = generator.random(n)
+    own = generator.random((t, n))
+    return KINDS[kind][0](np.where(generator.random((t, n)) < rho, shared, own))
+
+
+def betting(values: Scores, bound: float, level: float) -> bool:
+    """Test a mean by betting (Waudby-Smith and Ramdas 2024), the predictable plug-in bets."""
+    place = np.arange(1, len(values) + 1)
+    means = (0.5 + np.cumsum(values)) / (place + 1)
+    spread = (0.25 + np.cumsum((values - means) ** 2)) / (place + 1)
+    before = np.append(0.25, spread[:-1])
+    bets = np.minimum(np.sqrt(2 * math.log(1 / level) / (len(values) * before)), 0.75 / bound)
+    return bool(np.cumsum(np.log1p(bets * (values - bound))).max() >= math.log(1 / level))
+
+
+def passes(values: Scores, bound: float, level: float) -> tuple[bool, bool, bool]:
+    """Tell whether a mean is found to be above a bound: here, by the t-test, by betting."""
+    if values.mean() <= bound + 1e-12:
+        return False, False, False
+    plain = np.ptp(values) == 0 or stats.ttest_1samp(values, bound, alternative="greater").pvalue
+    return (
+        BoundedMean(values, 0.0).p_greater(bound) <= level,
+        bool(plain is True or plain <= level),
+        betting(values, bound, level),
+    )
+
+
+@pytest.mark.parametrize("n", [30, 100, 400])
+@pytest.mark.parametrize("t", [1, 10, 200])
+@pytest.mark.parametrize("rho", [0.0, RHO])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_prompt_is_above_the_bar(
+    kind: str, rho: float, t: int, n: int, measured: Measured
+) -> None:
+    if t == 1 and rho:
+        pytest.skip("one prompt is like no other")
+    generator, bar = np.random.default_rng(n + t), KINDS[kind][1]
+    passed = np.zeros(3, dtype=np.int64)
+    for _ in range(RUNS):
+        scores = drawn(generator, kind, t, n, rho)
+        best = scores[int(scores.mean(axis=1).argmax())]
+        passed += passes(best, bar, LEVEL / t)
+    shares = (passed / RUNS).tolist()
+    measured(f"scores at the bar: here, t-test, betting ({RUNS} runs)",
+             f"{kind} | rho {rho} | {t} | {n}", *shares)  # fmt: skip
+    assert passed[0] <= most(RUNS)
+
+
+@pytest.mark.parametrize("kind", ["rare zeros", "zero-inflated", "uniform", "constant"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_no_prompt_is_better_than_the_control(
+    kind: str,
+    clustered: bool,
+    measured: Measured,
+) -> None:
+    """The control gains a little everywhere, and loses what is rare: both have the same mean."""
+    generator, n, passed = np.random.default_rng(5), 100, 0
+    sizes = generator.integers(1, 8, 30)
+    groups = np.repeat(np.arange(30), sizes)[:n] if clustered else np.arange(n)
+    for _ in range(RUNS):
+        units = generator.random((10, int(groups.max()) + 1))
+        scores = KINDS[kind][0](units)[:, groups]
+        control = np.full(len(groups), KINDS[kind][1])
+        found = best_over_incumbent(scores, control, clusters=groups.tolist())
+        passed += found.p <= LEVEL
+    measured(f"no better than the control ({RUNS} runs)",
+             f"{kind} | {'clusters' if clustered else 'alone'}", passed / RUNS)  # fmt: skip
+    assert passed <= most(RUNS)
+
+
+@pytest.mark.parametrize("n", [30, 100, 400])
+@pytest.mark.parametrize("t", [1, 10, 200])
+@pytest.mark.parametrize("kind", ["uniform", "zero-inflated", "right or wrong", "rare zeros"])
+def test_power_beside_the_t_test_and_betting(kind: str, t: int, n: int, measured: Measured) -> None:
+    generator, bar = np.random.default_rng(n + t), KINDS[kind][1] - 0.1
+    found = np.zeros(3, dtype=np.int64)
+    for _ in range(RUNS):
+        scores = drawn(generator, kind, 1, n, 0.0)[0]
+        found += passes(scores, bar, LEVEL / t)
+    measured(f"a prompt that is .10 above the bar: here, t-test, betting ({RUNS} runs)",
+             f"{kind} | {t} | {n}", *(found / RUNS).tolist())  # fmt: skip
+    if n == 400:
+        assert found[0] >= found[2] - most(RUNS)
