@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
-from pytest_maxrandom.claims.verdict import OF_ANSWERS, standing
+from pytest_maxrandom.claims.verdict import BESIDE, OF_ANSWERS, standing
 from pytest_maxrandom.record import DecidedEarly, Remark
 from pytest_maxrandom.record.result import Result
 
@@ -29,7 +29,8 @@ def undecidable(planned: PlannedClaim) -> Undecidable | None:
     if why := _of_suite(suite):
         return why
     untold = planned.claim.cannot_tell is not None
-    if untold or planned.claim.bounds().keys() <= OF_ANSWERS or planned.replicate:
+    bounds = planned.claim.bounds().keys()
+    if untold or bounds <= OF_ANSWERS or not bounds.isdisjoint(BESIDE) or planned.replicate:
         return "all_answers"
     if planned.xfail and "fail" in planned.claim.severities().values():
         return "red_flags"

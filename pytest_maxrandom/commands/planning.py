@@ -10,6 +10,7 @@ from pytest_maxrandom.notation import level
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.losses import regression_plan
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.score_sizes import DIFFERENCES, SCORES, score_plan
 from pytest_maxrandom.stats.sizes import baseline_summary, plan
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     planner.add_argument(
         "--true-accuracy", type=float, help="true accuracy of a good prompt, on all such questions"
     )
+    _add_scores(planner)
     _add_regression(planner)
     planner.set_defaults(run=_plan)
     for command in (parser, planner):
@@ -48,6 +50,65 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "--alpha", type=float, default=0.05, help="level of the test (default: 0.05)"
         )
         command.add_argument("--json", action="store_true", help="print JSON, unrounded")
+
+
+def _add_scores(planner: argparse.ArgumentParser) -> None:
+    """Describe the options of a claim about graded scores."""
+    group = planner.add_argument_group(
+        "of graded scores",
+        "How many examples a claim about scores from 0 to 1 takes, or what --n of them show, as "
+        "the best of --t (default: 1) at --alpha.",
+    )
+    group.add_argument("--beats", type=float, help="a stated baseline; give --true-score as well")
+    group.add_argument("--true-score", type=float, help="true mean score of a good prompt")
+    group.add_argument(
+        "--difference",
+        type=float,
+        help="true difference to an incumbent or a control on the same examples, instead",
+    )
+    group.add_argument(
+        "--spread",
+        type=float,
+        help="standard deviation of the scores, or of the differences (default: the greatest that "
+        "there can be)",
+    )
+
+
+_OF_SCORES = ("beats", "true_score", "difference", "spread")
+
+
+def _plan_scores(options: argparse.Namespace) -> str:
+    """Answer what graded scores can show."""
+    for name in ("choices", "below", "true_accuracy"):
+        if getattr(options, name) is not None:
+            option = name.replace("_", "-")
+            raise ValueError(
+                f"--{option}: scores have no guessers; remove it, or what is of scores"
+            )
+    paired = options.difference is not None
+    if paired == (options.beats is not None) or paired == (options.true_score is not None):
+        raise ValueError("give --beats and --true-score, or else --difference, of graded scores")
+    answers = score_plan(
+        options.difference if paired else options.true_score,
+        0.0 if paired else options.beats,
+        options.spread,
+        n=options.n,
+        t=options.t,
+        alpha=options.alpha,
+        ends=DIFFERENCES if paired else SCORES,
+    )
+    if options.json:
+        return json_text(answers)
+    what = f"a difference of {options.difference:g}" if paired else (
+        f"a true score of {options.true_score:g} above {options.beats:g}"
+    )  # fmt: skip
+    rows = [
+        (f"examples for {what}, {_percent(power)} % power", f"about {_counted(value)}")
+        for power, value in answers["n_for_power"].items()
+    ]
+    if "power" in answers:
+        rows.append((f"power for {what} at n = {options.n}", f"{answers['power']:.3f}"))
+    return table(rows, left=2)
 
 
 def _add_regression(planner: argparse.ArgumentParser) -> None:
@@ -139,6 +200,8 @@ def _plan(options: argparse.Namespace) -> str:
         return _plan_regression(options)
     if wrong := [name for name in _OF_REGRESSIONS if getattr(options, name) is not None]:
         raise ValueError(f"--{wrong[0]}: found no --regression, which it is a part of")
+    if any(getattr(options, name) is not None for name in _OF_SCORES):
+        return _plan_scores(options)
     if options.choices is None:
         raise ValueError("--choices: found none; how many choices has an example?")
     answers = plan(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import SCORE
 from pytest_maxrandom.reports.computing import trained
 from pytest_maxrandom.reports.designs import checked, compared
 from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
@@ -21,7 +22,7 @@ from pytest_maxrandom.suite.base import QUANTIZATIONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
 
     _Told = tuple[Any, ...]
     """Whether a method was used, what it says, and the keys of its sources."""
@@ -66,10 +67,42 @@ def methods(run: RunRecord) -> list[Method]:
     return [Method(says, [_library()[key] for key in keys]) for used, says, *keys in known if used]
 
 
+def _beside(claims: Sequence[ClaimRecord]) -> list[_Told]:
+    """List what comparisons with an incumbent, a control and a stated baseline rest on."""
+    others = [
+        found
+        for claim in claims
+        for found in (claim.incumbent, claim.control, claim.baseline)
+        if found is not None
+    ]
+    bounded = any(claim.baseline or claim.control or claim.metric == SCORE for claim in claims)
+    return [
+        (
+            any(found.test == "resampled" for found in others),
+            "The best prompt is compared with the incumbent by the reality check: examples are "
+            "drawn with replacement, and its difference is compared with the largest rise of any "
+            "of the prompts",
+            "white-2000",
+        ),
+        (
+            any(claim.incumbent and claim.incumbent.test == "exact" for claim in claims),
+            "The best prompt is compared with the incumbent by an exact paired test, whose p-value "
+            "is multiplied by t, for any dependence between prompts",
+            "mcnemar-1947",
+        ),
+        (
+            bounded and bool(others),
+            "Means of scores from 0 to 1 are tested by random weights of the scores and of the "
+            "least that there can be, times t",
+            "gaffke-2005",
+        ),
+    ]
+
+
 def _of_claims(run: RunRecord) -> list[_Told]:
     claims = [claim for claim in run.claims if claim.verdict is not None]
     if not claims:
-        return []
+        return _beside([claim for claim in run.claims if claim.best_accuracy is not None])
     scores = " or ".join(dict.fromkeys(map(metric_name, claims)))
     article = "an" if scores.startswith("accuracy") else "a"
     p_max = ", and p_max the probability that it is at least that of the best prompt"
@@ -94,19 +127,7 @@ def _of_claims(run: RunRecord) -> list[_Told]:
             "westfall-young-1993",
             "besag-clifford-1991",
         ),
-        (
-            any(claim.incumbent and claim.incumbent.test == "resampled" for claim in claims),
-            "The best prompt is compared with the incumbent by the reality check: examples are "
-            "drawn with replacement, and its difference is compared with the largest rise of any "
-            "of the prompts",
-            "white-2000",
-        ),
-        (
-            any(claim.incumbent and claim.incumbent.test == "exact" for claim in claims),
-            "The best prompt is compared with the incumbent by an exact paired test, whose p-value "
-            "is multiplied by t, for any dependence between prompts",
-            "mcnemar-1947",
-        ),
+        *_beside(claims),
         (
             new,
             "The bound on new questions is the accuracy that the best of t prompts just does not "

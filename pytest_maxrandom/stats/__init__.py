@@ -33,6 +33,7 @@ which asks for one number starts at once.
 ``incumbents``     the best of t candidates beside what runs today
 ``score_pairs``    an exact test of the difference of two prompts' scores
 ``bounded``        whether the mean of scores between 0 and 1 is above a bound
+``score_sizes``    how many scores show that
 ``noncentral``     effect of an arm in log odds, given the total of each pair
 ``replication``    what single replicates would have concluded
 ``seeding``        random choices that are the same on every machine

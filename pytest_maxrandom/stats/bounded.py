@@ -68,12 +68,7 @@ class BoundedMean:
 
     def p_greater(self, bound: float) -> float:
         """P-value of "the mean is above the bound"; the more, the higher the bound is."""
-        excess = self._weights * (self._values - bound)
-        if excess.max() <= 0:
-            return 1.0
-        if excess.min() >= 0:
-            return 0.0
-        return _at_most_zero(excess / np.abs(excess).max(), self._counts)
+        return at_most_zero(self._weights * (self._values - bound), self._counts)
 
     def lowest(self, level: float, enough: float = 1e-7) -> float:
         """Return the highest bound that the test excludes at a level; `least` if it is none."""
@@ -82,8 +77,19 @@ class BoundedMean:
         )[0]
 
 
-def _at_most_zero(parts: Floats, counts: Floats) -> float:
-    """P(a sum of exponential variables times parts, some above and some below 0, is at most 0)."""
+def at_most_zero(excess: Floats, counts: Floats) -> float:
+    """Return P(a sum of exponential variables, each times an excess over a bound, is at most 0).
+
+    Parameters
+    ----------
+    excess, counts
+        Different values, and how often each stands in the sum.
+    """
+    if excess.max() <= 0:
+        return 1.0
+    if excess.min() >= 0:
+        return 0.0
+    parts = excess / np.abs(excess).max()
 
     def slope(place: float) -> float:
         return float((counts * parts / (1 - place * parts)).sum()) - 1 / place

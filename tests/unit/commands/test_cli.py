@@ -79,9 +79,25 @@ def test_plan_answers_all_that_is_asked(capsys: pytest.CaptureFixture[str]) -> N
         assert part in out
 
 
+def test_plan_says_what_scores_can_show(capsys: pytest.CaptureFixture[str]) -> None:
+    scores = ["--beats", "0.62", "--true-score", "0.7"]
+    answer = _json(capsys, "plan", *scores, "--t", "20", "--n", "474")
+    # What right and wrong answers take, by the normal approximation.
+    spread = (0.7 * 0.3) ** 0.5
+    about = ((stats.norm.isf(0.05 / 20) + stats.norm.isf(0.2)) * spread / 0.08) ** 2
+    assert answer["n_for_power"]["0.8"] == pytest.approx(about, rel=0.1)
+    assert answer["power"] == pytest.approx(0.8, abs=0.02)
+    assert main(["plan", "--difference", "0.05", "--spread", "0.2", "--n", "100"]) == 0
+    assert "power for a difference of 0.05 at n = 100" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ("plan --beats 0.6", "give --beats and --true-score, or else --difference, of graded"),
+        ("plan --beats 0.6 --true-score 0.5", "expected 0 < bound < true mean < 1, found 0.6 and"),
+        ("plan --beats 0.6 --true-score 0.7 --choices 2", "--choices: scores have no guessers"),
+        ("plan --difference 0.1 --spread 2", "the spread of scores with the mean 0.1 is above 0"),
         ("plan --choices 2", "maxrandom plan: plan needs n (examples) or t (prompts)"),
         ("baseline --n 0 --choices 2 --t 1", "maxrandom baseline: n must be at least 1, found 0"),
         ("baseline --n 9 --choices 0 --t 1", "--choices: found 0, expected at least 2"),
