@@ -48,7 +48,7 @@ from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.loader import RecordedSuite, SkippedTask, load_any_suite
 from pytest_maxrandom.sweeps.lettered import texts_untold
-from pytest_maxrandom.sweeps.open_answers import matching_of
+from pytest_maxrandom.sweeps.open_answers import generation_of, matching_of
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
@@ -334,7 +334,7 @@ def asked_by(suite: SuiteSpec, task: Task, prompt_set: PromptSet) -> PromptSet:
         return prompt_set.asked(suite.counterfactual)
     if not scorer.generates:
         return prompt_set
-    return prompt_set.asked(None, suite.generation, matching_of(suite, task))
+    return prompt_set.asked(None, generation_of(suite, task), matching_of(suite, task))
 
 
 def _claim(

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Generated
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.suite.claims import Metric
-    from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -157,13 +156,14 @@ def result_of_sweep(
         tree=tree,
         incumbent=incumbent,
     )
-    if result.permutation_p is not None and texts_untold(planned.condition.prompt_set.validation):
-        result = result.noted(Remark("places_exchanged"))
-    generated, notes = _generated(planned.suite, predictions, result.best)
+    generated, notes = _generated(predictions, result.best)
     if planned.condition.task.is_open:
         told = [*follows(planned, predictions, DEFAULT_LEVEL)] if not thrifty else []
     else:
         told = [*balanced_of_sweep(planned, views, result)]
+        unseen = texts_untold(planned.condition.prompt_set.validation)
+        if unseen and result.permutation_p is not None:
+            told.append(Remark("places_exchanged"))
     return replace(
         result,
         notes=(*result.notes, *notes, *told),
@@ -302,10 +302,10 @@ def _described(sweep: Sweep, ranked: Sequence[float], best: int) -> BestPrompt:
 
 
 def _generated(
-    suite: SuiteSpec, predictions: Sequence[PromptPredictions], best: int
+    predictions: Sequence[PromptPredictions], best: int
 ) -> tuple[Generated | None, list[Remark]]:
     """Return how many generated answers could not be read, and why, and a note if there are any."""
-    heading = generated_by(suite)
+    heading = generated_by(predictions[0].prompt)
     if heading is None:
         return None, []
     why = Counter(each for prompt in predictions for each in prompt.unread_why)

@@ -67,6 +67,10 @@ SENTENCES: dict[str, str] = {
     "{task}, whose answers are generated; its filters and stop texts are not used, and `scoring: "
     "generate` reads the answers. Here demonstrations are drawn once for each prompt; "
     "lm-evaluation-harness draws them anew for each document.",
+    "lm_eval_open": "Texts and references are those of lm-evaluation-harness's task {task}, and so "
+    "are its filter, its stop texts and its exact match, unless the suite gives others. Here "
+    "demonstrations are drawn once for each prompt; lm-evaluation-harness draws them anew for each "
+    "document.",
     "unanswerable": "Documents left out because no guess at them can be both right and wrong: "
     "{documents} ({reasons:unanswerable}).",
     "left_out_for_test": "Examples left out because they are also in the test set: {examples}.",

@@ -264,7 +264,7 @@ class HubSpec(RowsSpec):
 
 
 class LmEvalSpec(TaskSpec):
-    """A multiple-choice task of lm-evaluation-harness (EleutherAI)."""
+    """A task of lm-evaluation-harness (EleutherAI), multiple-choice or judged by exact match."""
 
     REPLACED: ClassVar[tuple[str, ...]] = (
         "dataset_path", "dataset_name", "dataset_kwargs", "doc_to_choice", "doc_to_target",
@@ -288,7 +288,11 @@ class LmEvalSpec(TaskSpec):
     """Further settings of the data such as `data_files`, instead of those in the task's file."""
     doc_to_choice: Text | Annotated[list[Text], Field(min_length=2)] | None = None
     """The choices, instead of those in the task's file: a list, a column or a template. A task with
-    generated answers needs them if its file has none."""
+    generated answers has choices then, for `scoring: generate`; without, it is one for `scoring:
+    exact_match`."""
+    filter: Text | None = None
+    """Of generated answers: the name of the task's filter, such as flexible-extract; its first one
+    if not given."""
     doc_to_target: Text | Annotated[int, Field(ge=0)] | None = None
     """The right choice, instead of the one in the task's file: a column, a template or a number. A
     task that judges answers by its own function (`process_results`) needs it."""

@@ -35,6 +35,7 @@ from pytest_maxrandom.tasks.references import Matching, number_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_maxrandom.suite.prompts import GenerationSpec
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example, Task
@@ -57,6 +58,20 @@ def is_right(text: str, example: Example, matching: Matching) -> bool:
     """Tell whether a text is one of an open example's references."""
     assert example.open is not None
     return matching.matched(text, example.choices, example.open) is not None
+
+
+def generation_of(suite: SuiteSpec, task: Task) -> GenerationSpec:
+    """Return how answers are generated: as the suite says, or else the task."""
+    how, own = suite.generation, task.matching
+    if own is None or not SCORERS[suite.scoring].is_open:
+        return how
+    said = {"stop": own.stop, "max_tokens": own.max_tokens}
+    unsaid = {
+        key: value
+        for key, value in said.items()
+        if value is not None and key not in how.model_fields_set
+    }
+    return how.model_copy(update=unsaid)
 
 
 class Offer(NamedTuple):
@@ -136,9 +151,9 @@ def role_of(example: Example, matching: Matching) -> Role:
 
 def _holds(question: str, reference: str, matching: Matching) -> bool:
     """Tell whether a question holds a reference, as whole words or as a number."""
-    if (value := number_of(reference)) is not None:
-        return value in _numbers_in(question)
     said = matching.normal(reference).strip()
+    if (value := number_of(reference) or number_of(said)) is not None:
+        return value in _numbers_in(question)
     asked = matching.normal(question)
     return bool(said) and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", asked) is not None
 

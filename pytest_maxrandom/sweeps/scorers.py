@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.host import packages
-from pytest_maxrandom.host.limits import limits, raised
 from pytest_maxrandom.host.packages import NamedParts, blamed, package_of
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.stats.seeding import Stream
+from pytest_maxrandom.sweeps.extracting import filtered, found
 from pytest_maxrandom.sweeps.said import choices_said
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.models.questions import Answer, Span
@@ -231,36 +230,12 @@ def _written(prompt: Prompt, answers: Sequence[Answer]) -> tuple[str | None, boo
     text: str | None = said.text
     cut = said.finish == "length"
     if how.pattern is not None:
-        found = _found(how.pattern, said.text)
-        text = None if found is None else found.group(1)
-        cut = cut and found is not None and found.end(1) == len(said.text)
+        match = found(how.pattern, said.text)
+        text = None if match is None else match.group(1)
+        cut = cut and match is not None and match.end(1) == len(said.text)
+    elif (matching := prompt.format.matching) is not None:
+        text = filtered(said.text, matching.filters)
     return (None if said.finish == "refused" else text), cut
-
-
-def _found(pattern: str, text: str) -> re.Match[str] | None:
-    """Return where a pattern is first found in what a model wrote.
-
-    The package `regex` reads what Python's `re` does, and can be told to give up. Where it does,
-    there is no reading at all: an answer must not be wrong on a slow machine alone.
-    """
-    try:
-        import regex
-    except ImportError:
-        raise ScoreError(
-            "`generation: pattern` needs the package regex, which is not installed; `pip install "
-            "regex`"
-        ) from None
-    seconds = limits().pattern_seconds
-    try:
-        return regex.search(  # type: ignore[no-any-return]
-            pattern, text, flags=regex.VERSION0, timeout=seconds
-        )
-    except TimeoutError:
-        raise ScoreError(
-            f"`generation: pattern: {pattern}` takes more than {seconds} s on an answer of "
-            f"{len(text):,} characters; write it without repetitions within repetitions, or "
-            f"{raised('pattern_seconds')}"
-        ) from None
 
 
 def joined(answers: Sequence[Answer]) -> tuple[tuple[float, ...], tuple[int, ...]]:

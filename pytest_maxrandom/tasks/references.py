@@ -126,7 +126,11 @@ class Matching:
     digits: bool = True
     """Whether digits count."""
     filters: tuple[Filter, ...] = ()
-    """How an answer is taken out of what was written."""
+    """How an answer is taken out of what was written, where the suite gives no pattern."""
+    stop: tuple[str, ...] | None = None
+    """Texts at which an answer ends, and"""
+    max_tokens: int | None = None
+    """how long it may be, where the suite says nothing of these."""
 
     @classmethod
     def of(cls, spec: ExactMatchSpec) -> Matching:

@@ -68,7 +68,13 @@ def checked_task(task: Task, findings: Findings) -> Task:
         first = contradicting[:_SHOWN]
         values = {"examples": len(contradicting), "first": first}
         notes += (Remark("contradictory_answers", values),)
-    return replace(whole, notes=notes, pool=task.pool, pool_source=task.pool_source)
+    return replace(
+        whole,
+        notes=notes,
+        pool=task.pool,
+        pool_source=task.pool_source,
+        matching=task.matching,
+    )
 
 
 def _contradicting(examples: Iterable[Example]) -> list[str]:
