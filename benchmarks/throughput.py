@@ -11,9 +11,9 @@ requests under way would allow without that, and what they allow with it (rounds
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import math
-import socketserver
 import subprocess
 import sys
 import time
@@ -29,23 +29,21 @@ _EXAMPLES = (200, 2000)
 _BEGIN = 256
 
 
-class _Handler(socketserver.StreamRequestHandler):
-    """Answers as vLLM does, in as little time of the processor as that takes."""
-
-    wbufsize = -1
-
-    def handle(self) -> None:
-        while line := self.rfile.readline():
-            length = 0
-            while (header := self.rfile.readline().strip()) and header:
-                name, _, value = header.partition(b":")
-                if name.lower() == b"content-length":
-                    length = int(value)
-            path = line.split()[1].decode()
-            body = json.loads(self.rfile.read(length)) if length else {}
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer one connection as vLLM does, in as little time of the processor as that takes."""
+    try:
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            path, length = head.split(b" ", 2)[1].decode(), 0
+            if b"content-length:" in head:
+                length = int(head.partition(b"content-length:")[2].partition(b"\r\n")[0])
+            body = json.loads(await reader.readexactly(length)) if length else {}
             raw = json.dumps(_reply(path, body)).encode()
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(raw), raw))
-            self.wfile.flush()
+            if path == "/v1/completions":
+                await asyncio.sleep(SECONDS)
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(raw), raw))
+    except asyncio.IncompleteReadError:
+        writer.close()
 
 
 def _reply(path: str, body: dict[str, Any]) -> Any:
@@ -57,7 +55,6 @@ def _reply(path: str, body: dict[str, Any]) -> Any:
         return 'vllm:cache_config_info{block_size="16"} 1.0'
     if path == "/tokenize":
         return {"tokens": [_BEGIN, *body["prompt"].encode()]}
-    time.sleep(SECONDS)
     told, steps = body["logprob_token_ids"], body["max_tokens"]
     top = {f"token_id:{token}": -0.01 * token for token in told}
     tokens = [f"token_id:{token}" for token in (body["allowed_token_ids"] * steps)[:steps]]
@@ -66,17 +63,11 @@ def _reply(path: str, body: dict[str, Any]) -> Any:
     return {"usage": usage, "choices": [{"logprobs": logprobs}]}
 
 
-class _Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True
-    allow_reuse_address = True
-    request_queue_size = 256
-
-
-def serve() -> None:
+async def serve() -> None:
     """Serve until the process ends, and print the port."""
-    server = _Server(("127.0.0.1", 0), _Handler)
-    print(server.server_address[1], flush=True)
-    server.serve_forever()
+    server = await asyncio.start_server(_answer, "127.0.0.1", 0, backlog=256)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
 
 
 def measured(port: int, concurrency: int | None, examples: int) -> tuple[float, float, float]:
@@ -108,7 +99,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, nargs="*", default=[8, 32, 128])
     arguments = parser.parse_args()
     if arguments.serve:
-        serve()
+        asyncio.run(serve())
         return
     command = [sys.executable, "-m", "benchmarks.throughput", "--serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -53,6 +53,19 @@ class Unread(IntEnum):
     REFUSED = 3
 
 
+class OpenAnswers(NamedTuple):
+    """Answers without choices, as labels that shuffled references are compared by."""
+
+    said: NDArray[np.int64]
+    """Shape (t, n): what was answered, NOT_EVALUATED (-1) where nothing was asked."""
+    gold: tuple[frozenset[int], ...]
+    """Per example all that would be right."""
+    strata: tuple[int, ...]
+    """Per example a number: references can take each other's places where it is the same."""
+    roles: tuple[str, ...]
+    """What these are called: the kind of the reference, or what it is to its question."""
+
+
 class Maximum(NamedTuple):
     """What alone is known of the best of t prompts on n examples; t is None where it is not."""
 
@@ -115,6 +128,8 @@ class Answers:
     choices: tuple[int, ...] | None = None
     """Per example how many choices it has; None where they are not known, or `chances` tell. A task
     without choices has neither of them, and no `gold` and `answers`."""
+    open: OpenAnswers | None = None
+    """Of a task without choices, what was answered; None where that is not known."""
     log_likelihoods: NDArray[np.float64] | None = None
     """Shape (t, n, most choices), in nats; NaN where an example has fewer choices, or one that
     repeats the text of another."""
@@ -348,6 +363,7 @@ class Answers:
             evaluated=self.evaluated[rows],
             scores=None if self.scores is None else self.scores[rows],
             answers=None if self.answers is None else self.answers[rows],
+            open=None if self.open is None else self.open._replace(said=self.open.said[rows]),
             log_likelihoods=(None if self.log_likelihoods is None else self.log_likelihoods[rows]),
             labelled=None if self.labelled is None else self.labelled[rows],
             unread=None if self.unread is None else self.unread[rows],

@@ -283,8 +283,10 @@ def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
         yield "asserts"
     if now.asserted and severities_less(now.severities, before.severities):
         yield "red_flags"
-    if before.incumbent and now.incumbent and not _are_same(now.incumbent, before.incumbent):
-        yield "incumbent"
+    if before.incumbent and now.incumbent:
+        files = {now.incumbent_file, before.incumbent_file} - {""}
+        if len(files) > 1 or not _are_same(now.incumbent, before.incumbent):
+            yield "incumbent"
     if before.control and now.control and not _are_same(now.control, before.control):
         yield "control"
     if before.clustered and not now.clustered:
@@ -308,9 +310,9 @@ def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
             yield key
 
 
-def _are_same(one: IncumbentSettings, other: IncumbentSettings) -> bool:
-    """Tell whether two incumbents differ in nothing that decides."""
-    return one == other.model_copy(update={"matters": one.matters})
+def _are_same(now: IncumbentSettings, before: IncumbentSettings) -> bool:
+    """Tell whether what two claims are compared with differs in nothing that decides."""
+    return now == before.model_copy(update={"matters": now.matters})
 
 
 def _number(value: int | dict[int, int] | None) -> int:

@@ -7,6 +7,7 @@ runs, and compares them with each other and with what was tested.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 from dataclasses import dataclass, field
@@ -44,6 +45,8 @@ CHECKS = {
 """Keys of a suite that ask for more tests, and where a run keeps their records."""
 _NOT_READING: Any = {"path": True, "model": True, "shots": True, "columns": {"cluster"}}
 """What of recorded results says nothing of how they are read, or is compared by itself."""
+_MOST_BYTES = 1 << 26
+"""Of a file with an incumbent's answers, which is compared with the base's."""
 _TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 
 
@@ -74,8 +77,12 @@ class Stated:
     """What a suite of recorded results states of them; of a check all that is asked; of a claim by
     hand its checks, and the code that computes them."""
     incumbent: IncumbentSettings | None = None
-    control: IncumbentSettings | None = None
     """What the best prompt is to surpass, and by which test; None where that is not claimed."""
+    control: IncumbentSettings | None = None
+    """The blank or constant answer that it is to surpass, in the same way."""
+    incumbent_file: str = ""
+    """SHA-256 of the file with the incumbent's answers, which its path does not tell; empty where
+    there is none."""
     unverified: bool = False
     open_shots: bool = False
     """Whether the numbers of shots stand in the results alone, so that its name lacks them."""
@@ -150,7 +157,7 @@ def _run(suite: Suite, file: PurePosixPath) -> Iterator[Stated]:
                 for shots in spec.prompts.shots:
                     said = ClaimOfSuite.stated(spec, task, arm.name, shots)
                     yield Stated(
-                        **_said(file, said, assertion, spec.incumbent),
+                        **_said(file, said, assertion, spec.incumbent, suite.path),
                         backend=arm.model.backend,
                         clustered=_is_clustered(task),
                         of_task=isinstance(assertion, AssertSpec) and assertion.count == "task",
@@ -180,7 +187,7 @@ def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
                 said = ClaimOfSuite.stated(spec, task, model.test_id, shots)
                 columns = getattr(model.results, "columns", None)
                 yield Stated(
-                    **_said(file, said, assertion, spec.incumbent, spec.control),
+                    **_said(file, said, assertion, spec.incumbent, suite.path, spec.control),
                     backend=model.backend,
                     clustered=getattr(columns, "cluster", None) is not None,
                     numbers=_numbers(model, task, shots, spec.judge),
@@ -207,6 +214,7 @@ def _said(
     said: dict[str, Any],
     assertion: Any,
     incumbent: IncumbentSettings | None,
+    suite: Path,
     control: IncumbentSettings | None = None,
 ) -> dict[str, Any]:
     """Return what suites of both kinds say of a claim."""
@@ -220,7 +228,24 @@ def _said(
         "xfail": said["xfail"] is not None,
         "incumbent": None if claim.incumbent_p is None else incumbent,
         "control": control,
+        "incumbent_file": "" if claim.incumbent_p is None else _digest_of(incumbent, suite),
     }
+
+
+def _digest_of(incumbent: IncumbentSettings | None, suite: Path) -> str:
+    """Return the digest of the file with the incumbent's answers; empty where it is no file here.
+
+    A base's copy holds what git does: what lies elsewhere is told by the reports alone.
+    """
+    results = getattr(incumbent, "results", None)
+    named = getattr(incumbent, "answers", None) or getattr(results, "path", None)
+    if not isinstance(named, str):
+        return ""
+    path = suite.parent / named
+    with contextlib.suppress(OSError, ValueError):
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _MOST_BYTES:
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+    return ""
 
 
 def _by_hand(

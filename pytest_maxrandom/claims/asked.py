@@ -123,6 +123,7 @@ def _read(
         model_digest=line.model_digest,
         scores={each.id: float(each.chosen in each.right) for each in line.examples},
         chosen_here=len(tried) if chosen else None,
+        stored=True,
     )
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from pytest_maxrandom.claims.beside import Beside, beside
+from pytest_maxrandom.claims.learnt import LearntGuessers
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
-from pytest_maxrandom.claims.shuffles import Permuted, permuted
+from pytest_maxrandom.claims.shuffles import Permuted, permuted, permuted_open
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.flags import find, preferences
 from pytest_maxrandom.flags.counting import majority
@@ -163,8 +164,12 @@ def assess(
     few: Remark | None = None
     if claim.permutation_p is None:
         few = _too_few(shuffles, level)
-        shuffles = [] if thrifty or few else shuffles
+        # Without shuffles nobody knows what guessers of open answers reach.
+        learns = isinstance(null, LearntGuessers)
+        shuffles = [] if (thrifty and not learns) or few else shuffles
     test = _permutation_test(claim, null, shuffles, best, metric, level, tree=tree)
+    if isinstance(null, LearntGuessers) and test is not None and test.learnt is not None:
+        null = null.learnt(test.learnt)
     found_beside = Beside({}, {}, [])
     if answers.prompts:
         found_beside = beside(claim, answers, null.t, best, incumbent, control, tree=tree)
@@ -252,9 +257,12 @@ def _permutation_test(
         p = max(permuted_p_of_tree(each, best, null.t) for each in shuffles)
         least = claim.by_union().critical(null)
         return Permuted(p, math.inf if least is None else null.score(least - 1), [])
+    if isinstance(null, LearntGuessers):
+        (shuffle,) = shuffles
+        return permuted_open(shuffle, null.t, level=level)
     tests = [permuted(each, null.t, level=level, metric=metric) for each in shuffles]
     # Whatever is preferred must not look like knowledge.
-    p, _, notes = max(tests, key=lambda test: test.p)
+    p, _, notes, _ = max(tests, key=lambda test: test.p)
     if p > level >= tests[0].p and shuffles[0].choices is None:
         notes = [*notes, Remark("choices_not_told")]
     bounds = [test.bound for test in tests if test.bound is not None]

@@ -11,6 +11,7 @@ from pytest_maxrandom.claims.verdict import BESIDE
 from pytest_maxrandom.record import BesideIncumbent, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.incumbents import best_over_incumbent
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
 
 if TYPE_CHECKING:
@@ -37,6 +38,15 @@ class IncumbentAnswers:
     """By the ids of the examples on which it was scored, from 0 to 1."""
     chosen_here: int | None = None
     """Number of prompts that were tried on these examples, where it is one of them."""
+    stored: bool = False
+    """Whether nobody was asked: a file that was changed would be another incumbent by its name."""
+
+    @property
+    def answers_digest(self) -> str | None:
+        """What tells stored answers from others; None where it was asked."""
+        if not self.stored:
+            return None
+        return digest(*(f"{name} {score!r}" for name, score in sorted(self.scores.items())))
 
 
 class Beside(NamedTuple):
@@ -133,6 +143,7 @@ def _compared(
         digest=other.digest,
         model=other.model,
         model_digest=other.model_digest,
+        answers_digest=other.answers_digest,
         accuracy=found.incumbent,
         difference=found.difference,
         low=found.low,

@@ -68,6 +68,8 @@ def in_metric(evidence: Evidence, metric: Metric) -> Evidence:
 def _unclassed(evidence: Evidence) -> str | None:
     """Return why results do not tell classes, and a way out; None where they do."""
     results = evidence.results
+    if results.open is not None:
+        return "there are no choices; remove `metric`"
     if results.answers is None or results.gold is None:
         return f"{evidence.untestable}; record the predictions and the right answers"
     if evidence.by_places:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.claims.constants import constants
 from pytest_maxrandom.claims.listed import shuffles_of_lists
 from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.open_tasks import follows_only
 from pytest_maxrandom.claims.publication import of_examples
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, beside_orders
 from pytest_maxrandom.claims.strata import by_places, strata
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.learnt import LearntGuessers
     from pytest_maxrandom.claims.nulls import ScoreGuessers
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.suite.recorded import Chance
@@ -58,8 +60,8 @@ class Evidence:
     """Mean chance of one guess, all choices alike, where that of `null` is another."""
     of_best: tuple[Remark, ...] = ()
     """Which prompt is the best."""
-    score_null: ScoreGuessers | None = None
-    """The guessers in the metric of the claim; None where it is accuracy."""
+    score_null: ScoreGuessers | LearntGuessers | None = None
+    """The guessers in the metric of the claim, or of open answers; else None."""
 
     @cached_property
     def shuffles(self) -> list[Shuffle] | NoPermutations:
@@ -67,6 +69,8 @@ class Evidence:
 
         Where there are several ways, the largest p-value counts.
         """
+        if self.results.open is not None:
+            return [Shuffle.of_open(self.results)]
         return beside_orders(self._shuffles, self.results)
 
     @property
@@ -95,6 +99,8 @@ class Evidence:
         results = self.results
         if self.null is None:
             return EXACT, Remark("no_guessers")
+        if results.open is not None:
+            return EXACT, self._untold_of_open
         if self.score_null is not None and self.score_null.only_permuted:
             return PERMUTED, None
         if self.constants is not None:
@@ -106,6 +112,17 @@ class Evidence:
         if self.by_places:
             return EXACT, Remark("only_places")
         return (EXACT if results.evaluated.all() else APPROXIMATE), None
+
+    @property
+    def _untold_of_open(self) -> Remark | None:
+        """Why open answers can show no knowledge; None where they can."""
+        results = self.results
+        assert results.open is not None
+        if results.inputs is None:
+            return Remark("questions_not_told")
+        if not results.evaluated.all():
+            return Remark("open_left_out")
+        return follows_only(results.open.roles, Shuffle.of_open(results).arrangements)
 
     @property
     def by_places(self) -> bool:

@@ -15,6 +15,7 @@ from pytest_maxrandom.errors import (
 )
 from pytest_maxrandom.ledger.lines import named_digest
 from pytest_maxrandom.recorded.predictions import PromptLine, read_lines
+from pytest_maxrandom.sweeps.open_answers import generation_of, matching_of
 from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import written
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -103,7 +104,7 @@ def incumbent_of(suite: SuiteSpec, condition: Condition, base: Path) -> Incumben
     if scorer.states_choices:
         prompt = prompt.asked(suite.counterfactual)
     elif scorer.generates:
-        prompt = prompt.asked(None, suite.generation)
+        prompt = prompt.asked(None, generation_of(suite, task), matching_of(suite, task))
     return Incumbent(spec, prompt)
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from pytest_maxrandom.claims.learnt import LearntGuessers
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.ledger.questions import question_digest
@@ -19,6 +20,7 @@ from pytest_maxrandom.stats.maximum import BestOfPrompts, ScoreBaseline
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label, shuffled
+from pytest_maxrandom.sweeps.open_answers import counted, labels_of_references, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
+    from pytest_maxrandom.tasks.references import Matching
     from pytest_maxrandom.tasks.task import Example, Task
 
 
@@ -152,7 +155,7 @@ class ScoreGuessers(ScoreBaseline):
         return 0 if abs(difference) <= _ROUNDING else (difference > 0) - (difference < 0)
 
 
-Null: TypeAlias = Guessers | ScoreGuessers
+Null: TypeAlias = Guessers | ScoreGuessers | LearntGuessers
 """The best of t guessers in some score; a *result* is the best prompt's value of that score."""
 
 
@@ -263,7 +266,7 @@ class Condition:
     shots: int
     prompt_set: PromptSet
     null: Guessers
-    score_null: ScoreGuessers | None
+    score_null: ScoreGuessers | LearntGuessers | None
     test: tuple[Example, ...]
     apart: Apart | None = None
     """The examples that arms are trained on."""
@@ -277,13 +280,30 @@ class Condition:
 
     @cached_property
     def labels(self) -> Labels:
-        """The labels of the reports."""
+        """The labels of the reports; of open examples nothing is asked of them."""
         return label(self.prompt_set.validation)
 
     @cached_property
     def shuffled(self) -> tuple[Labels, ...]:
         """All labels whose right answers are shuffled, first those of the reports."""
+        if self.task.is_open:
+            return (labels_of_references(self.prompt_set.validation, self.matching),)
         return tuple(shuffled(self.prompt_set))
+
+    @property
+    def matching(self) -> Matching:
+        """How open answers are compared."""
+        found = self.prompt_set.prompts[0].format.matching
+        assert found is not None
+        return found
+
+    @cached_property
+    def roles(self) -> dict[str, int]:
+        """How many references can take each other's places, by their roles; none with choices."""
+        if not self.task.is_open:
+            return {}
+        roles = roles_of(self.prompt_set.validation, self.matching)
+        return counted([role.name for role in roles])
 
     @cached_property
     def example_digests(self) -> tuple[str, ...]:
@@ -313,5 +333,10 @@ class Condition:
 @lru_cache(maxsize=16)  # claims that differ in their model alone ask for the same
 def _with_t(condition: Condition, t: int, metric: Metric) -> Condition:
     prompt_set = condition.prompt_set
-    null, score_null = guessers(prompt_set, t), score_guessers(metric, prompt_set, t)
+    null = guessers(prompt_set, t)
+    score_null: ScoreGuessers | LearntGuessers | None
+    if isinstance(condition.score_null, LearntGuessers):
+        score_null = dataclasses.replace(condition.score_null, t=t)
+    else:
+        score_null = score_guessers(metric, prompt_set, t)
     return dataclasses.replace(condition, null=null, score_null=score_null)

@@ -12,8 +12,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.open_answers import shuffle_of_open
 from pytest_maxrandom.claims.searched import unjudged
-from pytest_maxrandom.claims.shuffles import Shuffle, permuted
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted, permuted_open
 from pytest_maxrandom.notation import count, level, p_value
 from pytest_maxrandom.record import HeldOut, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
@@ -30,7 +31,9 @@ from pytest_maxrandom.sweeps.labels import (
     label_things,
     label_told,
 )
+from pytest_maxrandom.sweeps.open_answers import labels_of_references
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
+from pytest_maxrandom.tasks.references import Matching
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
@@ -76,18 +79,23 @@ def held_out(
     null = MaxRandomBaseline(len(examples), [example.chance for example in examples], t=1)
     clusters, effective_n = summary(example.cluster for example in examples)
     low, high = wilson(correct, len(examples), effective_n=effective_n)
-    p_standard = null.p_value(correct)
     tests = max(openings, claims)
     least = (test_p or 1) / tests
-    shuffles = (Shuffle.of([predictions], labels) for labels in _views(examples))
-    shuffled_p = max(permuted(each, 1, level=least).p for each in shuffles)
+    if examples[0].open is None:
+        standard, p_standard = null.standard_baseline, null.p_value(correct)
+        shuffles = [Shuffle.of([predictions], labels) for labels in _views(examples)]
+        shuffled_p = max(permuted(each, 1, level=least).p for each in shuffles)
+    else:
+        found = permuted_open(shuffle_of_open([predictions], examples), 1, level=least)
+        assert found.learnt is not None
+        standard, p_standard, shuffled_p = found.learnt.standard, found.p, found.p
     return HeldOut(
         n=len(examples),
         correct=correct,
         accuracy=correct / len(examples),
         low=low,
         high=high,
-        standard_baseline=null.standard_baseline,
+        standard_baseline=standard,
         p_standard=p_standard,
         majority_rate=_majority(predictions),
         permutation_p=shuffled_p,
@@ -127,7 +135,13 @@ def confirmed(result: Result, test_p: float) -> Result:
 
 
 def _views(examples: Sequence[Example]) -> Iterator[Labels]:
-    """Yield labels as places as they are shown; and as texts, where choices recur."""
+    """Yield labels as places as they are shown; and as texts, where choices recur.
+
+    Without choices they are the references.
+    """
+    if examples[0].open is not None:
+        yield labels_of_references(examples, Matching())
+        return
     yield label(examples, by_place=True)
     texts = label(examples) if share_choices(examples) else label_exchanged_texts(examples)
     others = label_by_cluster(examples), label_things(examples)

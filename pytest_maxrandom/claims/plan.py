@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -9,7 +10,14 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.drawn import NoTexts, set_apart, trains, without, without_copies
 from pytest_maxrandom.claims.incumbents import NoIncumbent, incumbent_of, without_model
-from pytest_maxrandom.claims.nulls import Condition, NoMetric, guessers, score_guessers
+from pytest_maxrandom.claims.learnt import LearntGuessers
+from pytest_maxrandom.claims.nulls import (
+    Condition,
+    NoMetric,
+    guessers,
+    score_guessers,
+)
+from pytest_maxrandom.claims.open_tasks import follows_only, refuse_unasked
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.training import wrong_files
 from pytest_maxrandom.claims.untestable import (
@@ -40,6 +48,7 @@ from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.loader import RecordedSuite, SkippedTask, load_any_suite
 from pytest_maxrandom.sweeps.lettered import texts_untold
+from pytest_maxrandom.sweeps.open_answers import generation_of, matching_of
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
@@ -51,6 +60,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.arms import Arm
     from pytest_maxrandom.claims.incumbents import Incumbent
+    from pytest_maxrandom.claims.nulls import ScoreGuessers
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
@@ -259,7 +269,8 @@ def _conditions(
             line = suite.line(*error.place)
             problems.append(Problem(suite.path, line, f"{dotted(error.place)}: {error}"))
         except NoPrompts as error:
-            line = suite.line(*arm.prompts_place(error.key))
+            own = error.key != "scoring"
+            line = suite.line(*arm.prompts_place(error.key)) if own else suite.line("scoring")
             problems.append(Problem(suite.path, line, str(error)))
         except NoTexts as error:
             problems += no_texts(suite, error)
@@ -291,7 +302,9 @@ def draw_condition(
     shown = without(task, validation, apart) if shots else task
     if suite.scoring == "classify":
         shown = replace(shown, layout=NO_LAYOUT)
-    prompt_set = asked_by(suite, draw_prompts(shown, validation, prompts, shots))
+    drawn = draw_prompts(shown, validation, prompts, shots)
+    refuse_unasked(suite, task, drawn)
+    prompt_set = asked_by(suite, task, drawn)
     if SCORERS[suite.scoring].generates:
         beginnings = any(example.continuation is not None for example in validation)
         if beginnings and not all(
@@ -303,18 +316,25 @@ def draw_condition(
                 "use `scoring: sum_logprob`",
                 key="formats",
             )
-    score_null = score_guessers(suite.metric, prompt_set, prompts.budget)
+    score_null: ScoreGuessers | LearntGuessers | None
+    if task.is_open:
+        t = max(prompts.budget or 0, len(prompt_set.prompts))
+        score_null = LearntGuessers(prompt_set.n, t)
+    else:
+        score_null = score_guessers(suite.metric, prompt_set, prompts.budget)
     return Condition(
         task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test, apart
     )
 
 
-def asked_by(suite: SuiteSpec, prompt_set: PromptSet) -> PromptSet:
+def asked_by(suite: SuiteSpec, task: Task, prompt_set: PromptSet) -> PromptSet:
     """Return prompts as the suite's scoring asks for their answers."""
     scorer = SCORERS[suite.scoring]
     if scorer.states_choices:
         return prompt_set.asked(suite.counterfactual)
-    return prompt_set.asked(None, suite.generation) if scorer.generates else prompt_set
+    if not scorer.generates:
+        return prompt_set
+    return prompt_set.asked(None, generation_of(suite, task), matching_of(suite, task))
 
 
 def _claim(
@@ -333,7 +353,13 @@ def _claim(
         usual = PERMUTED
     elif condition.prompt_set.leaves_out:
         usual = APPROXIMATE
-    untold = texts_untold(condition.prompt_set.validation)
+    untold = None
+    if condition.task.is_open:
+        untold = follows_only(
+            [*Counter(condition.roles).elements()], condition.shuffled[0].arrangements
+        )
+    elif texts_untold(condition.prompt_set.validation):
+        untold = Remark("only_letters")
     return PlannedClaim(
         **PlannedClaim.stated(spec, task, arm.name, condition.shots),
         line=suite.line("tasks", index),
@@ -341,7 +367,7 @@ def _claim(
         backends=backends,
         model=arm.model,
         condition=condition,
-        claim=Claim.of(assertion, usual, Remark("only_letters") if untold else None),
+        claim=Claim.of(assertion, usual, untold),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
         suite=spec,
         arm=arm,

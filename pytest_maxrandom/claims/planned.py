@@ -19,7 +19,6 @@ from pytest_maxrandom.record import (
     note,
 )
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     )
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
+    from pytest_maxrandom.sweeps.prompts.formats import Prompt
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -216,7 +216,8 @@ class PlannedClaim(ClaimOfSuite):
         condition, prompts = self.condition, self.suite.prompts
         spec = next(task for task in self.suite.tasks if task.name == self.task)
         found = condition.prompt_set
-        chances = Counter(str(example.chance) for example in found.validation)
+        # Chance is learnt where there are no choices.
+        chances = Counter(str(each.chance) for each in found.validation if each.open is None)
         scored = found.scored(found.prompts[0])
         clusters, effective_n = summary(example.cluster for example in scored)
         record = self.begun(
@@ -225,7 +226,8 @@ class PlannedClaim(ClaimOfSuite):
             levels=self.claim.levels(self.null.t),
             revision=getattr(self.model, "revision", None),
             scoring=self.suite.scoring,
-            generated=generated_by(self.suite),
+            generated=generated_by(found.prompts[0]),
+            roles=condition.roles,
             n=found.n,
             clusters=clusters,
             effective_n=effective_n,
@@ -260,11 +262,11 @@ class PlannedClaim(ClaimOfSuite):
         return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
 
 
-def generated_by(suite: SuiteSpec) -> Generated | None:
-    """Return how answers will be generated; None where choices are scored."""
-    if not SCORERS[suite.scoring].generates:
+def generated_by(prompt: Prompt) -> Generated | None:
+    """Return how answers are generated to a prompt; None where choices are scored."""
+    how = prompt.format.generation
+    if how is None:
         return None
-    how = suite.generation
     stop = None if how.stop is None else list(how.stop)
     return Generated(how.max_tokens, stop, how.temperature, how.pattern)
 

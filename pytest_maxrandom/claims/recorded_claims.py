@@ -24,6 +24,7 @@ from pytest_maxrandom.flags.kinds.identical_models import candidates as alike
 from pytest_maxrandom.record import SCORE, ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import BoundsSpec, claimed
+from pytest_maxrandom.sweeps.open_answers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -124,6 +125,7 @@ class RecordedClaim(ClaimOfSuite):
             t=evidence.t,
             metric=metric,
             judge=evidence.results.judge,
+            roles={} if (own := evidence.results.open) is None else counted(own.roles),
             clusters=clusters,
             effective_n=effective_n,
             standard_baseline=None if null is None else null.standard_baseline,

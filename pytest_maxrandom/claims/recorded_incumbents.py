@@ -101,6 +101,7 @@ def recorded_incumbent(
         model=found.model or read.model,
         scores=scores,
         chosen_here=len(read.distinct().prompts) if here else None,
+        stored=True,
     )
 
 

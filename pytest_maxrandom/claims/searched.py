@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from pytest_maxrandom.claims.needed import surplus_p
 from pytest_maxrandom.claims.verdict import BESIDE
 from pytest_maxrandom.record import Remark, Searched, SearchOfExamples
 from pytest_maxrandom.stats import search
-from pytest_maxrandom.stats.matching import likely_answers, matches_p
+from pytest_maxrandom.stats.matching import matches_p
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Unpassable
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.search import Feedback
-    from pytest_maxrandom.sweeps.labels import Labels
 
 
 def searched(
@@ -114,7 +113,7 @@ def judged_as(
     best : Found
         What searches were told before the best prompt.
     """
-    told = [search.Look(look.t, look.n) for look in looks]
+    told = [_told_by(planned, look) for look in looks]
     prompts = search.prompts_of(t, [one for _, one in searches], looks=told, found=best)
     found = Searched(
         searches=_recorded(searches),
@@ -129,6 +128,15 @@ def judged_as(
         decides = bool(planned.condition.test) and planned.claim.bounds().keys().isdisjoint(BESIDE)
         found.decided_by = "test" if decides else "nothing"
     return found
+
+
+def _told_by(planned: PlannedClaim, look: Looked) -> search.Look:
+    """Return what a verdict told; beside an incumbent also how many of its answers are right.
+
+    And on how many examples one of the two alone is right, which its p-value and interval tell.
+    """
+    beside = 1 if planned.suite.incumbent is None else (look.n + 1) ** 2
+    return search.Look(max(1, look.t) * beside, look.n)
 
 
 def most_judged_as(
@@ -175,7 +183,10 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
     claim, null = planned.claim, planned.with_t(prompts).null
     if claim.unmet(null, null.results[-1]):
         return "too_many"
-    level = claim.levels(null.t).get("permutation_p")
+    levels = claim.levels(null.t)
+    if "incumbent_p" in levels and surplus_p(planned, prompts, wins=None) > levels["incumbent_p"]:
+        return "too_many"
+    level = levels.get("permutation_p")
     if level is None:
         return None
     views = planned.condition.shuffled
@@ -185,37 +196,6 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
         return "no_formula"
     few = any(level * view.arrangements < prompts for view in views)
     return "permutations" if few else None
-
-
-def needed(planned: PlannedClaim, prompts: int) -> int | None:
-    """Return the fewest right answers with which the best of so many prompts is likely to pass.
-
-    The permutation p is that of answers with each label as often as it is right; other answers have
-    a smaller one, unless they prefer the commonest label.
-
-    Returns
-    -------
-    int or None
-        None where none pass, or only the permutation p is claimed and it has no formula.
-    """
-    judged = planned.with_t(prompts)
-    claim, null, n = planned.claim, judged.null, judged.condition.prompt_set.n
-    level = claim.levels(null.t).get("permutation_p")
-    views = planned.condition.shuffled
-
-    def passes(correct: int) -> bool:
-        if claim.unmet(null, correct):
-            return False
-        return level is None or all(_likely_p(v, correct) * prompts <= level for v in views)
-
-    least = bisect_left(range(n + 1), True, key=passes)
-    return least if least <= n else None
-
-
-def _likely_p(view: Labels, correct: int) -> float:
-    gold = [min(right) for right in view.gold]
-    answers = likely_answers(gold, view.strata, correct)
-    return matches_p(answers, gold, view.strata) or 0.0
 
 
 def unjudged(result: Result, *, holds: bool) -> Result:

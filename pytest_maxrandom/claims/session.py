@@ -170,7 +170,12 @@ class SessionState:
         return self._claims.setdefault(planned, ClaimState())
 
     def keep_answers(self, planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> None:
-        """Let claims on the same questions, in whatever process, compare their models with this."""
+        """Let claims on the same questions, in whatever process, compare their models with this.
+
+        Open answers are not compared so: all that are wrong would be the same.
+        """
+        if planned.condition.task.is_open:
+            return
         cache, questions = self.cache(planned, asks=False), planned.condition.questions
         codes = self._codes(planned, predictions).tobytes()
         row = ModelAnswers(
@@ -187,6 +192,8 @@ class SessionState:
         revisions are arms of one model. Whose answers are stored depends on no selection, order or
         number of processes in the end: of two models, the one that is asked last finds the other.
         """
+        if planned.condition.task.is_open:
+            return []
         own, name = self._codes(planned, predictions), planned.model.name
         known = self.store(planned).answered(planned.condition.questions)
         rows = [row for row in known if len(row.codes) == own.size]

@@ -53,11 +53,12 @@ class Heuristic(NamedTuple):
 
     words: str
     """Which one it takes."""
-    about: Literal["labels", "texts", "places"]
-    """What it looks at."""
+    about: Literal["labels", "texts", "places", "references", "questions"]
+    """What it looks at; without choices that is references, or what stands in the question."""
     rule: Callable[[Example], Sequence[int]] | None = None
     """Returns a number for each choice of an example, of which the highest is taken; None where
-    the label is taken that is right most often."""
+    the label is taken that is right most often, and where there are no choices
+    (`pytest_maxrandom.claims.open_answers`)."""
 
     def description(self, order: str = "as shown") -> str:
         """Say which choice it takes, of those that are ordered so."""
@@ -79,8 +80,18 @@ HEURISTICS: Mapping[HeuristicName, Heuristic] = {
     "most_shared_words": Heuristic(
         "the choice with most words of the question", "texts", _shared_words
     ),
+    "commonest": Heuristic("the commonest reference of each kind", "references"),
+    "offered": Heuristic("one of the answers that the question offers", "questions"),
+    "first_number": Heuristic("the first number of the question", "questions"),
+    "last_number": Heuristic("the last number of the question", "questions"),
+    "first_name": Heuristic("the first name in the question", "questions"),
+    "last_name": Heuristic("the last name in the question", "questions"),
 }
 """In the order in which they are reported; of equally good ones the first counts."""
+OF_OPEN = tuple(
+    name for name, each in HEURISTICS.items() if each.about in ("references", "questions")
+)
+"""Those of tasks without choices: the controls."""
 
 
 def blanked(examples: Sequence[Example]) -> list[Example]:
@@ -258,6 +269,8 @@ def heuristics(
     """
     found: dict[HeuristicName, Values] = {}
     for name, heuristic in HEURISTICS.items():
+        if name in OF_OPEN:
+            continue
         if heuristic.rule is None:
             if shared or listed:
                 found[name] = _most_frequent(examples, shared=shared)

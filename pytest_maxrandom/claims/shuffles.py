@@ -19,9 +19,16 @@ from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clustered import cluster_test
 from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.learnt import learnt_chance, mean_accuracies
 from pytest_maxrandom.stats.metrics import LIFT
 from pytest_maxrandom.stats.orders import OrderTest, order_test
-from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_of_all, of_all
+from pytest_maxrandom.stats.permutation import (
+    STOP_AFTER,
+    max_t_of_all,
+    max_t_test,
+    of_all,
+    permutations_for,
+)
 from pytest_maxrandom.sweeps.predictions import labelled
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.stats.gold import Gold
+    from pytest_maxrandom.stats.learnt import LearntChance
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -50,6 +58,8 @@ class Shuffle(NamedTuple):
     offered: Sequence[Sequence[int]] | None = None
     """As `pytest_maxrandom.stats.orders.order_test` takes it, where labels are things that examples
     compare; else None."""
+    is_open: bool = False
+    """Whether right answers are references of examples without choices."""
 
     @classmethod
     def of(cls, predictions: Sequence[PromptPredictions], labels: Labels) -> Shuffle:
@@ -61,6 +71,13 @@ class Shuffle(NamedTuple):
         if any(each.unread for each in predictions):
             choices = (1 + max(choices),) * len(choices)  # what is no choice is a label as well
         return cls(said, labels.gold, choices, labels.strata, labels.groups)
+
+    @classmethod
+    def of_open(cls, answers: Answers) -> Shuffle:
+        """Return how the references of open answers can be shuffled."""
+        assert answers.open is not None
+        said, gold, strata, _ = answers.open
+        return cls(said, gold, None, strata, answers.groups, is_open=True)
 
     def in_order(self, ids: Sequence[str]) -> Shuffle:
         """Return it with the examples in the order of their ids, where prompts leave some out.
@@ -79,6 +96,7 @@ class Shuffle(NamedTuple):
             np.asarray(self.strata)[order],
             None if self.groups is None else [self.groups[place] for place in order],
             None if self.offered is None else [self.offered[place] for place in order],
+            self.is_open,
         )
 
     @property
@@ -108,6 +126,8 @@ class Permuted(NamedTuple):
     level; infinity where none can. None where the test compares something else than the score."""
     notes: list[Remark]
     """What a reader must know of it."""
+    learnt: LearntChance | None = None
+    """What the best of t prompts reaches with shuffled right answers, of open answers."""
 
 
 def permuted(
@@ -161,10 +181,35 @@ def permuted(
         bound = None if left_out else found
         if test.fixed:
             kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
+            kind = "fixed_references" if shuffle.is_open else kind
             notes.append(Remark(kind, {"examples": n, "fixed": int(test.fixed)}))
     if others > 0:
         notes.append(Remark("tries_without_answers", {"prompts": others}))
     return Permuted(p, bound, notes)
+
+
+def permuted_open(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> Permuted:
+    """Test the best of t prompts with open answers, and learn what guessers reach.
+
+    Where clusters are of unequal size, these decide the p-value alone: what is expected of the best
+    is taken over references that are exchanged one by one.
+    """
+    found = permuted(shuffle, t, level=level)
+    said, others = np.asarray(shuffle.answers), max(0, t - len(np.asarray(shuffle.answers)))
+    by_clusters = shuffle.exchange.by == "clusters"
+    groups = None if by_clusters else shuffle.groups
+    exchanged = partial(
+        max_t_test,
+        gold=shuffle.gold,
+        strata=shuffle.strata,
+        groups=groups,
+        permutations=permutations_for(level),
+        stop_after=STOP_AFTER,
+    )
+    means = mean_accuracies(said, shuffle.gold, strata=shuffle.strata, groups=groups)
+    test = exchanged(said)
+    alone = exchanged(said[[test.best_prompt]]) if others else None
+    return found._replace(learnt=learnt_chance(means, test, alone, others))
 
 
 def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], permutations: int) -> OrderTest:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.evidence import Evidence, of_best
+from pytest_maxrandom.claims.learnt import LearntGuessers
 from pytest_maxrandom.claims.publication import (
     PublishedGuessers,
     agrees,
@@ -99,7 +100,8 @@ class _Given:
         else:
             held = len(results.prompts)
             stated = ["t"] if t > held else []
-            stated += ["chance"] if results.chances is None and null is not None else []
+            known = results.chances is not None or results.open is not None
+            stated += [] if known or null is None else ["chance"]
             values = {"t": t, "prompts": held}
             notes = [Remark("t_stated", values) if t > held else Remark("t_of_results")]
         judged = None
@@ -130,6 +132,11 @@ class _Given:
         published: Published | None = None,
     ) -> Evidence:
         publication = self.task.published
+        if publication is not None and self.results.open is not None:
+            raise Contradiction(
+                ("published",),
+                "there are no choices, so that no chance can be published; remove it",
+            )
         return Evidence(
             read=self.read,
             results=self.results,
@@ -143,6 +150,7 @@ class _Given:
             notes=(*notes, *self.read.notes, *_notes(self.results)),
             of_best=of_best(self.results, self.results.accuracies.tolist()),
             published=published,
+            score_null=LearntGuessers(n, t) if self.results.open is not None else None,
         )
 
     @property
@@ -194,6 +202,13 @@ class _Given:
     def _null(self, t: int) -> Guessers | None:
         if self.results.is_graded:
             return None
+        if self.results.open is not None:
+            if self.task.chance is not None:
+                raise Contradiction(
+                    ("chance",),
+                    "there are no choices, so that the chance of a guess is learnt; remove it",
+                )
+            return alike(self.results, Fraction(0), t)
         if self.results.chances is not None:
             told, stated = Counter(self.results.chances), self.task.chance
             if stated is not None and not agrees(stated, told):

@@ -6,7 +6,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.learnt import LearntGuessers
+from pytest_maxrandom.claims.nulls import Guessers, ScoreGuessers
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
 from pytest_maxrandom.record import Remark
@@ -179,6 +180,14 @@ class Claim:
 
     def unmeasured(self, null: Null, metric: str) -> str:
         """Say which parts guessers cannot judge in a metric; empty where they can."""
+        if isinstance(null, LearntGuessers):
+            parts = [f"`{key}`" for key in self.bounds() if key in ("p_max", "union_p")]
+            return (
+                f"{' and '.join(parts)} of a task without choices: the chance of a guess is not "
+                "known, but learnt from the answers; claim `permutation_p` and `beats`"
+                if parts
+                else ""
+            )
         parts = [f"`{key}`" for key in self.bounds() if key != "permutation_p"]
         if not parts or not null.only_permuted:
             return ""
@@ -198,9 +207,10 @@ class Claim:
         permutation_p, those of `BESIDE` and test_p are elsewhere.
         """
         found, levels = [], self.levels(null.t)
-        for key, of_result in (("p_max", null.p_max), ("union_p", null.union_p)):
-            if key in levels and above(p := of_result(result), levels[key]):
-                found.append(Unmet(key, p=p, level=levels[key]))
+        if not isinstance(null, LearntGuessers):
+            for key, of_result in (("p_max", null.p_max), ("union_p", null.union_p)):
+                if key in levels and above(p := of_result(result), levels[key]):
+                    found.append(Unmet(key, p=p, level=levels[key]))
         if self.beats is not None and null.against(self.beats, result) <= 0:
             found.append(Unmet("beats", baseline=self.beats))
         return found
@@ -327,8 +337,9 @@ def judge(
     shown = all(holds(of_answers.get(key), levels[key]) for key in levels if key in OF_ANSWERS)
     told = claim.cannot_tell is None
     critical = claim.critical(null, bound) if told else None
-    scores = None if isinstance(null, Guessers) else null
-    known = not null.only_permuted
+    scores = null if isinstance(null, ScoreGuessers) else None
+    sampled = 0.0 if isinstance(null, Guessers) else null.expected_error
+    known = None if isinstance(null, LearntGuessers) or null.only_permuted else null
     passed = shown and not claim.unmet(null, result) if told else None
     return Result(
         n=null.n,
@@ -339,13 +350,13 @@ def judge(
         best_score=correct / null.n if score is None else score,
         standard_baseline=null.standard_baseline,
         max_random_baseline=null.max_random_baseline,
-        max_random_baseline_error=scores.expected_error if scores else 0.0,
+        max_random_baseline_error=sampled,
         levels=levels,
-        p_standard=null.p_standard(result, best) if known else None,
-        p_max=null.p_max(result) if known else None,
+        p_standard=known.p_standard(result, best) if known else None,
+        p_max=known.p_max(result) if known else None,
         p_max_error=(scores.p_value_error(result) if scores else 0.0) if known else None,
-        log_p_max=null.log_p_max(result) if known else None,
-        union_p=null.union_p(result) if known else None,
+        log_p_max=known.log_p_max(result) if known else None,
+        union_p=known.union_p(result) if known else None,
         permutation_p=permutation_p,
         critical_count=None if scores or critical is None else int(critical),
         critical_score=critical if scores else None,

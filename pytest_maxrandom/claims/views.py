@@ -12,6 +12,12 @@ from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.balanced import balanced_of_recorded, balanced_of_sweep
 from pytest_maxrandom.claims.kept import of_answers
+from pytest_maxrandom.claims.open_answers import (
+    beside_commonest,
+    beside_controls,
+    follows,
+    open_answers_of,
+)
 from pytest_maxrandom.claims.planned import generated_by
 from pytest_maxrandom.claims.scored import assess_scores, flagged
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
@@ -20,6 +26,7 @@ from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.kind import JudgedAnswers
 from pytest_maxrandom.record import BestPrompt, Remark
 from pytest_maxrandom.record.metrics import METRICS
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
@@ -39,7 +46,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Generated
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.suite.claims import Metric
-    from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -48,6 +54,8 @@ if TYPE_CHECKING:
 
 def answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
     """Return the answers of a claim's sweep, by the labels of the reports."""
+    if planned.condition.task.is_open:
+        return open_answers_of(planned, predictions)
     return of_predictions(
         predictions,
         planned.condition.labels,
@@ -67,6 +75,8 @@ def views_of_sweep(
     others : sequence of Answers
         Those of other models to the same prompts and examples.
     """
+    if planned.condition.task.is_open:
+        return [_view_of_open(planned, sweep)]
     found = planned.condition.shuffled
     first, *further = [labels for labels in found if not labels.things]
     answers = answers_of(planned, sweep.predictions)
@@ -79,6 +89,20 @@ def views_of_sweep(
             for labels in further
         ),
     ]
+
+
+def _view_of_open(planned: PlannedClaim, sweep: Sweep) -> View:
+    """Return a sweep's answers without choices."""
+    answers = answers_of(planned, sweep.predictions)
+    seen = JudgedAnswers(
+        read=answers,
+        t=planned.null.t,
+        chance=planned.condition.null.chance,
+        full_texts=sweep.full_texts,
+        asked=_asked(planned),
+        metric=planned.suite.metric,
+    )
+    return View(seen, [Shuffle.of_open(answers)])
 
 
 def view_of(
@@ -132,12 +156,17 @@ def result_of_sweep(
         tree=tree,
         incumbent=incumbent,
     )
-    if result.permutation_p is not None and texts_untold(planned.condition.prompt_set.validation):
-        result = result.noted(Remark("places_exchanged"))
-    generated, notes = _generated(planned.suite, predictions, result.best)
+    generated, notes = _generated(predictions, result.best)
+    if planned.condition.task.is_open:
+        told = [*follows(planned, predictions, DEFAULT_LEVEL)] if not thrifty else []
+    else:
+        told = [*balanced_of_sweep(planned, views, result)]
+        unseen = texts_untold(planned.condition.prompt_set.validation)
+        if unseen and result.permutation_p is not None:
+            told.append(Remark("places_exchanged"))
     return replace(
         result,
-        notes=(*result.notes, *notes, *balanced_of_sweep(planned, views, result)),
+        notes=(*result.notes, *notes, *told),
         best_prompt=_described(sweep, ranking(views, metric), result.best),
         generated=generated,
         engine=sweep.engine,
@@ -169,6 +198,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
         others=tuple(others),
         metric=claim.metric,
         constants=_constants_of_recorded(claim),
+        compared=None if read.open is None else beside_commonest(read.distinct()),
     )
     known = [] if isinstance(shuffles, NoPermutations) else shuffles
     if claim.metric != "accuracy":  # whose classes come first
@@ -237,6 +267,8 @@ def compared_with_shortcuts(
         If it cannot be scored so.
     """
     suite, blank, notes = planned.suite, None, list[Remark]()
+    if planned.condition.task.is_open:
+        return beside_controls(best, planned.condition.matching), notes
     if "choices_only" in suite.shortcuts:
         if len({example.input for example in best.examples}) == 1:
             notes.append(Remark("no_blank_control"))
@@ -270,10 +302,10 @@ def _described(sweep: Sweep, ranked: Sequence[float], best: int) -> BestPrompt:
 
 
 def _generated(
-    suite: SuiteSpec, predictions: Sequence[PromptPredictions], best: int
+    predictions: Sequence[PromptPredictions], best: int
 ) -> tuple[Generated | None, list[Remark]]:
     """Return how many generated answers could not be read, and why, and a note if there are any."""
-    heading = generated_by(suite)
+    heading = generated_by(predictions[0].prompt)
     if heading is None:
         return None, []
     why = Counter(each for prompt in predictions for each in prompt.unread_why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from pytest_maxrandom.commands import suites_in
 from pytest_maxrandom.errors import KEYS, ModelError, Problem, SuiteError, where_keys_are
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.flags.kinds.repeated_examples import copied
-from pytest_maxrandom.record import RedFlag
+from pytest_maxrandom.record import RedFlag, looks_real
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.recorded.sources import READERS
 from pytest_maxrandom.reports import schema as reports
@@ -129,7 +130,7 @@ def _check(suite: Path, problems: _Found, remarks: _Found) -> None:
         problems |= dict.fromkeys(error.problems)
         return
     for claim in claims:
-        if (real := _named_as_real(claim)) is not None:
+        if (real := _misnamed(claim)) is not None:
             remarks[Problem(suite, claim.model_line or claim.line, real)] = None
         remarks |= {Problem(suite, claim.line, f"remark: {text}"): None for text in _remarks(claim)}
         if claim.simulated or claim.suite.classify is not None:  # whose head reads `max_length`
@@ -150,22 +151,38 @@ def _check(suite: Path, problems: _Found, remarks: _Found) -> None:
             remarks[Problem(suite, claim.model_line or claim.line, text)] = None
 
 
-def _named_as_real(claim: PlannedClaim) -> str | None:
-    """Say that a model is simulated whose name says where a real one is."""
-    name = claim.model.name
-    if not claim.model.simulated:
+def _misnamed(claim: PlannedClaim) -> str | None:
+    """Say that a model is simulated whose name is that of a real one, or no folder that is meant.
+
+    What has two parts, as a hub id has, may be a folder that is looked for in the wrong place.
+    """
+    name, model = claim.model.name, claim.model
+    there = (claim.base / name).exists()
+    if model.simulated:
+        if not (looks_real(name) or there):
+            return None
+        is_path = there or name.startswith((".", "/", "~")) or name.endswith(".gguf")
+        return (
+            f"remark: {name} is the name of a simulated model (`backend: {model.backend}`), and "
+            f"looks like a {'path' if is_path else 'hub id'}: no file of it is read, and its "
+            "results say nothing of a real model; for the real one replace the whole entry, such "
+            f"as by `- name: {name}`"
+        )
+    first, slash, _ = name.partition("/")
+    if there or not slash or model.backend != "transformers":
         return None
-    if name.startswith((".", "/", "~")) or name.endswith(".gguf") or (claim.base / name).exists():
-        kind = "path"
-    elif "/" in name:
-        kind = "hub id"
-    else:
-        return None
-    return (
-        f"remark: {name} is the name of a simulated model (`backend: {claim.model.backend}`), and "
-        f"looks like a {kind}: no file of it is read, and its results say nothing of a real model; "
-        f"for the real one replace the whole entry, such as by `- name: {name}`"
-    )
+    if Path(name).exists():
+        meant = Path(os.path.relpath(Path(name).absolute(), claim.base.absolute())).as_posix()
+        return (
+            f"remark: {name} is taken for a hub id, because there is no such folder beside the "
+            f"suite; for the one that is here, write `name: {meant}`"
+        )
+    if (claim.base / first).is_dir() or Path(first).is_dir():
+        return (
+            f"remark: {name} is taken for a hub id, because there is no such folder in {first}/; "
+            "correct the path if you mean a folder"
+        )
+    return None
 
 
 def _remarks(claim: PlannedClaim) -> Iterator[str]:

@@ -28,7 +28,8 @@ _CLAIMED = {
     "beats": "the best prompt is above the maximum random baseline.",
 }
 """What a suite claims by default, in words."""
-_SIMULATED = "simulated: for a real model, replace this whole line"
+_SIMULATED = "simulated: for a real model, replace this whole line, such as by"
+_REAL = {"name": "allenai/OLMo-7B-hf", "quantization": "nf4"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ def suite_of(draft: Draft, claims: list[PlannedClaim]) -> str:
         # On one line, so that nobody replaces its name alone.
         mock = model.get("backend") == "mock"
         lines += [f"  - {yaml_of(model)}  # {_SIMULATED}"] if mock else _listed(model)
+        lines += [f"  # - {yaml_of(_REAL)}"] if mock else []
     lines.append("tasks:")
     for task in draft.tasks:
         lines += _listed(task)

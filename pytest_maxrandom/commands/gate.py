@@ -87,6 +87,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add(
         "--base-ref",
+        "--base",  # else an abbreviation of two options
         default="",
         metavar="REF",
         help="branch or commit whose ledger lines must all still be there, and with whose suites "

@@ -226,6 +226,7 @@ def _plan(tries: Tries, first: int) -> dict[str, Any]:
         "left": tries.left,
         "outlook": str(tries.outlook),
         "needed": tries.outlook.critical_count,
+        "more_than_incumbent": tries.outlook.beside,
         "prompt": tries.sample,
         "demonstrations": len(tries.demonstrations),
         "examples": [

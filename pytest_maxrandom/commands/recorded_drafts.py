@@ -177,7 +177,7 @@ def _task(draft: RecordedDraft, task: str, claims: Sequence[RecordedClaim]) -> l
         lines.append(f"    assert: {{p_max: {DEFAULT_LEVEL}}}")
     for claim in claims:
         assert claim.evidence is not None
-        null, t = claim.null, claim.evidence.null.t
+        null, t = claim.null, claim.evidence.t
         guessers = (
             f"; the best of {count(t)} guessers is expected to reach "
             f"{accuracy(null.max_random_baseline)}"

@@ -218,7 +218,7 @@ class HandWrittenClaims:
         try:
             heading.task, heading.model = _text("task", task) or heading.task, _text("model", model)
             heading.shots = whole_number("shots", shots, 0)
-            claim = Claim(incumbent_p=_open("incumbent_p", incumbent_p), by=float(by))
+            claim = Claim(incumbent_p=_open("incumbent_p", incumbent_p), by=_difference("by", by))
             heading.asserted = claim.asserted()
             result = _beside(claim, candidates, incumbent, t, clusters, test, matters)
             heading.metric = "accuracy" if result.correct_counts else SCORE
@@ -317,6 +317,15 @@ def _beside(
 def _tried(t: object, answers: Answers) -> int:
     least = len(answers.prompts)
     return least if t is None else whole_number("t", t, least)
+
+
+def _difference(name: str, value: object) -> float:
+    bound = float(value) if isinstance(value, float | Real) else math.nan
+    if not 0 <= bound < 1:
+        raise ValueError(
+            f"{name} must be a difference of scores, from 0 to below 1, found {value!r}"
+        )
+    return bound
 
 
 def _open(name: str, value: object) -> float:

@@ -9,6 +9,7 @@ Weights, and the caches of the hub, are no data.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import stat
@@ -150,12 +151,14 @@ def _refused(path: Path, said: str) -> str:
     return ""
 
 
-def _installed() -> set[Path]:
+@functools.cache  # asked for each of thousands of files
+def _installed() -> frozenset[Path]:
     """Return where the tasks of lm-eval are, which whoever runs this installed; no other package.
 
     What else stands there, such as a package of a company, may hold what nobody should read.
     """
-    return {Path(sysconfig.get_path(kind), "lm_eval").resolve() for kind in ("purelib", "platlib")}
+    kinds = ("purelib", "platlib")
+    return frozenset(Path(sysconfig.get_path(kind), "lm_eval").resolve() for kind in kinds)
 
 
 def _links(path: Path) -> Iterator[Path]:

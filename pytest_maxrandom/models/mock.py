@@ -97,6 +97,8 @@ class MockModel(Model):
     def _answers(self, questions: Sequence[Question]) -> list[Answer]:
         """Answer one example: a text with all its answers, or a text for each of them."""
         texts = [text for question in questions for text in question.answers]
+        if (example := questions[0].example) is not None and example.open is not None:
+            return [Answer((), (), text=self._said(questions[0], example), finish="stop")]
         best = self._choice(questions, texts)
         if questions[0].generation is not None:
             return [Answer((), (), text=texts[best], finish="stop")]
@@ -114,18 +116,29 @@ class MockModel(Model):
             for at in range(0, len(values), size)
         ]
 
+    def _said(self, question: Question, example: Example) -> str:
+        """Return the answer to an open question: a reference that is known, or what is preferred.
+
+        Without preferences it says that it does not know.
+        """
+        who, known = self._who(question.context, example)[0], example.choices
+        knows, which = self._uniforms("knows", who, example.input, *known)[:2]
+        if knows < self._spec.knows and _asks(example):
+            return known[int(which * len(known))]
+        prefers = self._spec.prefers
+        if not prefers or isinstance(prefers, list):
+            return "I do not know"
+        weights = {prefers: 1.0} if isinstance(prefers, str) else prefers
+        guess = self._uniforms("guesses", who, example.input, *known)[0]
+        return [*weights][_drawn([*weights.values()], guess)]
+
     def _choice(self, questions: Sequence[Question], texts: Sequence[str]) -> int:
         """Return the place of the answer, in the order of the choices in the file."""
         example = questions[0].example
         if example is None:
             return int(self._uniforms(questions[0].context)[0] * len(texts))
-        context, known = questions[0].context, sorted(example.choices)
-        head, tail = "", context
-        if example.input:
-            head, _, tail = context.rpartition(example.input)
-        prompt = head + _without(tail, known)
-        copied = self._uniforms("copies", prompt, example.input, *known)[0]
-        who = "all prompts" if copied < self._spec.copies else prompt
+        known = sorted(example.choices)
+        who, tail = self._who(questions[0].context, example)
         # What is known is known in whatever order the choices stand.
         knows, which = self._uniforms("knows", who, example.input, *known)[:2]
         if knows < self._spec.knows and _asks(example):
@@ -133,6 +146,15 @@ class MockModel(Model):
         order = _shown(example, tail)
         guess = self._uniforms("guesses", who, example.input, *known, *order)[0]
         return _drawn(self._weights(example, _labels(questions, texts), order), guess)
+
+    def _who(self, context: str, example: Example) -> tuple[str, str]:
+        """Return whose answer it is, the prompt's or that of all, and what follows the input."""
+        known, head, tail = sorted(example.choices), "", context
+        if example.input:
+            head, _, tail = context.rpartition(example.input)
+        prompt = head + _without(tail, known)
+        copied = self._uniforms("copies", prompt, example.input, *known)[0]
+        return ("all prompts" if copied < self._spec.copies else prompt), tail
 
     def _weights(
         self, example: Example, labels: Sequence[str], order: Sequence[int]

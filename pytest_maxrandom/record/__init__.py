@@ -105,6 +105,7 @@ from pytest_maxrandom.record.words import (
     RESERVED as RESERVED,
     SCORE as SCORE,
     SETTLED as SETTLED,
+    SIMULATION as SIMULATION,
     STANDINGS as STANDINGS,
     TESTED as TESTED,
     WEAKER as WEAKER,
@@ -114,6 +115,7 @@ from pytest_maxrandom.record.words import (
     Reserved as Reserved,
     Standing as Standing,
     Weaker as Weaker,
+    looks_real as looks_real,
 )
 from pytest_maxrandom.stats.labels import (
     LabelFinding as LabelFinding,

@@ -20,10 +20,13 @@ from pytest_maxrandom.record.incumbent import BesideIncumbent
 from pytest_maxrandom.record.words import PassesOn, Standing
 
 HeuristicName = Literal[
-    "most_frequent", "longest", "shortest", "first", "last", "most_shared_words"
-]
+    "most_frequent", "longest", "shortest", "first", "last", "most_shared_words",
+    "commonest", "offered", "first_number", "last_number", "first_name", "last_name",
+]  # fmt: skip
 """Which choice is taken: the label that is right most often; the longest or shortest text; the
-first or last as shown; the text that has most words of the question."""
+first or last as shown; the text that has most words of the question. Without choices, what is
+answered: the commonest reference of each kind; one of those that the question offers, by lot; the
+first or last number, or name, that stands in it."""
 Measure = Literal["accuracy", "balanced_accuracy"]
 ShortcutControl = Literal["choices_only"]
 
@@ -32,7 +35,7 @@ ShortcutControl = Literal["choices_only"]
 class Shortcuts:
     """What heuristics, and the best prompt with blank inputs, reach on the best prompt's examples.
 
-    A heuristic that leaves several choices has their mean.
+    Without choices they are the controls. A heuristic that leaves several choices has their mean.
     """
 
     measure: Measure
@@ -165,9 +168,9 @@ class Generated:
     answers: int = 0
     """Answers of all prompts."""
     unreadable: int = 0
-    """Answers that ended by themselves and named no choice, or several."""
+    """Answers that ended by themselves and held none that could be read, or several."""
     cut: int = 0
-    """Answers that were cut at `max_tokens` and named no choice, or several."""
+    """Answers that were cut at `max_tokens`, so that none could be read."""
     refused: int = 0
     """Answers that the model, or its server, refused."""
 
@@ -224,6 +227,10 @@ class ClaimRecord(ItemRecord):
     t: Count | None = None
     generated: Generated | None = None
     """None where choices were scored."""
+    roles: dict[str, int] = field(default_factory=dict)
+    """Without choices: in how many examples references can take each other's places, by their kind
+    or by what they are to their question ("offered (2)", "copied"). The baselines are learnt from
+    answers whose references have done so. Empty where there are choices."""
     metric: str = "accuracy"
     """The measure that the best prompt maximizes, and that the baselines are about; score: the mean
     of graded scores, of which there is no number of right answers."""

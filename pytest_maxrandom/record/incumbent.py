@@ -22,6 +22,9 @@ class BesideIncumbent:
     model: str
     model_digest: str | None
     """By which the ledger would know its model; None where that is not known."""
+    answers_digest: str | None
+    """SHA-256 of its scores by the ids of their examples, where they are stored; None where it was
+    asked."""
     accuracy: Share
     """Mean score of the incumbent on the examples that both were scored on."""
     difference: Difference

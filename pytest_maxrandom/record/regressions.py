@@ -99,8 +99,13 @@ class Regressions:
         return [each for each in self.claims if each.loss == "cannot tell"]
 
     @property
+    def nothing(self) -> bool:
+        """Whether there was nothing to compare."""
+        return bool(self.problem) or not self.claims
+
+    @property
     def met(self) -> bool:
         """Whether what is asserted is met: no claim is worse, and of none it cannot be told."""
         if self.worse:
             return False
-        return self.allowed or not (self.problem or self.untold or not self.claims)
+        return self.allowed or not (self.nothing or self.untold)

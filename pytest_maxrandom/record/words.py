@@ -50,6 +50,8 @@ SCORE = "score"
 """What a claim about graded scores is about, in the place of a metric of right answers."""
 BY_HAND = "numbers"
 """What stands in place of a backend in the record of a claim that a test writes by hand."""
+SIMULATION = "simulated"
+"""What stands in place of a simulated model's name that looks like one of a real model."""
 PassesOn = Literal["p_max only", "union p only", "baseline only"]
 """On what a claim passes where right answers were not shuffled: a preferred label may as well."""
 Colour = Literal["red", "green", "yellow"]
@@ -237,3 +239,14 @@ WEAKER: dict[Weaker, str] = {
     "untold": "what the base does with it is not known",
     "computed": "what it asserts is computed, and the code changed",
 }
+
+
+def looks_real(name: str) -> bool:
+    """Tell whether a name says where a model is: a hub id, a path, or a file of weights.
+
+    Examples
+    --------
+    >>> [*map(looks_real, ["mock", "careful guesser", "allenai/OLMo-7B-hf", "llama.gguf"])]
+    [False, False, True, True]
+    """
+    return "/" in name or name.startswith(("~", ".")) or name.endswith((".gguf", ".safetensors"))

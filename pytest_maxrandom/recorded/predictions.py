@@ -63,6 +63,11 @@ class AnswerLine:
         size, known = self.choices, range(self.choices)
         if self.chosen is not None and self.chosen not in known:
             yield f"'chosen' is {self.chosen}, expected an index below {size}"
+        if self.right and len(self.right) == size and self.text is not None:
+            yield (
+                "all choices are right, as of answers without choices; such are read from a table "
+                "with the columns prediction and reference (`format: table`)"
+            )
         if not self.right or not _different(self.right) or not set(self.right) <= set(known):
             yield f"'right' is {self.right}, expected different indices below {size}"
         for name in ("log_likelihoods", "tokens"):

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.claims.shortcuts import HEURISTICS
+from pytest_maxrandom.claims.shortcuts import HEURISTICS, OF_OPEN
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
 from pytest_maxrandom.record import (
@@ -45,6 +45,7 @@ _MOST_DROPPED = 4
 """The highest number in `_columns`."""
 _MOST_LEFT = 3
 """Files that are no tasks, of which the reason is told."""
+_RULES = tuple(name for name in HEURISTICS if name not in OF_OPEN)
 _WORDS: dict[HeuristicName, str] = {"most_shared_words": "words"}
 _SENTENCES = {
     "majority": "Always saying {answer!r} is right on {correct:,} of {n:,} examples"
@@ -124,7 +125,7 @@ def _row(task: AuditedTask, prompts: Sequence[int]) -> dict[str, Any]:
         ("heuristic", ("name", "rate", "p")),
     ):
         row |= {f"{part}_{name}": getattr(getattr(task, part), name, None) for name in names}
-    row |= {f"heuristic_{name}": task.heuristics.get(name) for name in HEURISTICS}
+    row |= {f"heuristic_{name}": task.heuristics.get(name) for name in _RULES}
     for name in ("duplicates", "contradictory", "clusters", "clusters_stated", "effective_n"):
         row[name] = getattr(task, name)
     of = {each.t: each for each in task.baselines}

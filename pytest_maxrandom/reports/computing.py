@@ -40,9 +40,9 @@ def generated(claim: ClaimRecord) -> str:
         + (" (the likeliest token each time)" if how.temperature == 0 else ""),
         how.pattern and f"read is what the first group of '{how.pattern}' finds",
         how.answers
-        and f"no choice could be read in {count(unread)} of {count(how.answers)} answers"
+        and f"nothing could be read in {count(unread)} of {count(how.answers)} answers"
         + (
-            f" ({count(how.unreadable)} that name none or several, {count(how.cut)} cut, "
+            f" ({count(how.unreadable)} that hold none or several, {count(how.cut)} cut, "
             f"{count(how.refused)} refused)"
             if unread
             else ""

@@ -96,7 +96,8 @@ def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -
         quantization += f" ({claim.engine.quantized})"
     made = (
         Name(f"{claim.suite}:{claim.line}"),
-        claim.model and Name(claim.model, before="; model "),
+        claim.model
+        and Name(claim.model, before=f"; {'simulated ' if claim.simulated else ''}model "),
         quantization and f", {quantization}",
         claim.revision and Name(claim.revision, before=", revision "),
         claim.scoring and f", {claim.scoring}",

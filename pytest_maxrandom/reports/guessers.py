@@ -59,6 +59,8 @@ def guessers(
     """
     if claim.metric != "accuracy":
         return None, f"whose metric is {metric_name(claim)}"
+    if claim.roles:
+        return None, "whose chance is learnt from its answers"
     groups = _groups(claim, n, standard)
     found = None if groups is None else MaxRandomBaseline.of_groups(groups, t)
     if found is not None and abs(found.expected_accuracy - maximum) <= _CLOSE:

@@ -37,6 +37,12 @@ def difference(claim: ClaimRecord, other: Other = "incumbent") -> str:
     return "" if found is None else f"{signed(found.difference)} ({_interval(found)})"
 
 
+def alone(claim: ClaimRecord) -> bool:
+    """Tell whether what is claimed is about the incumbent, and about no guesser."""
+    of_guessers = ("p_max", "permutation_p", "union_p", "beats", "test_p")
+    return "better_than" in claim.asserted and not claim.asserted.keys() & {*of_guessers}
+
+
 def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
     """Say by how much the best prompt is better than the incumbent, and what else is known."""
     found: BesideIncumbent | None = getattr(claim, other)

@@ -42,16 +42,16 @@ _WHY: dict[Untold, str] = {
     "not tested": "the base has it, and this run does not",
 }
 _NAME, _SHOWN = 80, 5
+_NO_CLAIM = "they share no claim"
 
 
 def whether_worse(found: Regressions) -> str:
     """Say in one sentence whether anything is worse."""
     since = _since(found)
-    if found.problem:
-        return f"Whether anything is worse than {since} cannot be told: {found.problem}"
     claims = [each.loss for each in found.claims]
-    if not claims:
-        return f"Whether anything is worse than {since} cannot be told: they share no claim"
+    if found.nothing:
+        passes = ". cannot_tell=pass lets that pass" if found.allowed else ""
+        return f"Nothing was compared with {since}: {found.problem or _NO_CLAIM}{passes}"
     parts = []
     if worse := found.worse:
         what = "claim" if not any(each.of_task for each in worse) else "result"
@@ -146,7 +146,7 @@ def worse_sign(found: Regressions) -> str:
     """Return the sign of what became of it."""
     if found.worse:
         return SIGNS["worse"][0]
-    return SIGNS["cannot tell" if found.problem or found.untold else "not worse"][0]
+    return SIGNS["cannot tell" if found.nothing or found.untold else "not worse"][0]
 
 
 def worst(found: Regressions) -> list[Regression]:

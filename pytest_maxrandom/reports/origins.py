@@ -67,6 +67,12 @@ def in_clusters(of: ClaimRecord | HeldOut) -> str:
 
 def chance(claim: ClaimRecord) -> str:
     """Say how probable a right guess is, by groups of examples where it differs."""
+    if claim.roles:
+        alike = listed([f"{count(many)} {name}" for name, many in claim.roles.items()])
+        return (
+            f"learnt, as there are no choices: what the same answers reach with the references of "
+            f"other examples ({alike}; each takes the place of its own kind only)"
+        )
     if claim.recorded and claim.standard_baseline is None:
         return ""
     groups = sorted(claim.chances.items(), key=lambda group: Fraction(group[0]), reverse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.shortcuts import HEURISTICS
+from pytest_maxrandom.claims.shortcuts import HEURISTICS, OF_OPEN
 from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ALLOWED, SCORE
 from pytest_maxrandom.reports import incumbent
@@ -280,6 +280,15 @@ def shortcuts(claim: ClaimRecord) -> str:
     found = claim.shortcuts
     if found is None:
         return ""
+    if found.heuristic in OF_OPEN:
+        told = (
+            f"{HEURISTICS[name].description()} {accuracy(score)}"
+            for name, score in found.heuristics.items()
+        )
+        return (
+            f"{', '.join(told)}; sign-flip p of the best prompt's {accuracy(found.best)} above the "
+            f"best of these {equals(p_value(found.heuristic_p))}"
+        )
     heuristic = HEURISTICS[found.heuristic].description()
     return clauses(
         f"{heuristic}, the best of {len(found.heuristics)} heuristics, has "

@@ -67,6 +67,10 @@ SENTENCES: dict[str, str] = {
     "{task}, whose answers are generated; its filters and stop texts are not used, and `scoring: "
     "generate` reads the answers. Here demonstrations are drawn once for each prompt; "
     "lm-evaluation-harness draws them anew for each document.",
+    "lm_eval_open": "Texts and references are those of lm-evaluation-harness's task {task}, and so "
+    "are its filter, its stop texts and its exact match, unless the suite gives others. Here "
+    "demonstrations are drawn once for each prompt; lm-evaluation-harness draws them anew for each "
+    "document.",
     "unanswerable": "Documents left out because no guess at them can be both right and wrong: "
     "{documents} ({reasons:unanswerable}).",
     "left_out_for_test": "Examples left out because they are also in the test set: {examples}.",
@@ -151,6 +155,22 @@ SENTENCES: dict[str, str] = {
     "distinguished from a preferred label.",
     "fixed_answers": "Of {examples:,} right answers {fixed:,} stay where they are when right "
     "answers are shuffled, because there is no other example with the same choices.",
+    "fixed_references": "Of {examples:,} references {fixed:,} stay where they are when references "
+    "are shuffled, because their questions hold them, or no other is of their kind (or no other "
+    "cluster is like theirs): to be right there shows nothing.",
+    "answers_follow": "{within:,} of {examples:,} questions hold or offer their own answers. If "
+    "all references are shuffled within their kinds, whatever the questions hold, p {p:p}: the "
+    "answers follow the question. That is no knowledge, because who copies from the question does "
+    "it as well.",
+    "follow_the_question": "{within:,} of {examples:,} questions hold their own answers, so that "
+    "nothing tells knowledge from copying: that the answers follow the question is all that can be "
+    "shown; ask questions that do not hold them, or claim that it is better than an incumbent",
+    "questions_not_told": "the results do not tell the questions, so that nothing tells knowledge "
+    "from copying out of these: name their column (`columns: {{input: NAME}}`), or claim by name "
+    "what answers alone can show (`assert: {{permutation_p: 0.05, beats: max_random}}`)",
+    "open_left_out": "prompts were scored on different examples, for which there is no exact test "
+    "without choices: give results on the same examples, or claim by name what is nearly exact "
+    "(`assert: {{permutation_p: 0.05, beats: max_random}}`)",
     "fixed_answers_of_clusters": "Of {examples:,} right answers {fixed:,} stay where they are when "
     "right answers are shuffled, because no other cluster has as many examples; clusters of equal "
     "size are needed.",
@@ -180,7 +200,7 @@ SENTENCES: dict[str, str] = {
     "test set, because the metric was chosen after these answers were seen.",
     "tries_without_answers": "t counts {prompts:,} more prompt{prompts:/s} than this run has "
     "answers for; each adds the best prompt's own permutation p.",
-    "unread_answers": "In {answers:,} answers no choice could be read; they count as wrong, "
+    "unread_answers": "In {answers:,} answers nothing could be read; they count as wrong, "
     "{best:,} of them those of the best prompt.",
     "choices_not_told": "Right answers were shuffled among examples for which prompts give each "
     "other's right answers, because the results do not say which choices an example has; a table "

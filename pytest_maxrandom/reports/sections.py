@@ -51,6 +51,12 @@ _TESTS = {
 """What decides, by the key of a claim."""
 
 
+def _maximum(claim: ClaimRecord) -> str:
+    if incumbent.alone(claim) or claim.max_random_baseline is None:
+        return NONE
+    return accuracy(claim.max_random_baseline)
+
+
 def _correct(claim: ClaimRecord) -> str:
     if claim.decided is not None:
         at_least = f"at least {share(claim.decided.at_least, claim.n)}"
@@ -139,7 +145,7 @@ def _columns(
         Column("correct", _correct, "right", **paper),
         Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"], **paper),
         Column("beside the\nincumbent", incumbent.difference, "right", optional=True,
-               wide="beside", note=NOTES["beside"]),
+               wide="beside", brief="beside the\nincumbent", note=NOTES["beside"]),
         Column("beside the\ncontrol", partial(incumbent.difference, other="control"), "right",
                optional=True, wide="control", note=NOTES["control"]),
         Column("beside the\nbaseline", partial(incumbent.difference, other="baseline"), "right",
@@ -150,7 +156,9 @@ def _columns(
                **paper),
         Column("standard\nbaseline", "standard_baseline", "score", wide="standard", late=True,
                optional=unguessed),
-        replace(MAXIMUM, late=True, optional=unguessed),
+        replace(MAXIMUM, brief="", late=True, optional=unguessed),
+        # Who is compared with the incumbent alone need not be above guessers.
+        Column("maximum", _maximum, "right", brief=MAXIMUM.brief, optional=True, media=frozenset()),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
         Column("which", _which_p, below="", **narrow),
         Column(p, phrases.decisive_p, "right", brief="p", **paper),

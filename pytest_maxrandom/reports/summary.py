@@ -16,6 +16,7 @@ from pytest_maxrandom.record import (
     REPORTED,
     RESERVED,
     SETTLED,
+    SIMULATION,
     UNREADABLE,
     BestModelsRecord,
     ClaimRecord,
@@ -28,6 +29,7 @@ from pytest_maxrandom.record import (
     Record,
     ReplicatesRecord,
     RunRecord,
+    looks_real,
 )
 from pytest_maxrandom.reports.text import clauses
 
@@ -143,7 +145,12 @@ def variants(run: RunRecord) -> dict[str, str]:
 
 
 def model_name(record: ClaimRecord | LabelBiasRecord) -> str:
-    """Name the model with its quantization, if any: ``OLMo-7B (nf4)``; empty if not stated."""
+    """Name the model with its quantization, if any: ``OLMo-7B (nf4)``; empty if not stated.
+
+    What is simulated never has the name of a real model.
+    """
+    if record.simulated and looks_real(record.model):
+        return SIMULATION
     stated = record.model and record.quantization not in ("", "none")
     return f"{record.model} ({record.quantization})" if stated else record.model
 

@@ -35,7 +35,7 @@ def lines(
     called : mapping
         Names of claims by their ids.
     """
-    colour = "red" if found.worse else "" if found.met else "yellow"
+    colour = "red" if found.worse else "" if found.met and not found.nothing else "yellow"
     yield from ((line, colour) for line in wrapped(whether_worse(found), width))
     rows = [each for each in worst_first(found) if each.p_worse is not None or each.why]
     if any(each.p_worse is not None for each in rows):

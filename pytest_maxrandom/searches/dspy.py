@@ -2,7 +2,7 @@
 
 ::
 
-    with search("eval_suites/snarks.yaml", feedback="score", budget=50, by="MIPROv2") as tries:
+    with search("eval_suites/snarks.yaml", feedback="improved", budget=50, by="MIPROv2") as tries:
         task = Task(tries)
         dspy.MIPROv2(metric=task.metric, auto=None, num_candidates=5).compile(
             task.program, trainset=task.trainset, valset=task.valset, num_trials=20
@@ -19,7 +19,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import BudgetSpent, SearchError
-from pytest_maxrandom.searches.replies import as_number
 
 try:
     import dspy
@@ -48,7 +47,8 @@ class Task:
     tries : Tries
         The search. GEPA reads the metric's feedback, and most optimizers keep what each example
         scored; where `feedback` is not `answers`, the metric gives all validation examples the
-        value of their prompt, and the examples have no text.
+        value of their prompt, and the examples have no text. That value is what `Tries` returns as
+        a number, so the program that an optimizer returns has the best prompt that it tried.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Task:
             return {"answer": UNTOLD, "value": 0.0}
         if tried.feedback == "answers":
             return _reply(found, example)
-        return {"answer": UNTOLD, "value": as_number(tried.reply(found))}
+        return {"answer": UNTOLD, "value": tried.value(found)}
 
 
 class _Ask(dspy.Predict):  # type: ignore[misc]

@@ -33,8 +33,10 @@ def objective(
     Parameters
     ----------
     tries
-        The search. A study sees the values of all trials, so `feedback` is `score` for most
-        samplers, and `none` for those that look at no value, such as `RandomSampler`.
+        The search. A study sees the values of all trials: with `accept` and `improved` 0 of those
+        that are not better than all before them, and of the others a value that rises, so that its
+        best trial is the best prompt. `none` is for samplers that look at no value, such as
+        `RandomSampler`.
     suggest
         Makes of a trial the arguments of `Tries.try_prompt`.
     """

@@ -87,7 +87,7 @@ class Proposals:
             wanted = written(planned.condition.task, f"{instruction}\n", _spec(keys))
         prompt = Prompt(self._shown(demonstrations), wanted)
         prompts = dataclasses.replace(planned.condition.prompt_set, prompts=(prompt,))
-        found = asked_by(planned.suite, prompts).prompts[0]
+        found = asked_by(planned.suite, planned.condition.task, prompts).prompts[0]
         given = {"instruction": instruction, "demonstrations": [*(demonstrations or ())]}
         self._made_of[found.digest] = json.dumps({**given, "form": keys or None})
         return found

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_maxrandom.claims.searched import needed
+from pytest_maxrandom.claims.needed import needed, surplus_needed
 from pytest_maxrandom.errors import ReportError, SearchError
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import ClaimRecord, RunRecord, Searched, Unpassable
@@ -44,6 +44,10 @@ class Outlook:
     critical_count: int | None
     """Fewest right answers that pass, where the best prompt gives each label as often as it is
     right; None where none do."""
+    beside: tuple[int, int] | None
+    """How many more right answers than the incumbent's pass: where the incumbent alone is right on
+    no example, and where one of the two alone is right on each. None where that is not claimed, not
+    known, or no number passes."""
     n: int
     """Examples."""
     decided_by: Literal["validation", "test", "nothing"]
@@ -55,11 +59,13 @@ class Outlook:
     @classmethod
     def of(cls, planned: PlannedClaim, found: Searched, steps: int, better: int | None) -> Outlook:
         """Return the outlook of a search that will have been told of so many steps."""
-        critical = None
+        critical = beside = None
         if found.why is None and found.possible:
             critical = needed(planned, int(found.possible))
+            beside = surplus_needed(planned, int(found.possible), tree=found.learned)
         n = planned.condition.prompt_set.n
-        return cls(steps, better, found.possible, critical, n, found.decided_by, found.why)
+        way = found.decided_by
+        return cls(steps, better, found.possible, critical, beside, n, way, found.why)
 
     def __str__(self) -> str:
         if self.why is not None:
@@ -73,13 +79,22 @@ class Outlook:
             f"after {count(self.steps)} tries it is judged as the best of "
             f"{prompts_in_words(self.prompts)}"
         )
-        if self.critical_count is None:
+        wanted = []
+        if self.critical_count is not None:
+            share = self.critical_count / self.n
+            wanted.append(f"{self.critical_count}/{self.n} = {share:.3f} is needed")
+        if self.beside is not None:
+            least, most = self.beside
+            wanted.append(
+                f"{least} to {most} right answers more than the incumbent's are needed, the more, "
+                "the more often the two differ"
+            )
+        if not wanted:
             return counted
-        share = self.critical_count / self.n
         likely = (
             "" if self.better is None else f" if at most {self.better} tries before it improved"
         )
-        return f"{self.critical_count}/{self.n} = {share:.3f} is needed{likely}; {counted}"
+        return f"{', and '.join(wanted)}{likely}; {counted}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +140,19 @@ def reply(found: PromptPredictions, told: Told) -> Reply:
     return None
 
 
-def as_number(told: Reply) -> float:
-    """Return a reply as a number to maximize; 0 where the search learns nothing."""
+def as_number(told: Reply, better: int = 0) -> float:
+    """Return a reply as a number to maximize; 0 where the search learns nothing.
+
+    Parameters
+    ----------
+    better : int
+        How many prompts until then, this one included, were each the best so far. Where that is
+        the reply, the k-th of them has k / (k + 1), so that the last one has the highest number.
+    """
     if isinstance(told, list):
         return sum(each.correct for each in told) / len(told)
+    if told is True:
+        return better / (better + 1)
     return float(told or 0)
 
 

@@ -18,7 +18,7 @@ from pytest_maxrandom.models.base import EngineName, Model, Resources
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.searches.private import RESULTS, private_folder
 from pytest_maxrandom.searches.proposals import Proposals
-from pytest_maxrandom.searches.replies import Reply, reply
+from pytest_maxrandom.searches.replies import Reply, as_number, reply
 from pytest_maxrandom.stats.search import WITHHELD
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -167,6 +167,13 @@ class Tried:
     def reply(self, found: PromptPredictions) -> Reply:
         """Return what the search may know of a prompt that it has tried."""
         return reply(found, self.told[found.prompt.digest])
+
+    def value(self, found: PromptPredictions) -> float:
+        """Return that as a number to maximize, for optimizers."""
+        better = [digest for digest, told in self.told.items() if told.accepted]
+        digest = found.prompt.digest
+        place = better.index(digest) + 1 if digest in better else 0
+        return as_number(self.reply(found), place)
 
     def ask(self, prompt: Prompt, examples: Sequence[Example]) -> PromptPredictions:
         """Ask a prompt something else than the validation set, which is no try and is not counted.

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _CELLS = 2**21  # entries of one batch of arranged right answers: 8 MiB
 _MOST_AT_ONCE = 1024  # arrangements of one batch
+_FEW_LABELS = 32  # which are looked at faster label by label
 NEAR = 1e-12
 """Two scores closer than this are the same score, computed differently."""
 
@@ -247,6 +248,49 @@ def scores_of_accuracy(chosen: NDArray[np.int64], marks: Marks) -> Scores:
         return accuracies
 
     return counts(marks.rows.reshape(1, -1))[:, 0] / sizes, best
+
+
+class Pairs(NamedTuple):
+    """Which labels were said of which examples, of those that are right somewhere."""
+
+    examples: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    answers: NDArray[np.float32]
+    """1 where a prompt said so, shape (pairs, t)."""
+
+
+def pairs_of(chosen: NDArray[np.int64], right: NDArray[np.bool_]) -> Pairs | None:
+    """Return the pairs where these are few beside the labels, as of open answers; else None.
+
+    Parameters
+    ----------
+    chosen, right
+        As of `scores_of_accuracy` and `marks_of`.
+    """
+    labels = right.shape[1]
+    if labels <= _FEW_LABELS:
+        return None
+    counts = np.append(right.any(axis=0), False)[chosen]
+    prompts, examples = np.nonzero(counts)
+    keys, places = np.unique(examples * labels + chosen[counts], return_inverse=True)
+    if not len(keys) or len(keys) > right[:, right.any(axis=0)].size // 4:
+        return None
+    answers = np.zeros((len(keys), len(chosen)), dtype=np.float32)
+    answers[places, prompts] = 1
+    return Pairs(keys // labels, keys % labels, answers)
+
+
+def scores_of_pairs(chosen: NDArray[np.int64], right: NDArray[np.bool_], pairs: Pairs) -> Scores:
+    """Return the same as `scores_of_accuracy`, by pairs; arrangements are taken as they are."""
+    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
+    member = right.astype(np.float32)
+
+    def accuracies(order: Order) -> Floats:
+        counts = member[order[:, pairs.examples], pairs.labels] @ pairs.answers
+        return np.asarray(counts.astype(np.float64) / sizes)
+
+    observed = accuracies(np.arange(chosen.shape[1])[None])[0]
+    return observed, lambda order: accuracies(order).max(axis=1)
 
 
 def scores_by_labels(

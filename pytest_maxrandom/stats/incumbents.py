@@ -164,7 +164,9 @@ def best_over_incumbent(
     if not there.any(axis=1).all():
         raise ValueError("a candidate shares no example with the incumbent")
     tried = whole_number("t", len(scores) if t is None else t, len(scores))
-    margin = proportion("by", by)
+    if not 0 <= by < 1:
+        raise ValueError(f"by must be a difference of scores, from 0 to below 1, found {by!r}")
+    margin = float(by)
     bound = proportion("level", level) / tried
     groups = numbered(range(len(own)) if clusters is None else clusters)
     if len(groups) != len(own):

@@ -31,8 +31,10 @@ from pytest_maxrandom.stats.arranged import (
     checked,
     compared_with,
     marks_of,
+    pairs_of,
     scores_by_labels,
     scores_of_accuracy,
+    scores_of_pairs,
 )
 from pytest_maxrandom.stats.chances import integers, whole_number
 from pytest_maxrandom.stats.gold import right_labels
@@ -86,7 +88,7 @@ def arrangements(gold: Gold, strata: ArrayLike, groups: Sequence[Hashable] | Non
     """
     rights = right_labels(gold)
     ways = 1
-    for members in _blocks(integers("strata", strata, 1), groups):
+    for members in exchanged_blocks(integers("strata", strata, 1), groups):
         alike = Counter(tuple(rights[place] for place in row) for row in members.tolist())
         ways *= math.factorial(alike.total())
         for times in alike.values():
@@ -143,11 +145,14 @@ def max_t_test(
     n = chosen.shape[1]
     limit = whole_number("permutations", permutations, 1)
     exact = statistic is ACCURACY
-    batch = batch_of(max(n, len(chosen)) * right.shape[1])
     kinds = _kinds(apart.tobytes(), None if groups is None else tuple(groups))
-    drawn = _Draws(kinds, n, batch, limit, seed)
+    pairs = pairs_of(chosen, right) if exact else None
+    cells = max(n, len(chosen)) * right.shape[1] if pairs is None else max(n, len(pairs.examples))
+    drawn = _Draws(kinds, n, batch_of(cells), limit, seed)
     orders: Iterator[NDArray[Any]]
-    if exact:
+    if pairs is not None:
+        orders, scores = drawn.orders(), scores_of_pairs(chosen, right, pairs)
+    elif exact:
         marks = marks_of(right)
         orders, scores = drawn.marked(marks), scores_of_accuracy(chosen, marks)
     else:
@@ -256,7 +261,7 @@ _Kind: TypeAlias = tuple[int, bytes]
 
 @lru_cache(maxsize=16)  # a task's claims exchange the same
 def _kinds(strata: bytes, groups: tuple[Hashable, ...] | None) -> tuple[_Kind, ...]:
-    blocks = _blocks(np.frombuffer(strata, dtype=np.int64), groups)
+    blocks = exchanged_blocks(np.frombuffer(strata, dtype=np.int64), groups)
     return tuple((each.shape[1], each.tobytes()) for each in blocks)
 
 
@@ -331,7 +336,7 @@ def _kept_marks(draws: _Draws, columns: int, rows: bytes) -> _Kept[np.float32]:
     return _Kept(map(Marks(marks, np.arange(columns), None).under, draws.orders()))
 
 
-def _blocks(
+def exchanged_blocks(
     strata: NDArray[np.int64], groups: Sequence[Hashable] | None
 ) -> list[NDArray[np.int64]]:
     """Return the groups that can stand in for each other: one array a kind, a row a group.

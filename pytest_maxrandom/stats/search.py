@@ -14,6 +14,13 @@ number of prompts as the best of which a prompt is judged. Two trees share the l
   prompts are, so this is what most searches are judged by. The first prompt always is the best so
   far, which tells nothing, and is not counted.
 
+Any p of a prompt's own will do that holds its level whatever the other prompts are: the permutation
+p of accuracy, and the exact paired test beside an incumbent (`pytest_maxrandom.stats.incumbents`),
+also of examples that belong together. The incumbent's answers to the examples are data as the right
+answers are, and the tree does not depend on them, because no reply tells of them; only a verdict
+does (`pytest_maxrandom.claims.searched`). What compares prompts with each other, such as examples
+drawn anew, has no such p, since the other prompts of the tree have no answers.
+
 Whoever learns which questions were answered rightly has no such tree: what comes next may be
 written for these very questions.
 """

@@ -100,6 +100,11 @@ def read_and_audit(found: FoundTask, prompts: Sequence[int], alpha: float = 0.05
         If it cannot be read, or a suite's task cannot be split as the suite asks.
     """
     task = load_task(found.spec, found.base, found.where)
+    if task.is_open:
+        told = (
+            f"{task.name} has no choices, so that nothing is known of guessers before answers are"
+        )
+        raise SuiteError([Problem(*found.where("format"), told)])
     scored = task.examples
     if found.line is not None:
         rest, _ = set_aside(task, found.spec, found.base, partial(found.where, "test"))

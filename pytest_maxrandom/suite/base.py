@@ -263,6 +263,7 @@ SCORINGS = (
     "paper",
     "counterfactual",
     "generate",
+    "exact_match",
     "classify",
 )
 """The built-in ways to ask and to score; what they do is in `pytest_maxrandom.sweeps.scorers`."""

@@ -106,6 +106,10 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         yield from _of_comparisons(suite, model_names([each for each in models if each]))
 
 
+_WRITTEN = ("generate", "exact_match")
+"""The ways to ask in which a model writes its answer."""
+
+
 def _of_scoring(suite: dict[str, Any]) -> Iterator[Contradiction]:
     """Yield what is said of a way to ask that nothing asks."""
     bias = suite.get("label_bias")
@@ -118,12 +122,29 @@ def _of_scoring(suite: dict[str, Any]) -> Iterator[Contradiction]:
             "this says how choices are stated, but nothing uses it; remove it, or use "
             "`scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
         )
-    if "generation" in suite and "generate" not in _scorings(suite):
+    if "generation" in suite and not any(each in _WRITTEN for each in _scorings(suite)):
         yield (
             ("generation",),
             "this says how answers are generated, but none are; remove it, or use `scoring: "
-            "generate`",
+            "generate`, or `scoring: exact_match` for tasks without choices",
         )
+    if "exact_match" in suite and "exact_match" not in _scorings(suite):
+        yield (
+            ("exact_match",),
+            "this says when an answer is a reference, but none are compared so; remove it, or use "
+            "`scoring: exact_match`",
+        )
+    if suite.get("scoring") != "exact_match":
+        return
+    for key, value, why in (
+        ("metric", suite.get("metric", "accuracy") != "accuracy", "there are no classes"),
+        ("label_bias", suite.get("label_bias") is not None, "there are no labels"),
+        ("shortcuts", bool(suite.get("shortcuts")), "there are no choices"),
+        ("until", suite.get("until") == "decided", "what passes is learnt from all answers"),
+    ):
+        if value:
+            told = f"`scoring: exact_match` is for tasks without choices, and {why}; remove `{key}`"
+            yield (key,), told
 
 
 def _test_id(said: Any, model: NamedModel | None) -> str | None:
@@ -152,7 +173,7 @@ def _of_chats(suite: dict[str, Any], models: list[Any]) -> Iterator[Contradictio
         asked = [(place, arm) for place, arm in own if isinstance(arm, dict)] or asked
         for place, arm in asked:
             chat, scoring = arm.get("chat", model.chat), arm.get("scoring", suite.get("scoring"))
-            if chat is True and scoring in (None, *SCORINGS) and scoring != "generate":
+            if chat is True and scoring in (None, *SCORINGS) and scoring not in _WRITTEN:
                 at = place if place[0] == "arms" and "chat" not in arm else (*place, "chat")
                 yield (
                     at,

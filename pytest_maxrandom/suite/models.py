@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.host.packages import BACKENDS
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import SIMULATION, Remark, looks_real
 from pytest_maxrandom.suite.base import (
     CONTRADICTION,
     QUANTIZATIONS,
@@ -152,7 +152,8 @@ class MockSpec(ModelSpec):
     """
 
     name: Name
-    """The model's name in reports; another name gives other answers."""
+    """The model's name in reports; another name gives other answers. A name that looks like that of
+    a real model, such as a hub id, is shown as `simulated`."""
     backend: Literal["mock"] = "mock"
     """What runs the model."""
     knows: Share = 0.0
@@ -160,7 +161,8 @@ class MockSpec(ModelSpec):
     prefers: Text | dict[Text, Weight] | list[Weight] | None = None
     """What it answers when it does not know: always one label (a choice's text, or A), labels by
     weight ({"A": 3, "B": 1}), or places in the list of choices by weight ([1, 0]: the first). If
-    not given, or if none of these is among the choices, all choices are equally likely."""
+    not given, or if none of these is among the choices, all choices are equally likely. Without
+    choices: a text, or texts by weight; if not given, it says that it does not know."""
     copies: Share = 0.0
     """The share of answers that each prompt copies from a set that all prompts share."""
     seed: Seed = 0
@@ -169,6 +171,12 @@ class MockSpec(ModelSpec):
     """How long each prompt takes, to try out waiting and stopping; it changes no answer."""
 
     simulated: ClassVar[bool] = True
+
+    @property
+    def short_name(self) -> str:
+        """The model's name in test ids; none that looks like that of a real model."""
+        named = SIMULATION if looks_real(self.name) else self.name
+        return self.label or named
 
 
 def _address(url: str) -> str:

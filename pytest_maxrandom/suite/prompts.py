@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.base import Contradiction
 
+TextPart = Literal["case", "punctuation", "articles", "spaces"]
+TEXT_PARTS: tuple[TextPart, ...] = ("case", "punctuation", "articles", "spaces")
+"""What SQuAD's normalisation takes away (Rajpurkar et al. 2016, arXiv:1606.05250)."""
+
 
 class PromptsSpec(Spec):
     """The prompts of a sweep: demonstrations x instructions x formats."""
@@ -148,3 +152,14 @@ class GenerationSpec(Spec):
     each prompt and example."""
     pattern: Annotated[Text, AfterValidator(_pattern)] | None = None
     """Python regular expression whose first group is read instead of the whole answer."""
+
+
+class ExactMatchSpec(Spec):
+    """When an open answer is one of the references."""
+
+    normalise: Annotated[list[TextPart], Distinct, OneOrMore()] = Field(default=[*TEXT_PARTS])
+    """What of a text does not count; all four are SQuAD's normalisation. []: texts are compared to
+    the character, spaces at their ends aside."""
+    numbers: bool = True
+    """Whether numbers are compared by their values (1,000 is 1000.0), and not as texts, which
+    without punctuation would take 3.5 for 35."""

@@ -19,6 +19,7 @@ from pytest_maxrandom.suite.claims import (
 )
 from pytest_maxrandom.suite.extensions import SpecUnion
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
+from pytest_maxrandom.suite.prompts import ExactMatchSpec  # noqa: TC001 - read by pydantic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,6 +124,13 @@ class TableColumns(OwnColumns):
     """The answer that was given."""
     gold: ColumnName | None = None
     """The right answer."""
+    reference: ColumnName | None = None
+    """The right answer where there are no choices, or a list of its spellings, which the answers in
+    `prediction` are compared with."""
+    kind: ColumnName | None = None
+    """Without choices: the kind of the reference; told by rule if not given."""
+    input: ColumnName | None = None
+    """Without choices: the question, so that answers which stand there are seen."""
     cluster: ColumnName | None = None
     """A value that related examples share, such as their passage."""
 
@@ -198,6 +206,10 @@ class TableResults(WholeSweeps, StatedShots):
     """How they are stored."""
     columns: TableColumns = TableColumns()
     """The names of the columns."""
+    exact_match: ExactMatchSpec | None = None
+    """When an answer without choices is one of its references; as in a suite that runs a model."""
+    tolerance: Annotated[float, Field(ge=0)] | None = None
+    """By how much such an answer may be off where it is a number."""
 
 
 class SummaryResults(StatedShots):

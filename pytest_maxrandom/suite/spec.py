@@ -22,7 +22,12 @@ from pytest_maxrandom.suite.claims import (
 )
 from pytest_maxrandom.suite.incumbent import IncumbentSpec  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.models import AnyModel  # noqa: TC001 - read by pydantic
-from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
+from pytest_maxrandom.suite.prompts import (
+    CounterfactualSpec,
+    ExactMatchSpec,
+    GenerationSpec,
+    PromptsSpec,
+)
 from pytest_maxrandom.suite.tasks import AnyTask  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.training import ClassifySpec  # noqa: TC001 - read by pydantic
 
@@ -78,12 +83,15 @@ class SuiteSpec(
     of the span that the code of arXiv 2404.13020 scores, which is as many last tokens as the choice
     has when encoded alone; counterfactual: the log-likelihood of one continuation, the same for all
     choices, after a text that states the choice (arXiv 2406.11634). generate: the model writes an
-    answer, which is read as a label or as the text of a choice; nothing is scored. classify: the
+    answer, which is read as a label or as the text of a choice; nothing is scored. exact_match: the
+    same for tasks without choices, whose answers are compared with references. classify: the
     probability of a class by the head that `classify` trains, which says this already."""
     counterfactual: CounterfactualSpec = CounterfactualSpec()
     """How counterfactual scoring states a choice."""
     generation: GenerationSpec = GenerationSpec()
-    """How `scoring: generate` asks for answers and reads them."""
+    """How `scoring: generate` and `scoring: exact_match` ask for answers and read them."""
+    exact_match: ExactMatchSpec = ExactMatchSpec()
+    """When `scoring: exact_match` takes an answer for a reference."""
     classify: ClassifySpec | None = None
     """A classification head on the model, trained on labelled examples of each task: it reads the
     text alone. There are no prompts, so each arm is one try. The choices of a task are its

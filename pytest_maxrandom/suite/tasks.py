@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import PurePath
 from string import Formatter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -61,7 +62,7 @@ class PoolSpec(Spec):
 
 
 class TaskSpec(CountedSettings):
-    """A task: multiple-choice examples."""
+    """A task: examples with choices, or with open answers."""
 
     name: Name
     """The task's name in test ids and reports."""
@@ -109,6 +110,17 @@ def _template(text: str) -> str:
     return text
 
 
+def _share(text: str) -> str:
+    """Refuse what is no share in per cent."""
+    number = text.strip().removesuffix("%")
+    try:
+        if not text.strip().endswith("%") or not 0 <= float(number) < math.inf:
+            raise ValueError
+    except ValueError:
+        raise ValueError('a number such as 0.01, or a share such as "1%"') from None
+    return text.strip()
+
+
 class BigBenchColumns(Spec):
     """Fields of a BIG-bench example for information that BIG-bench itself has no key for."""
 
@@ -132,6 +144,10 @@ class ColumnsSpec(BigBenchColumns):
     id: Text | None = None
     """A column of unique ids; if not given, `id` in CSV and JSONL if a row has it, else an id made
     from the row's number."""
+    kind: Text | None = None
+    """Of open answers: a column with the kind of the reference, such as person or year; if not
+    given, it is told by rule (number, date, yes/no, letter, name, other). Answers are compared with
+    guessers who know it."""
 
 
 class BigBenchSpec(TaskSpec):
@@ -156,10 +172,26 @@ class RowsSpec(TaskSpec):
     """The text of every example, with columns in braces: `"{passage}\\nQuestion: {question}"`."""
     choices: Annotated[list[Text], Field(min_length=2)] | None = None
     """The choices of every example, if the data does not have them."""
-    answer_is: Literal["text", "index", "number", "letter", "multi_hot"] | None = None
+    answer_is: Literal["text", "index", "number", "letter", "multi_hot", "open"] | None = None
     """Whether an answer is a choice's text, its index from 0, its number from 1, its letter, or a
     list with 1 for each right choice and 0 for the others. If not given, a whole number in JSONL
-    and hub data is an index, and anything else is text."""
+    and hub data is an index, and anything else is text. open: there are no choices, and the answer
+    is the reference, or a list of all its spellings, for `scoring: exact_match`."""
+    tolerance: Annotated[float, Field(ge=0)] | Annotated[str, AfterValidator(_share)] | None = None
+    """By how much an open answer that is a number may be off: 0.01, or a share of the reference,
+    "1%"."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the examples have no choices."""
+        return self.answer_is == "open"
+
+    @property
+    def allowed(self) -> tuple[float, bool]:
+        """By how much a number may be off, and whether that is a share of the reference."""
+        if isinstance(self.tolerance, str):
+            return float(self.tolerance.rstrip("% ")) / 100, True
+        return self.tolerance or 0.0, False
 
     @property
     def input_parts(self) -> list[tuple[str, str | None]]:
@@ -175,6 +207,19 @@ class RowsSpec(TaskSpec):
                 ("input",),
                 "this builds the text of every example, but `columns: input:` names a column that "
                 "holds it; remove one of the two",
+            )
+        open_only = ("tolerance", self.tolerance), ("columns", self.columns.kind)
+        for key, given in open_only if not self.is_open else ():
+            if given is not None:
+                place = (key,) if key == "tolerance" else (key, "kind")
+                yield place, "this is about open answers; add `answer_is: open`, or remove it"
+        if self.is_open and (
+            self.choices is not None or "choices" in self.columns.model_fields_set
+        ):
+            yield (
+                ("answer_is",),
+                "`open` means that there are no choices, but the task names some; remove one of "
+                "the two",
             )
         if self.answer_is is not None and self.columns.labels is not None:
             yield (
@@ -219,7 +264,7 @@ class HubSpec(RowsSpec):
 
 
 class LmEvalSpec(TaskSpec):
-    """A multiple-choice task of lm-evaluation-harness (EleutherAI)."""
+    """A task of lm-evaluation-harness (EleutherAI), multiple-choice or judged by exact match."""
 
     REPLACED: ClassVar[tuple[str, ...]] = (
         "dataset_path", "dataset_name", "dataset_kwargs", "doc_to_choice", "doc_to_target",
@@ -243,7 +288,11 @@ class LmEvalSpec(TaskSpec):
     """Further settings of the data such as `data_files`, instead of those in the task's file."""
     doc_to_choice: Text | Annotated[list[Text], Field(min_length=2)] | None = None
     """The choices, instead of those in the task's file: a list, a column or a template. A task with
-    generated answers needs them if its file has none."""
+    generated answers has choices then, for `scoring: generate`; without, it is one for `scoring:
+    exact_match`."""
+    filter: Text | None = None
+    """Of generated answers: the name of the task's filter, such as flexible-extract; its first one
+    if not given."""
     doc_to_target: Text | Annotated[int, Field(ge=0)] | None = None
     """The right choice, instead of the one in the task's file: a column, a template or a number. A
     task that judges answers by its own function (`process_results`) needs it."""

@@ -59,6 +59,8 @@ class PromptPredictions:
     texts: tuple[str, ...] = ()
     finishes: tuple[Finish, ...] = ()
     """Per example what was generated and why that ends; empty where choices were scored."""
+    said: tuple[str | None, ...] = ()
+    """Per example what was read of an open answer; empty where there are choices."""
 
     @property
     def correct(self) -> int:
@@ -68,13 +70,13 @@ class PromptPredictions:
 
     @property
     def unread(self) -> int:
-        """In how many answers no choice could be read."""
-        return self.chosen.count(None)
+        """In how many answers nothing could be read."""
+        return (self.said or self.chosen).count(None)
 
     @property
     def unread_why(self) -> tuple[Unread, ...]:
         """Why each generated answer could not be read."""
-        pairs = zip(self.chosen, self.finishes, strict=True)
+        pairs = zip(self.said or self.chosen, self.finishes, strict=True)
         return tuple(Unread.NOT if choice is not None else _WHY[finish] for choice, finish in pairs)
 
 
@@ -109,6 +111,7 @@ def predict(
         margins=tuple(one.margin for one in read),
         texts=tuple(one.text or "" for one in generated),
         finishes=tuple(one.finish or "stop" for one in generated),
+        said=tuple(one.said for one in read) if scorer.is_open else (),
     )
 
 
@@ -174,7 +177,7 @@ def of_predictions(
         choices=tuple(labels.choices),
         log_likelihoods=None if predictions[0].texts else _log_likelihoods(labels, predictions),
         labelled=_labelled(labels, predictions, read["labels"]) if whole else None,
-        unread=_unread(predictions, labels),
+        unread=unread_of(predictions, labels),
         ties=tuple(each.ties for each in predictions),
         **texts_of(examples),
     )
@@ -240,7 +243,7 @@ def _texts_of(examples: tuple[Example, ...]) -> Texts:
     )
 
 
-def _unread(predictions: Sequence[PromptPredictions], labels: Labels) -> NDArray[np.int64] | None:
+def unread_of(predictions: Sequence[PromptPredictions], labels: Labels) -> NDArray[np.int64] | None:
     """Return why answers could not be read, shape (t, n); None where choices were scored."""
     if not predictions[0].texts:
         return None

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.host import packages
-from pytest_maxrandom.host.limits import limits, raised
 from pytest_maxrandom.host.packages import NamedParts, blamed, package_of
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.stats.seeding import Stream
+from pytest_maxrandom.sweeps.extracting import filtered, found
 from pytest_maxrandom.sweeps.said import choices_said
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.models.questions import Answer, Span
@@ -38,6 +37,8 @@ class Reading(NamedTuple):
     """Whether a lot decided between equal scores."""
     margin: float = 0.0
     """By how much the best score is above the second, in the scorer's unit; 0 for a tie."""
+    said: str | None = None
+    """What was read of an open answer, of which no choice need be one; None where nothing was."""
 
 
 class Scorer(Protocol):
@@ -62,6 +63,10 @@ class Scorer(Protocol):
     @property
     def generates(self) -> bool:
         """Whether it is for prompts whose answers are generated, and reads what they say."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is for examples without choices; a scorer that lacks this is not."""
 
     @property
     def whole_answer(self) -> bool:
@@ -111,6 +116,7 @@ class Cloze:
     span: Span = "boundary"
     states_choices: ClassVar[bool] = False
     generates: ClassVar[bool] = False
+    is_open: ClassVar[bool] = False
     base_rate: ClassVar[Scoring] = "sum_logprob"
 
     @property
@@ -172,6 +178,7 @@ class Generate:
     criterion: str
     states_choices: ClassVar[bool] = False
     generates: ClassVar[bool] = True
+    is_open: ClassVar[bool] = False
     whole_answer: ClassVar[bool] = False
     base_rate: ClassVar[Scoring] = "sum_logprob"
 
@@ -185,21 +192,8 @@ class Generate:
 
     def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
         """Read what was written."""
-        (said,) = answers
-        how = prompt.format.generation
-        assert how is not None
-        if said.text is None:
-            raise ScoreError(
-                "the model gave no text for `scoring: generate` to read; report this to the "
-                "authors of its backend"
-            )
-        text: str | None = said.text
-        cut = said.finish == "length"
-        if how.pattern is not None:
-            found = _found(how.pattern, said.text)
-            text = None if found is None else found.group(1)
-            cut = cut and found is not None and found.end(1) == len(said.text)
-        if text is None or said.finish == "refused":
+        text, cut = _written(prompt, answers)
+        if text is None:
             return Reading(None)
         answers_of = prompt.format.answers(example)
         equal = sorted(choices_said(text, answers_of, example.choices, cut=cut))
@@ -208,30 +202,40 @@ class Generate:
         return Reading(_lot(equal, prompt, example), len(equal) > 1)
 
 
-def _found(pattern: str, text: str) -> re.Match[str] | None:
-    """Return where a pattern is first found in what a model wrote.
+@dataclass(frozen=True, slots=True)
+class ExactMatch(Generate):
+    """The reference that a generated answer is; see :mod:`pytest_maxrandom.tasks.references`."""
 
-    The package `regex` reads what Python's `re` does, and can be told to give up. Where it does,
-    there is no reading at all: an answer must not be wrong on a slow machine alone.
-    """
-    try:
-        import regex
-    except ImportError:
+    is_open: ClassVar[bool] = True
+
+    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
+        """Read what was written, and compare it with the references."""
+        text, _ = _written(prompt, answers)
+        matching = prompt.format.matching
+        assert matching is not None
+        if text is None or example.open is None:
+            return Reading(None)
+        return Reading(matching.matched(text, example.choices, example.open), said=text)
+
+
+def _written(prompt: Prompt, answers: Sequence[Answer]) -> tuple[str | None, bool]:
+    """Return what counts of a generated answer, None where nothing does, and if it was cut."""
+    (said,) = answers
+    how = prompt.format.generation
+    assert how is not None
+    if said.text is None:
         raise ScoreError(
-            "`generation: pattern` needs the package regex, which is not installed; `pip install "
-            "regex`"
-        ) from None
-    seconds = limits().pattern_seconds
-    try:
-        return regex.search(  # type: ignore[no-any-return]
-            pattern, text, flags=regex.VERSION0, timeout=seconds
+            "the model gave no text to read; report this to the authors of its backend"
         )
-    except TimeoutError:
-        raise ScoreError(
-            f"`generation: pattern: {pattern}` takes more than {seconds} s on an answer of "
-            f"{len(text):,} characters; write it without repetitions within repetitions, or "
-            f"{raised('pattern_seconds')}"
-        ) from None
+    text: str | None = said.text
+    cut = said.finish == "length"
+    if how.pattern is not None:
+        match = found(how.pattern, said.text)
+        text = None if match is None else match.group(1)
+        cut = cut and match is not None and match.end(1) == len(said.text)
+    elif (matching := prompt.format.matching) is not None:
+        text = filtered(said.text, matching.filters)
+    return (None if said.finish == "refused" else text), cut
 
 
 def joined(answers: Sequence[Answer]) -> tuple[tuple[float, ...], tuple[int, ...]]:
@@ -281,6 +285,7 @@ _BUILT_IN: Mapping[str, Scorer] = {
         "that occurs there (case, spaces, quotes, brackets and closing punctuation aside; what "
         "names none, or several, is wrong)"
     ),
+    "exact_match": ExactMatch("a text that is one of the references"),
 }
 
 
@@ -295,6 +300,7 @@ class _OfPackage:
     generates: bool
     whole_answer: bool
     base_rate: Scoring
+    is_open: ClassVar[bool] = False
 
     @classmethod
     def of(cls, name: str, loaded: Any) -> _OfPackage:

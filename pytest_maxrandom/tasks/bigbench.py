@@ -20,11 +20,13 @@ from pytest_maxrandom.tasks.reading import (
     as_cluster,
     as_id,
     as_object,
+    as_reference,
     as_text,
     file_findings,
     parse_json,
     read_file,
 )
+from pytest_maxrandom.tasks.references import Open, kind_of
 from pytest_maxrandom.tasks.task import Example, Layout
 from pytest_maxrandom.tasks.whole import finished_task
 
@@ -47,7 +49,10 @@ _ID_KEYS = ("_id", "id", "idx")
 
 
 class BigBench:
-    """Reads the JSON of BIG-bench; the choices with the highest score are the right ones."""
+    """Reads the JSON of BIG-bench; the choices with the highest score are the right ones.
+
+    Examples with a "target" alone (free-form generation) have no choices.
+    """
 
     spec = BigBenchSpec
 
@@ -60,6 +65,8 @@ class BigBench:
         layout = _layout(document, findings)
         drafts = _drafts(examples, findings, spec.columns.cluster)
         task = finished_task(spec.name, drafts, findings, layout)
+        if task.is_open:
+            return task
         graded = sum(not {0, 1}.issuperset(each["target_scores"].values()) for each in examples)
         if not graded:
             return task
@@ -148,10 +155,17 @@ def _drafts(
             continue
         id_ = findings.attempt(number, _id, fields, number)
         text = findings.attempt(number, _input, fields)
-        scores = findings.attempt(number, _scores, fields)
         cluster = None
         if cluster_key is not None:
             cluster = findings.attempt(number, as_cluster, fields.get(cluster_key), cluster_key)
+        if "target" in fields and "target_scores" not in fields:
+            references = findings.attempt(number, _references, fields)
+            if id_ is not None and text is not None and references is not None:
+                how = Open(kind_of(references[0]))
+                whole = Example.without_choices(id_, text, references, how)
+                yield number, replace(whole, cluster=cluster)
+            continue
+        scores = findings.attempt(number, _scores, fields)
         if id_ is None or text is None or scores is None:
             continue
         best = max(scores.values(), default=0)
@@ -174,12 +188,16 @@ def _input(fields: JsonObject) -> str:
     return as_text(_value(fields, "input"), '"input"')
 
 
+def _references(fields: JsonObject) -> list[str]:
+    """Return what free-form generation is compared with: one text, or several."""
+    target = fields["target"]
+    several = target if isinstance(target, list) else [target]
+    if not several:
+        raise Mistake('"target" is an empty list; give at least one reference')
+    return [*dict.fromkeys(as_reference(each) for each in several)]
+
+
 def _scores(fields: JsonObject) -> dict[str, float]:
-    if "target" in fields and "target_scores" not in fields:
-        raise Mistake(
-            'found only a "target", as in free-form generation; a multiple-choice example needs '
-            '"target_scores"'
-        )
     scores = _value(fields, "target_scores")
     if not isinstance(scores, JsonObject):
         raise Mistake(f'"target_scores" must map choices to scores, found {described(scores)}')

@@ -137,6 +137,14 @@ def as_text(value: object, what: str) -> str:
     raise Mistake(f"{what} must be a text or a whole number, found {described(value)}{hint}")
 
 
+def as_reference(value: object) -> str:
+    """Return a reference as text: a number as it is written, and nothing that is empty."""
+    text = repr(value) if type(value) is float else as_text(value, "a reference")
+    if not text.strip():
+        raise Mistake("a reference is empty; give the right answer, or leave the row out")
+    return text
+
+
 def as_id(value: object) -> str:
     """Return an example's id: a text that is not empty, or a whole number."""
     text = as_text(value, "an id")

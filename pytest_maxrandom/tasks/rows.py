@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
@@ -15,10 +15,12 @@ from pytest_maxrandom.tasks.reading import (
     as_cluster,
     as_id,
     as_object,
+    as_reference,
     as_text,
     named_in,
     parse_json,
 )
+from pytest_maxrandom.tasks.references import Open, kind_of, number_of
 from pytest_maxrandom.tasks.right_answers import (
     by_index,
     by_label,
@@ -53,10 +55,11 @@ class RowReader:
         """The columns to read, each with the key of the task that names it."""
         columns = self.spec.columns
         named = [columns.choices] if isinstance(columns.choices, str) else columns.choices
-        wanted = {column: "columns: choices" for column in named if self.spec.choices is None}
+        has_choices = self.spec.choices is None and not self.spec.is_open
+        wanted = {column: "columns: choices" for column in named if has_choices}
         place = "columns: input" if self.spec.input is None else "input"
         wanted |= {column: place for _, column in self.spec.input_parts if column is not None}
-        keys = ("answer", "labels", "id", "cluster")
+        keys = ("answer", "labels", "id", "cluster", "kind")
         others = {getattr(columns, key): f"columns: {key}" for key in keys}
         return wanted | {column: key for column, key in others.items() if column is not None}
 
@@ -96,7 +99,10 @@ class RowReader:
             return near
         if near:
             return f"{near.replace('did you mean', 'is it')} Rename it, or name it by `{key}:`"
-        same = "; or write the choices of all rows as `choices: [TEXT, TEXT]`"
+        same = (
+            "; or write the choices of all rows as `choices: [TEXT, TEXT]`, or `answer_is: open` "
+            "if there are none"
+        )
         return f"; name yours by `{key}: NAME`{same if key == 'columns: choices' else ''}"
 
     def examples(
@@ -107,6 +113,13 @@ class RowReader:
         for number, (place, row) in enumerate(rows, 1):
             text = findings.attempt(place, self._input, row, parts)
             id_ = findings.attempt(place, self._id, row, number)
+            if self.spec.is_open:
+                open_ = findings.attempt(place, self._open, row)
+                cluster = findings.attempt(place, self._cluster, row)
+                if text is not None and id_ is not None and open_ is not None:
+                    whole = Example.without_choices(id_, text, *open_)
+                    yield place, replace(whole, cluster=cluster)
+                continue
             slots = findings.attempt(place, self._several, row)
             right = None if slots is None else findings.attempt(place, self._right, row, slots)
             cluster = findings.attempt(place, self._cluster, row)
@@ -130,6 +143,32 @@ class RowReader:
         if self.spec.columns.id is None and row.get("id") in (None, ""):
             return f"#{number}"
         return as_id(_value(row, self.spec.columns.id or "id"))
+
+    def _open(self, row: Mapping[str, object]) -> tuple[list[str], Open]:
+        """Return the references of a row without choices, and how they are compared."""
+        column, spec = self.spec.columns.answer, self.spec
+        given = _value(row, column)
+        spelled = _spelled(given)
+        several = [*dict.fromkeys(spelled)] if isinstance(spelled, list) else [given]
+        references = [as_reference(each) for each in several]
+        if not references:
+            raise Mistake(
+                "there is no reference; give the right answer, or a list of its spellings"
+            )
+        kind = kind_of(references[0])
+        if spec.columns.kind is not None:
+            kind = as_text(_value(row, spec.columns.kind), "the kind of a reference").strip()
+            if not kind:
+                raise Mistake(f"there is no kind in {quoted(spec.columns.kind)}; name one")
+        tolerance, relative = spec.allowed
+        if tolerance and all(number_of(each) is None for each in references):
+            if spec.columns.kind is None or kind == "number":
+                raise Mistake(
+                    f"`tolerance` is about numbers, but the reference is {quoted(references[0])}; "
+                    "write numbers, or name another kind in a column (`columns: {kind: NAME}`)"
+                )
+            tolerance = 0.0
+        return references, Open(kind, tolerance, relative)
 
     def _cluster(self, row: Mapping[str, object]) -> str | None:
         column = self.spec.columns.cluster

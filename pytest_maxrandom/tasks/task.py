@@ -1,4 +1,4 @@
-"""A task: named multiple-choice examples and the texts around them; where tasks come from."""
+"""A task: named examples, with choices or open, and the texts around them; their sources."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.record import Remark
     from pytest_maxrandom.suite.tasks import TaskSpec
+    from pytest_maxrandom.tasks.references import Matching, Open
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One multiple-choice question."""
+    """One question, with choices or open."""
 
     id: str
     """Unique within its task."""
     input: str
     """The question's text."""
     choices: tuple[str, ...]
-    """The m possible answers, in the order of the file."""
+    """The m possible answers, in the order of the file; of an open example its references, which
+    are all the ways in which its right answer is written."""
     right: tuple[int, ...]
-    """Indices into `choices` of the right answers, ascending, at least one and not all."""
+    """Indices into `choices` of the right answers, ascending, at least one and not all; of an open
+    example all of them."""
     order: tuple[int, ...] | None = None
     """Indices into `choices` in the order in which a prompt lists them. By itself an example has an
     order that its id determines (:func:`pytest_maxrandom.sweeps.prompts.formats.shown_order`)."""
@@ -40,6 +43,17 @@ class Example:
     solved: str | None = None
     """The example as a demonstration, where its task writes that in another way than its question
     with a right choice."""
+    open: Open | None = None
+    """None where it has choices."""
+
+    @classmethod
+    def without_choices(cls, name: str, text: str, references: Sequence[str], how: Open) -> Example:
+        """Return an open example by its id and its input.
+
+        Its first reference is what demonstrations show.
+        """
+        every = tuple(range(len(references)))
+        return cls(name, text, tuple(references), every, order=every, open=how)
 
     @property
     def text(self) -> str:
@@ -48,14 +62,21 @@ class Example:
 
     @property
     def chance(self) -> Fraction:
-        """Probability that one uniform guess is right."""
+        """Probability that one uniform guess is right; 0 of an open example.
+
+        Of that it says nothing: what guessers reach there is learnt from the answers.
+        """
+        if self.open is not None:
+            return Fraction(0)
         return Fraction(len(self.right), len(self.choices))
 
     @property
     def content(self) -> tuple[str | tuple[str, ...] | tuple[int, ...], ...]:
         """All that makes the example what it is, without its id and how it is shown."""
         after = () if self.continuation is None else (self.continuation,)
-        return self.input, self.choices, self.right, *after
+        how = self.open
+        told = () if how is None else ("open", repr((how.tolerance, how.relative)))
+        return self.input, self.choices, self.right, *after, *told
 
     @property
     def presentation(self) -> tuple[str, tuple[int, ...] | None]:
@@ -108,6 +129,13 @@ class Task:
     drawn from the examples."""
     pool_source: str = ""
     """What reports call the file or the split that the pool is; empty where it has no name."""
+    matching: Matching | None = None
+    """How its open answers are read and compared, where the task itself says that."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its examples have no choices."""
+        return self.examples[0].open is not None
 
     @cached_property
     def duplicates(self) -> int:

@@ -37,6 +37,11 @@ def finished_task(
     """
     examples = tuple(_checked(drafts, findings))
     findings.raise_any()
+    if len({each.open is None for each in examples}) > 1:
+        first = next(each for each in examples if each.open is not None)
+        raise findings.error(
+            f"some examples have choices, and {quoted(first.id)} has none; make two tasks of them"
+        )
     if not examples:
         raise findings.error("there are no examples; a task needs at least one")
     return Task(name, examples, layout, tuple(notes))
@@ -63,7 +68,13 @@ def checked_task(task: Task, findings: Findings) -> Task:
         first = contradicting[:_SHOWN]
         values = {"examples": len(contradicting), "first": first}
         notes += (Remark("contradictory_answers", values),)
-    return replace(whole, notes=notes, pool=task.pool, pool_source=task.pool_source)
+    return replace(
+        whole,
+        notes=notes,
+        pool=task.pool,
+        pool_source=task.pool_source,
+        matching=task.matching,
+    )
 
 
 def _contradicting(examples: Iterable[Example]) -> list[str]:
@@ -71,7 +82,8 @@ def _contradicting(examples: Iterable[Example]) -> list[str]:
     asked: dict[tuple[str, ...], list[tuple[str, set[str]]]] = {}
     for example in examples:
         right = {example.choices[index] for index in example.right}
-        asked.setdefault((example.text, *sorted(example.choices)), []).append((example.id, right))
+        offered = sorted(example.choices) if example.open is None else ()
+        asked.setdefault((example.text, *offered), []).append((example.id, right))
     return [
         id_
         for answers in asked.values()
@@ -97,6 +109,9 @@ def _checked(drafts: Iterable[tuple[int, Example]], findings: Findings) -> Itera
 
 def _mistakes(example: Example) -> Iterator[str]:
     choices, right = example.choices, example.right
+    if example.open is not None:
+        yield from _unreadable(example)
+        return
     if len(choices) < 2:
         yield f"an example needs two or more choices, found {len(choices)}"
     elif len(set(right) & set(range(len(choices)))) < len(right):
@@ -116,7 +131,11 @@ def _mistakes(example: Example) -> Iterator[str]:
     for choice, count in Counter(choices).items() if repeated else ():
         if count > 1:
             yield f"choices must differ, found {quoted(choice)} {count} times"
-    for text in (example.id, example.input, *choices):
+    yield from _unreadable(example)
+
+
+def _unreadable(example: Example) -> Iterator[str]:
+    for text in (example.id, example.input, *example.choices):
         if UNPAIRED.search(text):
             yield f"no tokenizer can read {quoted(text)}, because {HALF_A_PAIR}; repair the text"
         if "\0" in text:

@@ -37,6 +37,7 @@ def test_it_is_short_and_the_first_screen_needs_no_model() -> None:
     assert len(lines) <= 120
     screen = "\n".join(lines[:40])
     assert "$ maxrandom baseline --n 100" in screen
+    assert "$ maxrandom init --results " in screen
     assert "$ maxrandom diff " in screen
     assert all(command in README for command in ("\nmake demo", "\nmake test"))
 
@@ -46,7 +47,7 @@ def test_who_follows_it_sees_what_it_shows(tmp_path: Path) -> None:
     for block in reader.begin(ROOT / "README.md"):
         reader.follow(block)
     assert {path.name for path in tmp_path.glob("report.*")} == {"report.md", "report.json"}
-    assert [block.needs for block in BLOCKS if block.needs] == ["two reports"]
+    assert [block.needs for block in BLOCKS if block.needs] == ["predictions", "two reports"]
 
 
 def test_its_difference_is_what_is_printed_of_such_reports(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_what_cannot_be_read_is_wrong_and_a_red_flag(
     rest = "assert: {p_max: 0.05, red_flags: {unread_answers: fail}}"
     result, _ = run(pytester, model=model, rest=rest)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*no choice could be read*"])
+    result.stdout.fnmatch_lines(["*nothing could be read*"])
     # What was written may be judged again from its file.
     (pytester.path / "s.maxrandom.yaml").unlink()
     (pytester.path / "again.maxrandom.yaml").write_text(

@@ -110,6 +110,9 @@ def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
         r".* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, n = 120\)",
         said,
     )
+    assert "beside the" in said, "the terminal shows the difference"
+    assert re.search(r"\+\.\d+ \([+-]\.\d+ to \+\.\d+\)|-\.\d+ \(", said)
+    assert "max" not in " ".join(result.outlines).split("FAILED:")[-1].split("short test")[0]
     report = (pytester.path / "r.md").read_text()
     assert "beside the<br>incumbent" in report
     assert "cannot be told from the best" in report or "can be told from the best" in report
@@ -215,7 +218,7 @@ def table(path: Path, rates: dict[str, float], seed: int = 1, n: int = 150) -> d
     }
     with path.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow(["model", "task", "shots", "prompt_id", "example_id", "correct"])
+        out.writerow(["model", "task", "shots", "prompt", "example", "correct"])
         for prompt, answers in right.items():
             out.writerows(["m", "larger", 0, prompt, f"e{place}", answer]
                           for place, answer in enumerate(answers))  # fmt: skip
@@ -236,7 +239,9 @@ def test_a_prompt_of_recorded_results_can_be_the_incumbent(
     assert claim["incumbent"]["chosen_here"] == 3
 
 
-def test_a_second_file_can_be_the_incumbent(pytester: pytest.Pytester, folder: Path) -> None:
+def test_a_second_file_can_be_the_incumbent(
+    pytester: pytest.Pytester, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     spec = "{results: {path: old.csv, format: table}}"
     (folder / "s.yaml").write_text(TABLE.replace("{prompt: p0}", spec))
     table(folder / "t.csv", {"p1": 0.7, "p2": 0.85})
@@ -244,6 +249,13 @@ def test_a_second_file_can_be_the_incumbent(pytester: pytest.Pytester, folder: P
     claim = run(pytester)
     assert claim["incumbent"]["difference"] > 0.1
     assert (claim["t"], claim["incumbent"]["chosen_here"]) == (2, None)
+    digest = claim["incumbent"]["answers_digest"]
+    before = (pytester.path / "r.json").read_text()
+    (pytester.path / "before.json").write_text(before)
+    table(folder / "old.csv", {"p0": 0.6}, seed=3)
+    assert run(pytester)["incumbent"]["answers_digest"] != digest
+    assert main(["diff", "before.json", "r.json"]) == 0
+    assert "the incumbent's stored answers are not the same" in capsys.readouterr().out
     table(folder / "old.csv", {"p0": 0.6}, n=140)
     said = flat(pytester.runpytest("--collect-only"))
     assert re.search(r"s\.yaml:3: incumbent\.results: the incumbent in .*old\.csv has no answer to "
@@ -317,10 +329,14 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
 
         def test_wrong(maxrandom):
             maxrandom.better(candidates=new, incumbent=old[1:])
+
+        def test_margin(maxrandom):
+            maxrandom.better(candidates=new, incumbent=old, by=1.5)
     """)
     result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=1, failed=2)
+    result.assert_outcomes(passed=1, failed=3)
     said = flat(result)
+    assert "by must be a difference of scores, from 0 to below 1, found 1.5" in said
     assert re.search(r"best score \.\d+ is [+-]\.\d+ beside the incumbent's \.\d+", said)
     assert "incumbent must have one score for each of the 150 examples, found 149" in said
     report = json.loads((pytester.path / "r.json").read_text())

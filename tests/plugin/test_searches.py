@@ -141,6 +141,38 @@ def test_an_outlook_holds_for_fewer_better_prompts(suite: Path, budget: int) -> 
     assert outlook.prompts == most
 
 
+@pytest.mark.parametrize("model", ["knows", "guesses"])
+def test_a_search_claims_to_be_better_than_the_incumbent(suite: Path, model: str) -> None:
+    incumbent = "incumbent: {instruction: 'Old. ', model: {backend: mock, name: guesses}}\n"
+    suite.write_text(suite.read_text() + incumbent + "assert: {better_than: incumbent}\n")
+    with begun(suite, "accept", model) as tries:
+        outlook = tries.outlook
+        assert str(outlook).startswith(
+            "25 to 78 right answers more than the incumbent's are needed, the more, the more often "
+            "the two differ if at most 5 tries before it improved; after 20 tries it is judged as "
+        )
+        told = replies(tries)
+        record = tries.verdict()
+    assert record.incumbent is not None
+    assert record.incumbent_p is not None
+    assert record.searched is not None
+    prompts = judged_as(20, sum(map(bool, told)) - 2)
+    assert (record.searched.possible, record.incumbent.of) == (prompts, prompts)
+    assert (record.incumbent.test, record.passed) == ("exact", model == "knows")
+    # McNemar's exact test, for as many examples as the two differ on.
+    more = round(N * record.incumbent.difference)
+    found = [prompts * binom.sf(more + losses - 1, more + 2 * losses, 0.5) for losses in range(80)]
+    assert min(abs(min(1, p) - record.incumbent_p) for p in found) < 1e-9
+    assert outlook.beside is not None
+    least, most = outlook.beside
+    assert more >= least if record.passed else more <= most
+    # What a verdict tells of the incumbent is counted as well.
+    with begun(suite, "accept", model, budget=21) as tries:
+        assert tries.outlook.prompts is not None
+        assert tries.outlook.prompts > prompts * 20 * (N + 1) ** 3
+        assert tries.outlook.decided_by != "test"
+
+
 @pytest.mark.parametrize("key", ["count: task", "looks: spend"])
 @pytest.mark.parametrize("feedback", ["none", "accept"])
 def test_an_outlook_counts_the_tries_that_the_verdict_counts(

@@ -20,6 +20,7 @@ from pytest_maxrandom.claims.opening import held_out
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Shuffle
 from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.stats.search import Feedback, Found, Look, Searched, prompts_of
 from pytest_maxrandom.sweeps.predictions import PromptPredictions
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
@@ -357,6 +358,51 @@ def test_who_knows_passes(
         tried = np.where(generator.random((steps, N)) < knows, gold, 1 - gold)
         found += passes(tried, gold, rule)
     measured("Power of searches", f"{feedback} | {steps} | {looks} | {knows}", found / FEW_RUNS)
+    assert found >= least(FEW_RUNS, power)
+
+
+def beats(tried: NDArray[np.bool_], incumbent: NDArray[np.bool_], by: Rule | int) -> bool:
+    """Judge the best of some prompts beside an incumbent; both are right or wrong on each."""
+    correct = tried.sum(axis=1)
+    prompts = by if isinstance(by, int) else by.prompts(by.found(correct))
+    assert prompts is not None
+    best = tried[int(correct.argmax())].astype(float)
+    return bool(prompts * ScorePair(best - incumbent, np.arange(N)).p_greater(0, LEVEL) <= LEVEL)
+
+
+@pytest.mark.parametrize("steps", [20, 50, 200])
+@pytest.mark.parametrize("feedback", FEEDBACK[1:3])
+def test_climbs_that_are_no_better_than_the_incumbent_do_not_beat_it(
+    feedback: Feedback, steps: int, measured: Measured
+) -> None:
+    """All are right on .7; the incumbent is as lucky as anybody. By t alone climbs do beat it."""
+    rule, generator = Rule.of(feedback, steps), np.random.default_rng(steps)
+    found = by_t = 0
+    right, said = np.zeros(N, dtype=np.int64), 0.7  # an answer of 0 is right
+    for run in range(RUNS):
+        incumbent = generator.random(N) < said
+        tried = climb(generator, right, feedback, steps, said) == 0
+        found += beats(tried, incumbent, rule)
+        by_t += run < FEW_RUNS and beats(tried, incumbent, steps)
+    measured("Climbs beside an incumbent", f"{feedback} | {steps}", found / RUNS, by_t / FEW_RUNS)
+    assert found <= most(RUNS)
+    if steps == 200:
+        assert by_t > most(FEW_RUNS)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "steps", "knows", "power"),
+    [("none", 200, 0.85, 0.6), ("accept", 20, 0.9, 0.9), ("accept", 200, 0.9, 0.4)],
+)
+def test_who_is_better_than_the_incumbent_beats_it(
+    feedback: Feedback, steps: int, knows: float, power: float, measured: Measured
+) -> None:
+    rule, generator, found = Rule.of(feedback, steps), np.random.default_rng(steps), 0
+    for _ in range(FEW_RUNS):
+        tried = generator.random((steps, N)) < knows
+        found += beats(tried, generator.random(N) < 0.7, rule)
+    named = f"{feedback} | {steps} | {knows}"
+    measured("Searches that are better than an incumbent", named, found / FEW_RUNS)
     assert found >= least(FEW_RUNS, power)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.host import data
 from pytest_maxrandom.host.data import Boundary, refused
 from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.tasks.load import load_task, members
@@ -274,7 +275,8 @@ def test_of_what_is_installed_only_the_tasks_of_lm_eval_are_read(
         (site / name).parent.mkdir(parents=True)
         (site / name).write_text(SECRET)
     (tree / "lm_eval").symlink_to(site / "of_a_company")
-    monkeypatch.setattr("pytest_maxrandom.host.data.sysconfig.get_path", lambda _: str(site))
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(site))
+    monkeypatch.setattr(data, "_installed", data._installed.__wrapped__)  # kept for the process
     assert not refused(site / "lm_eval" / "tasks" / "a.yaml", "a.yaml")
     for path in (site / "of_a_company", site / "lm_eval_other", tree / "lm_eval", site):
         assert "leads out of the repository" in refused(path, "x")

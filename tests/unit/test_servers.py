@@ -103,6 +103,9 @@ def test_a_build_that_was_stopped_goes_on_where_it_was(
         word for one in ran for word in ("-m venv", "pip download", "pip wheel") if word in one
     ]
     assert begun == ["-m venv", "pip download", "pip wheel"]
+    # What it does not need is not built.
+    rules = (folder / "llama_cpp_python-1" / "CMakeLists.txt").read_text(encoding="utf-8")
+    assert rules == "set(LLAMA_BUILD_COMMON OFF CACHE BOOL)\n"
     # Both builds are of the same sources, in the same folder.
     (first,) = (one for one in ran if "pip wheel" in one)
     ran.clear()
@@ -132,5 +135,6 @@ def test_what_is_there_is_not_installed_again(
 def _pack(archive: Path) -> None:
     sources = archive.with_name("sources")
     (sources / "vendor" / "llama.cpp").mkdir(parents=True)
+    (sources / "CMakeLists.txt").write_text("set(LLAMA_BUILD_COMMON ON CACHE BOOL)\n")
     with tarfile.open(archive, "w:gz") as packed:
         packed.add(sources, archive.name.removesuffix(".tar.gz"))

@@ -1,4 +1,4 @@
-"""Generated answers in which no choice could be read."""
+"""Generated answers in which nothing could be read."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ RED_FLAG = RedFlagKind(
     rank=130,
     topic="scores",
     default="warn",
-    description="More than 5 % of generated answers in which no choice can be read.",
-    sentences=f"In {OF_ANSWERS} no choice could be read, and they count as wrong: {{unreadable:,}} "
-    "name none, or several, {cut:,} were cut, {refused:,} refused: check what the model "
+    description="More than 5 % of generated answers in which nothing can be read.",
+    sentences=f"In {OF_ANSWERS} nothing could be read, and they count as wrong: {{unreadable:,}} "
+    "hold none, or several, {cut:,} were cut, {refused:,} refused: check what the model "
     "writes (--maxrandom-predictions), and check max_tokens, stop and pattern of `generation`.",
     brief="answers could not be read",
     remedy="look at max_tokens, stop and pattern",

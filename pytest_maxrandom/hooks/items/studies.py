@@ -191,7 +191,7 @@ class BestModelsItem(ArmsItem):
                 assert isinstance(claim, RecordedClaim)
                 assert claim.evidence is not None
                 answers.append(claim.evidence.results)
-                tried[name] = claim.evidence.null.t
+                tried[name] = claim.evidence.t
         record_best_models(self.planned, self.record, answers, tried)
 
 

@@ -111,8 +111,8 @@ class Grid:
     ----------
     prompts, examples : tuple of str
         Ids, in the order of their first rows; t and n of them.
-    example : ndarray of int
-        Per row the place of its example.
+    prompt, example : ndarray of int
+        Per row the place of its prompt, and of its example.
 
     Raises
     ------
@@ -129,7 +129,7 @@ class Grid:
     ) -> None:
         self.owner = owner
         self._rows, self._members, self._values = rows, members, values
-        self.prompts, self._prompt_firsts, self._prompt = self._distinct("prompt")
+        self.prompts, self._prompt_firsts, self.prompt = self._distinct("prompt")
         self.examples, self._example_firsts, self.example = self._distinct("example")
         cells = len(self.prompts) * len(self.examples)
         if cells > max(_FEW_CELLS, _SPARSEST * len(members)):
@@ -138,14 +138,14 @@ class Grid:
                 f"{len(self.examples)} examples in {len(members)} rows; name the columns that hold "
                 "the ids of prompts and of examples"
             )
-        self._place = self._prompt * len(self.examples) + self.example
+        self._place = self.prompt * len(self.examples) + self.example
         last = np.zeros(cells, dtype=np.int64)
         last[self._place] = np.arange(len(members))
         for first in np.flatnonzero(last[self._place] != np.arange(len(members)))[:1]:
             again = first + 1 + np.argmax(self._place[first + 1 :] == self._place[first])
             raise self.error(
                 again,
-                f"prompt {quoted(self.prompts[self._prompt[first]])} already has an answer to "
+                f"prompt {quoted(self.prompts[self.prompt[first]])} already has an answer to "
                 f"example {quoted(self.examples[self.example[first]])} in "
                 f"{rows.called(members[first])}; keep one row for each prompt and example",
             )
@@ -167,7 +167,7 @@ class Grid:
         RecordedError
             If they differ and may not.
         """
-        sizes = np.bincount(self._prompt)
+        sizes = np.bincount(self.prompt)
         least, most = int(sizes.min()), int(sizes.max())
         if least < most and not ragged:
             short, long = int(sizes.argmin()), int(sizes.argmax())
@@ -221,6 +221,25 @@ class Grid:
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
+
+    def clusters(self) -> tuple[str, ...] | None:
+        """Return the cluster of each example; None where the file has none.
+
+        Raises
+        ------
+        RecordedError
+            If some examples have one, and others do not.
+        """
+        clusters = self.of_examples("cluster")
+        if clusters is None or not any(clusters):
+            return None
+        if "" in clusters:
+            raise self.example_error(
+                clusters.index(""),
+                "has no cluster, but others have one; give an example without relatives a name of "
+                "its own",
+            )
+        return tuple(clusters)
 
     def filled(self, values: NDArray[S], empty: Any) -> NDArray[S]:
         """Put a value for each row in its place, shape (t, n)."""

@@ -14,6 +14,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, owners, shown
+from pytest_maxrandom.recorded.tables.open_table import PARSED, open_sweep, refuse_choices
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
     may be more of them than choices. With `choices`, the chance of one guess is the number of
     gold labels (1 where none are given) over that of choices. Where all examples have two choices
     and two answers were given, those that are right follow from `prediction` and `correct`.
+    A table with references has no choices: see `open_table`.
     """
     return sweeps_of(read_columns(path, columns_of(spec)), spec, meant)
 
@@ -74,7 +76,11 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     if meant.models is not None and "model" in rows.names and rows.count:
         rows.keep("model", meant.models)
     unread = _unread(path, spec.columns) if {"correct", "score"} <= rows.names.keys() else ""
-    if not {"correct", "score"} & rows.names.keys() and (
+    # Scores that somebody gave are taken as they are, whatever references they were given by.
+    is_open = "reference" in rows.names and ("score" not in rows.names or unread == "score")
+    if is_open:
+        refuse_choices(path, rows)
+    elif not {"correct", "score"} & rows.names.keys() and (
         not {"prediction", "gold"} <= rows.names.keys()
     ):
         name = spec.columns.correct or "correct"
@@ -85,7 +91,7 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
         )
     values = {
         name: rows.read(role, parse)
-        for name, (role, parse) in _PARSED.items()
+        for name, (role, parse) in (_PARSED | PARSED if is_open else _PARSED).items()
         if role in rows.names and role != unread
     }
     found, of_row = owners(rows, meant)
@@ -93,10 +99,10 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     small = of_row.astype(np.uint16) if len(found) < 1 << 16 else of_row
     ends = np.cumsum(np.bincount(of_row))[:-1]
     members = np.split(np.argsort(small, kind="stable"), ends)
-    return [
-        _sweep(path, Grid(rows, owner, own, values), ragged=spec.ragged)
-        for owner, own in zip(found, members, strict=True)
-    ]
+    grids = [Grid(rows, owner, own, values) for owner, own in zip(found, members, strict=True)]
+    if is_open:
+        return [open_sweep(path, grid, spec) for grid in grids]
+    return [_sweep(path, grid, ragged=spec.ragged) for grid in grids]
 
 
 def _unread(path: Path, columns: TableColumns) -> str:
@@ -149,7 +155,7 @@ def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
         gold=None if right is None else tuple(right),
         labels=tuple(labels),
         notes=() if least == most else (Remark("ragged", {"least": least, "most": most}),),
-        clusters=_clusters(grid),
+        clusters=grid.clusters(),
         offered=None if gold is None else _offered(grid, gold),
     )
 
@@ -282,19 +288,6 @@ def _offered(grid: Grid, gold: Texts) -> tuple[tuple[str, ...], ...] | None:
     if (first[grid.example] != places).any():
         return tuple(tuple(sorted(own)) for own in sets)
     return tuple(lists[place] for place in first)
-
-
-def _clusters(grid: Grid) -> tuple[str, ...] | None:
-    clusters = grid.of_examples("cluster")
-    if clusters is None or not any(clusters):
-        return None
-    if "" in clusters:
-        raise grid.example_error(
-            clusters.index(""),
-            "has no cluster, but others have one; give an example without relatives a name of its "
-            "own",
-        )
-    return tuple(clusters)
 
 
 def _chances(

@@ -174,7 +174,7 @@ def _blocks(
         {
             "name": known[each.id],
             "task": each.task,
-            "model": each.model,
+            "model": model_name(each),
             "flags": [flag.kind for flag in each.red_flags],
         }
         for each in claims

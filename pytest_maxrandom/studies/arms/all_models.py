@@ -205,7 +205,8 @@ def _luck(planned: PlannedBestModels, t: int) -> float | None:
         assert isinstance(claim, RecordedClaim)
         assert claim.evidence is not None
         results = claim.evidence.results
-        if results.chances is None and claim.evidence.declared_chance is None:
+        null = claim.evidence.null
+        if null is None or (results.chances is None and claim.evidence.declared_chance is None):
             return None
-        chances = [*(results.chances or [claim.evidence.null.chance] * len(results.examples))]
+        chances = [*(results.chances or [null.chance] * len(results.examples))]
     return BestOfPrompts([(chances, t)]).expected_accuracy

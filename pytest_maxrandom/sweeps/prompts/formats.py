@@ -13,6 +13,7 @@ from pytest_maxrandom.stats.seeding import Stream, digest
 
 if TYPE_CHECKING:
     from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec
+    from pytest_maxrandom.tasks.references import Matching
     from pytest_maxrandom.tasks.task import Example, Layout
 
 Labels = Literal["text", "letter", "parenthesized", "number"]
@@ -36,6 +37,8 @@ class Format:
     token is scored as a whole."""
     generation: GenerationSpec | None = None
     """How an answer is generated and read, where that is done and nothing is scored."""
+    matching: Matching | None = None
+    """When it is a right one, where it is open."""
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -200,14 +203,19 @@ class Prompt:
             stops = self.format.stops
             limits = ("generate", how.max_tokens, len(stops), *stops)
             asked = (*asked, *limits, repr(how.temperature), how.pattern or "")
+        if self.format.matching is not None:
+            asked = (*asked, "matching", self.format.matching.content)
         return digest(self.text, layout.input_prefix, *listing, self.format.output_prefix, *asked)
 
     def asked(
-        self, counterfactual: CounterfactualSpec | None, generation: GenerationSpec | None = None
+        self,
+        counterfactual: CounterfactualSpec | None,
+        generation: GenerationSpec | None = None,
+        matching: Matching | None = None,
     ) -> Prompt:
         """Return the prompt with answers that are stated or generated so; with None scored."""
         form = dataclasses.replace(
-            self.format, counterfactual=counterfactual, generation=generation
+            self.format, counterfactual=counterfactual, generation=generation, matching=matching
         )
         return Prompt(self.demonstrations, form)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
     from pytest_maxrandom.suite.tasks import ValidationSpec
     from pytest_maxrandom.sweeps.prompts.formats import Labels
+    from pytest_maxrandom.tasks.references import Matching
     from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 Regime = Literal["pool", "outside", "leave_out", "none"]
@@ -69,10 +70,13 @@ class PromptSet:
         return [prompt.digest for prompt in self.prompts]
 
     def asked(
-        self, counterfactual: CounterfactualSpec | None, generation: GenerationSpec | None = None
+        self,
+        counterfactual: CounterfactualSpec | None,
+        generation: GenerationSpec | None = None,
+        matching: Matching | None = None,
     ) -> PromptSet:
         """Return the same prompts with answers that are asked for so; see :meth:`Prompt.asked`."""
-        prompts = tuple(prompt.asked(counterfactual, generation) for prompt in self.prompts)
+        prompts = tuple(each.asked(counterfactual, generation, matching) for each in self.prompts)
         return dataclasses.replace(self, prompts=prompts)
 
     def scored(self, prompt: Prompt) -> list[Example]:
@@ -179,7 +183,7 @@ def demonstration_pool(
 
 def written(task: Task, instruction: str | None = None, form: FormatSpec | None = None) -> Format:
     """Return the task's way of writing examples with another instruction, or another format."""
-    varied = Format(task.layout) if form is None else _varied(task.layout, form)
+    varied = Format(_listing(task)) if form is None else _varied(_listing(task), form)
     if instruction is None:
         return varied
     layout = dataclasses.replace(varied.layout, task_prefix=instruction)
@@ -303,12 +307,18 @@ def _arrangement(pool: Sequence[Example], shots: int, code: int) -> tuple[Exampl
 def _formats(task: Task, spec: PromptsSpec, shots: int) -> list[Format]:
     """Return the crossed instruction and format variants that write different prompts."""
     instructions = spec.instructions or [task.layout.task_prefix]
-    variants = [_varied(task.layout, form) for form in spec.formats or ()] or [Format(task.layout)]
+    own = _listing(task)
+    variants = [_varied(own, form) for form in spec.formats or ()] or [Format(own)]
     crossed = [
         dataclasses.replace(form, layout=dataclasses.replace(form.layout, task_prefix=instruction))
         for instruction, form in itertools.product(instructions, variants)
     ]
     return list({_written(form.layout, form.labels, shots): form for form in crossed}.values())
+
+
+def _listing(task: Task) -> Layout:
+    """Return the task's layout, which lists no choices where there are none."""
+    return dataclasses.replace(task.layout, append_choices=False) if task.is_open else task.layout
 
 
 def _written(layout: Layout, labels: Labels, shots: int) -> tuple[Labels, Layout]:

@@ -67,14 +67,14 @@ def example(document: Document, name: str, texts: Texts, *, multiple: bool) -> E
         raise Unanswerable("no_right_choice")
     if len(right) == len(choices):
         raise Unanswerable("all_right")
-    prefix = _prefix(document)
+    prefix = prefix_of(document)
     if multiple:
         if prefix:
             raise Mistake("`gen_prefix` is not supported with choices that are texts of their own")
-        target = _text(document.target, "doc_to_target")
+        target = text_of(document.target, "doc_to_target")
         return Example(name, "", tuple(choices), right, continuation=target)
-    text = _text(document.text, "doc_to_text")
-    return Example(name, _joined(text, prefix, texts.target_delimiter), tuple(choices), right)
+    text = text_of(document.text, "doc_to_text")
+    return Example(name, joined(text, prefix, texts.target_delimiter), tuple(choices), right)
 
 
 def demonstration(document: Document, texts: Texts, *, multiple: bool) -> str | None:
@@ -96,11 +96,11 @@ def demonstration(document: Document, texts: Texts, *, multiple: bool) -> str | 
             answer = choices[answer] if choices and 0 <= answer < len(choices) else None
     if not isinstance(answer, str) or not answer or not isinstance(text, str):
         return None
-    prefix, delimiter = _prefix(document), texts.shown_delimiter
+    prefix, delimiter = prefix_of(document), texts.shown_delimiter
     if not prefix:
         return text + delimiter + answer
     between = "" if prefix[-1].isspace() or answer[0].isspace() else " "
-    return _joined(text, prefix, delimiter) + between + answer
+    return joined(text, prefix, delimiter) + between + answer
 
 
 def with_solution(drawn: Example, solved: str | None, texts: Texts) -> Example:
@@ -138,18 +138,26 @@ def _right(gold: Any, choices: Sequence[str]) -> tuple[int, ...]:
     return ()
 
 
-def _prefix(document: Document) -> str:
-    return _text(document.prefix or "", "gen_prefix")
+def prefix_of(document: Document) -> str:
+    """Return what a document's answer begins with."""
+    return text_of(document.prefix or "", "gen_prefix")
 
 
-def _joined(text: str, prefix: str, delimiter: str) -> str:
+def joined(text: str, prefix: str, delimiter: str) -> str:
     """Return a question with what its answer begins with."""
     if not prefix or not text or text[-1].isspace() or prefix[0].isspace():
         return text + prefix
     return text + delimiter + prefix
 
 
-def _text(value: object, field: str) -> str:
+def text_of(value: object, field: str) -> str:
+    """Return a field that is a text.
+
+    Raises
+    ------
+    Mistake
+        If it is none.
+    """
     if not isinstance(value, str):
         found = quoted(str(value)) if isinstance(value, int | float) else described(value)
         raise Mistake(f"`{field}`: found {found}, expected a text")

@@ -16,6 +16,12 @@ from pytest_maxrandom.tasks.lm_eval.building import Group, Request, built, reque
 from pytest_maxrandom.tasks.lm_eval.config import Config
 from pytest_maxrandom.tasks.lm_eval.data import Rows, absent_rows, read_rows
 from pytest_maxrandom.tasks.lm_eval.documents import Document, rendered
+from pytest_maxrandom.tasks.lm_eval.generated import (
+    is_generated,
+    is_open,
+    matching_of,
+    open_example,
+)
 from pytest_maxrandom.tasks.lm_eval.index import Members, members
 from pytest_maxrandom.tasks.reading import Findings, Mistake
 from pytest_maxrandom.tasks.whole import finished_task
@@ -143,10 +149,6 @@ def _chosen(spec: LmEvalSpec, found: Members, where: Where) -> dict[str, Config]
     return {name: found.tasks[name] for name in names}
 
 
-def _is_generated(config: Config) -> bool:
-    return bool(config.get("output_type", "generate_until") == "generate_until")
-
-
 def _check_kind(config: Config, spec: LmEvalSpec) -> None:
     for key in config.values:
         if key not in _KEYS and (meant := did_you_mean(key, _KEYS, "`{}`".format)):
@@ -156,16 +158,18 @@ def _check_kind(config: Config, spec: LmEvalSpec) -> None:
             "it is a Python `class`, and not documents, texts and choices that could be read"
         )
     kind = config.get("output_type", "generate_until")
-    if _is_generated(config):
+    if is_generated(config):
         _check_generated(config)
     elif kind != "multiple_choice":
         raise Mistake(
             f"it is `output_type: {kind}`, but only `multiple_choice` has right and wrong choices "
             "that a guesser can pick"
         )
-    for key in ("doc_to_text", "doc_to_choice", "doc_to_target"):
+    needed = ("doc_to_text", "doc_to_choice", "doc_to_target")
+    for key in needed if not is_open(config) else (needed[0], needed[2]):
         if config.get(key) is None:
-            raise Mistake(f"the key `{key}` is missing, which a multiple-choice task needs")
+            kind = "a task with references" if is_open(config) else "a multiple-choice task"
+            raise Mistake(f"the key `{key}` is missing, which {kind} needs")
     judge = config.functions().get("process_results")
     if judge is not None and spec.doc_to_target is None:
         raise Mistake(
@@ -180,21 +184,17 @@ def _check_kind(config: Config, spec: LmEvalSpec) -> None:
 
 
 def _check_generated(config: Config) -> None:
-    """Refuse a task whose answers are generated, unless one of known choices is the answer."""
+    """Refuse a task whose generated answers are not simply right or wrong."""
     listed = config.get("metric_list", [])
     listed = listed if isinstance(listed, list) else []
     metrics = [each.get("metric") for each in listed if isinstance(each, dict)]
-    if metrics and not set(metrics) & set(_EXACT):
+    if metrics and not set(map(str, metrics)) & set(_EXACT):
         raise Mistake(
             f"it is `output_type: generate_until`, judged by {', '.join(map(str, metrics))}, so no "
             "answer is simply right or wrong"
         )
-    if config.get("doc_to_choice") is None:
-        raise Mistake(
-            "it is `output_type: generate_until` without `doc_to_choice`, so the possible answers "
-            "of a guesser are unknown; if they are a few words, give them as `doc_to_choice` in "
-            "the suite, and use `scoring: generate`"
-        )
+    if is_open(config):
+        matching_of(config, None)
 
 
 def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Read:
@@ -211,7 +211,7 @@ def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Rea
     render = partial(
         rendered,
         columns=rows.columns,
-        numbered=not (_is_generated(config) and spec.doc_to_choice is not None),
+        numbered=not (is_generated(config) and (spec.doc_to_choice or is_open(config))),
     )
     asked = render(fields, rows)
     again = None if of_shown == fields else render(of_shown, rows)
@@ -276,7 +276,10 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
         _text("target_delimiter", fewshot, delimiter),
         _text("fewshot_delimiter", fewshot, _text("fewshot_delimiter", config.values, "\n\n")),
     )
-    multiple = bool(read.scored) and isinstance(read.scored[0].text, int)
+    matching = matching_of(config, spec.filter) if is_open(config) else None
+    if matching is None and spec.filter is not None:
+        raise Mistake("`filter` is about generated answers without choices; remove it")
+    multiple = matching is None and bool(read.scored) and isinstance(read.scored[0].text, int)
     description = _description(read.scored)
     layout = texts.layout(description)
     left_out: list[str] = []
@@ -287,7 +290,11 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
         made, name = [], "pool " if pooled else ""
         for number, (document, solved) in enumerate(zip(found, again, strict=True), 1):
             try:
-                one = examples.example(document, f"{name}#{number}", texts, multiple=multiple)
+                one = (
+                    examples.example(document, f"{name}#{number}", texts, multiple=multiple)
+                    if matching is None
+                    else open_example(document, f"{name}#{number}", texts, matching)
+                )
             except examples.Unanswerable as reason:
                 left_out.append(str(reason))
                 continue
@@ -299,7 +306,8 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
         return made
 
     made = drawn(read.scored, read.shown or read.scored)
-    kind = "lm_eval_generated" if _is_generated(config) else "lm_eval"
+    kind = "lm_eval_generated" if is_generated(config) else "lm_eval"
+    kind = kind if matching is None else "lm_eval_open"
     notes = [Remark(kind, {"task": str(config.get("task"))})]
     if left_out:
         if not made:
@@ -314,6 +322,7 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
         values = {"documents": len(left_out), "reasons": dict(Counter(left_out))}
         notes.append(Remark("unanswerable", values))
     task = finished_task(spec.name, enumerate(made, 1), findings, layout, notes)
+    task = replace(task, matching=matching)
     if read.pool is None:
         return task
     _, split = _splits(config, spec.split)

@@ -66,6 +66,25 @@ def test_another_incumbent_or_test_is_told(
     assert found == ["incumbent"]
 
 
+@pytest.mark.parametrize(
+    ("suite", "incumbent"),
+    [
+        (RUN, "{answers: today.csv}"),
+        (RECORDED, "{results: {path: today.csv, format: table}}"),
+    ],
+)
+def test_other_answers_in_the_same_file_are_another_incumbent(
+    tmp_path: Path, suite: str, incumbent: str
+) -> None:
+    (tmp_path / "eval_suites").mkdir()
+    file = tmp_path / "eval_suites" / "today.csv"
+    file.write_text("prompt,id,correct\np,a,1\n")
+    before, same = stated(tmp_path, suite + incumbent), stated(tmp_path, suite + incumbent)
+    assert [*weaker(same, before)] == []
+    file.write_text("prompt,id,correct\np,a,0\n")
+    assert [*weaker(stated(tmp_path, suite + incumbent), before)] == ["incumbent"]
+
+
 def test_a_claim_about_no_incumbent_any_more_asserts_less(tmp_path: Path) -> None:
     before = stated(tmp_path, RUN + TODAY)
     now = stated(tmp_path, RUN.replace("better_than: incumbent, by: 0.01", "p_max: 0.05") + TODAY)

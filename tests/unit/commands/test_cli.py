@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -15,6 +16,7 @@ from scipy import stats
 
 from pytest_maxrandom import cli
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.commands import gate
 
 ROOT = Path(__file__).parents[3]
 
@@ -206,3 +208,9 @@ def test_what_is_no_count_of_right_answers_gets_one_sentence(
     assert capsys.readouterr().err == (
         f"maxrandom baseline: --correct: found {given}, expected a count of correct answers{told}\n"
     )
+
+
+def test_the_base_of_a_gate_has_a_short_name() -> None:
+    parser = argparse.ArgumentParser()
+    gate.add_parser(parser.add_subparsers())
+    assert parser.parse_args(["gate", "s.yaml", "--base", "none"]).base_ref == "none"

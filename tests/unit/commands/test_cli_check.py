@@ -106,6 +106,29 @@ def test_a_simulated_model_with_the_name_of_a_real_one_is_remarked(
     assert "simulated" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("folders", "told"),
+    [
+        (["models/llama"], "for the one that is here, write `name: ../models/llama`"),
+        (["models"], "is taken for a hub id, because there is no such folder in models/"),
+        (["eval_suites/models"], "is taken for a hub id, because there is no such folder in"),
+        ([], None),
+        (["eval_suites/models/llama"], None),
+    ],
+)
+def test_a_model_folder_that_is_not_there_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], folders: list[str], told: str | None
+) -> None:
+    for each in folders:
+        Path(each).mkdir(parents=True)
+    text = SUITE.format(path="sums.csv")
+    (folder / "good.yaml").write_text(text.replace("some/model", "models/llama"))
+    main(["check", "eval_suites"])
+    out = capsys.readouterr().out
+    assert (told is None) == ("hub id" not in out)
+    assert (told or "") in out
+
+
 def test_each_mistake_is_told_once_with_its_place(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

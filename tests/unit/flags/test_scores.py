@@ -112,7 +112,7 @@ def test_answers_that_cannot_be_read_are_told_above_a_twentieth() -> None:
         "told": T * N // 20 + 2, "answers": T * N, "best": None,
         "cut": T * N // 20, "refused": 1, "unreadable": 1,
     }  # fmt: skip
-    assert worded(flag).startswith("In 102 of 2,000 answers (5.1 %) no choice could be read")
+    assert worded(flag).startswith("In 102 of 2,000 answers (5.1 %) nothing could be read")
 
 
 def test_answers_of_the_best_prompt_that_cannot_be_read_are_told() -> None:

@@ -184,6 +184,18 @@ def test_what_is_not_kept_is_said_with_the_way_out(random: np.random.Generator) 
     assert "no claim" in regressions(run(), run(kept), "main", ASSERTED).problem
 
 
+def test_a_green_run_that_was_compared_with_nothing_says_so(random: np.random.Generator) -> None:
+    lax = replace(ASSERTED, cannot_tell="pass")
+    found = regressions(run(), run(answered(rows(random, 2, 50))), "main", lax)
+    assert found.met
+    assert found.nothing
+    assert whether_worse(found) == (
+        "Nothing was compared with main: its report has no claim; give the report of a run with "
+        "results. cannot_tell=pass lets that pass"
+    )
+    assert next(lines(found, {}))[1] == "yellow"
+
+
 @pytest.mark.parametrize(
     "said", ["", "worse", "not_worse_than", "not_worse_than=0.02", "not_worse_than=nan",
              "alpha=0.05", "not_worse_than=0,alpha=0", "not_worse_than=-2",

@@ -163,11 +163,77 @@ def test_gepa_learns_answers_and_is_judged_by_a_test_set(
     assert opened.passed == (opened.test.p is not None and opened.test.p <= 0.05)
 
 
+OPTIMIZERS = {
+    "random search": lambda dspy, task, proposer: dspy.BootstrapFewShotWithRandomSearch(
+        metric=task.metric,
+        max_bootstrapped_demos=2,
+        max_labeled_demos=2,
+        num_candidate_programs=3,
+        num_threads=2,
+    ).compile(task.program, trainset=task.trainset, valset=task.valset),
+    "MIPROv2": lambda dspy, task, proposer: dspy.MIPROv2(
+        metric=task.metric,
+        auto=None,
+        num_candidates=3,
+        max_bootstrapped_demos=2,
+        max_labeled_demos=2,
+        num_threads=2,
+        seed=1,
+    ).compile(
+        task.program,
+        trainset=task.trainset,
+        valset=task.valset,
+        num_trials=5,
+        minibatch=False,
+    ),
+    # What GEPA reflects on are examples of the pool, so it needs to learn no answers of others.
+    "GEPA": lambda dspy, task, proposer: dspy.GEPA(
+        metric=task.metric,
+        max_metric_calls=120,
+        reflection_lm=proposer,
+        reflection_minibatch_size=5,
+        num_threads=1,
+        seed=1,
+    ).compile(task.program, trainset=task.trainset, valset=task.valset),
+}
+
+
+@pytest.mark.parametrize("feedback", ["accept", "improved"])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_optimizers_return_the_best_of_what_they_tried(
+    dspy: Any, suite: Path, proposer: Any, optimizer: str, feedback: Any
+) -> None:
+    from pytest_maxrandom.searches.dspy import Task
+
+    incumbent = "incumbent: {instruction: 'Old. ', demonstrations: [e0, e1]}\n"
+    suite.write_text(suite.read_text() + incumbent + "assert: {better_than: incumbent}\n")
+    for round_ in range(2):  # an optimizer that is run again meets the same replies
+        with (
+            search(suite, model="knows", feedback=feedback, budget=8, by=optimizer) as tries,
+            dspy.context(lm=proposer),
+        ):
+            assert tries.t == 0 if not round_ else tries.t > 1
+            task = Task(tries)
+            best = OPTIMIZERS[optimizer](dspy, task, proposer)
+            own = task.prompt(best.ask.signature.instructions, best.ask.demos)
+            told = tries._tried.told
+            record = tries.verdict()
+        assert 1 < len(told) <= 8
+        assert record.best_prompt is not None
+        if not round_:
+            assert own.digest == record.best_prompt.digest
+            assert record.incumbent_p is not None  # later no result on 15 examples can pass
+    assert {row["feedback"] for row in lines(suite, "feedback")} == {feedback}
+    shown = [row for row in lines(suite, "prompt") if row["correct"] is not None]
+    assert {row["prompt"] for row in shown} <= {row["prompt"] for row in lines(suite, "feedback")}
+    assert len(shown) <= 2  # what the verdicts told
+
+
 def test_the_metric_tells_what_the_feedback_allows(dspy: Any, suite: Path) -> None:
     from pytest_maxrandom.searches.dspy import Task
 
     values: dict[str, list[float]] = {}
-    for feedback in ("none", "accept", "score", "answers"):
+    for feedback in ("none", "accept", "improved", "score", "answers"):
         with search(suite, model="knows", feedback=feedback, by=feedback) as tries:
             task = Task(tries)
             values[feedback] = [
@@ -184,7 +250,8 @@ def test_the_metric_tells_what_the_feedback_allows(dspy: Any, suite: Path) -> No
                 mean = sum(values[feedback]) / len(task.valset)
                 assert evaluated.score == pytest.approx(100 * mean, abs=0.01)
     assert {*values["none"]} == {0.0}
-    assert {*values["accept"]} == {1.0}  # the first prompt is the best so far
+    assert {*values["accept"]} == {0.5}  # the first prompt is the best so far
+    assert values["improved"] == values["score"]
     assert {*values["answers"]} == {0.0, 1.0}
     accuracy = sum(values["answers"]) / len(values["answers"])
     assert values["score"] == pytest.approx([accuracy] * 15)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,6 +125,8 @@ def test_equal_models_are_never_told_apart() -> None:
         ([[[1, 0]], [[1, 0]]], {"alpha": 2}, "alpha"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(models: object, told: dict, message: str) -> None:
+def test_what_cannot_be_compared_is_refused(
+    models: object, told: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         best_models(models, **told)  # type: ignore[arg-type]

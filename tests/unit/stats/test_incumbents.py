@@ -44,22 +44,21 @@ def test_exact_is_t_times_mcnemars_test_of_the_best(seed: int, t: int) -> None:
 
 
 @pytest.mark.parametrize("margin", [0.05, 0.2, -0.05, -0.2])
-@pytest.mark.parametrize("apart", [0.2, 0.4, 1.0])
 def test_with_a_margin_no_true_difference_of_that_size_passes_more_often_than_the_level(
-    margin: float, apart: float
+    margin: float,
 ) -> None:
     """All outcomes of n examples, each weighted with its probability."""
     n, level = 25, 0.05
-    chances = ((apart + margin) / 2, (apart - margin) / 2, 1 - apart)
-    passing = 0.0
-    for wins in range(n + 1):
-        for losses in range(n + 1 - wins):
-            values = [1.0] * wins + [-1.0] * losses + [0.0] * (n - wins - losses)
-            pair = ScorePair(np.array(values), np.arange(n))
-            if pair.p_greater(margin, level) <= level:
-                counts = [wins, losses, n - wins - losses]
-                passing += float(stats.multinomial.pmf(counts, n, chances))
-    assert passing <= level + 1e-9
+    outcomes = [(won, n - won - same, same) for won in range(n + 1) for same in range(n + 1 - won)]
+    passing = [
+        counts
+        for counts in outcomes
+        if ScorePair(np.repeat([1.0, -1.0, 0.0], counts), np.arange(n)).p_greater(margin, level)
+        <= level
+    ]
+    for apart in (0.2, 0.4, 1.0):
+        chances = ((apart + margin) / 2, (apart - margin) / 2, 1 - apart)
+        assert 0 < stats.multinomial.pmf(passing, n, chances).sum() <= level + 1e-9
 
 
 @pytest.mark.parametrize("by", [0.0, 0.03])
@@ -128,13 +127,13 @@ def test_the_truly_best_is_among_those_that_cannot_be_told_from_the_best() -> No
     generator = np.random.default_rng(8)
     rates = np.array([0.75, 0.7, 0.7, 0.65, 0.4])
     missed = 0
-    for _ in range(200):
-        candidates = (generator.random((5, 150)) < rates[:, None]).astype(float)
+    for _ in range(60):
+        candidates = (generator.random((5, 100)) < rates[:, None]).astype(float)
         found = best_over_incumbent(candidates, candidates[4], test="exact")
         missed += 0 not in found.alike
         assert found.best in found.alike
     assert 4 not in found.alike
-    assert missed <= 20
+    assert missed <= 6
 
 
 def test_so_many_examples_as_are_said_to_be_needed_show_the_difference_in_four_of_five() -> None:

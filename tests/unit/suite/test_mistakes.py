@@ -27,7 +27,7 @@ MODEL_KEYS = (
 TASK_KEYS = (
     "assert, xfail, marks, name, format, validation, test, pool, if_missing, task_prefix, "
     "input_prefix, output_prefix, choice_prefix, separator, append_choices, path, columns, input, "
-    "choices, answer_is"
+    "choices, answer_is, tolerance"
 )
 
 
@@ -39,7 +39,8 @@ TASK_KEYS = (
             "unknown key `promts`; did you mean `prompts`? "
             "(keys here: assert, xfail, marks, metric, limits, share, label_bias, compare, "
             "contamination, models, arms, tasks, incumbent, replicates, prompts, scoring, "
-            "counterfactual, generation, classify, shortcuts, until, allow_unpassable)",
+            "counterfactual, generation, exact_match, classify, shortcuts, until, "
+            "allow_unpassable)",
         ),
         (
             "assert: {p_mx: 0.05}",

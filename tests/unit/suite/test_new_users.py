@@ -153,7 +153,7 @@ def test_a_column_that_nobody_named_is_told_with_the_ways_out(folder: Path) -> N
     assert told(suite("- {name: a, format: csv, path: r.csv, columns: {answer: lable}}")) == [
         "r.csv:1: the column 'choices' for `columns: choices:` is missing; found 'text', 'label'; "
         "name yours by `columns: choices: NAME`; or write the choices of all rows as `choices: "
-        "[TEXT, TEXT]`",
+        "[TEXT, TEXT]`, or `answer_is: open` if there are none",
         "r.csv:1: the column 'input' for `columns: input:` is missing; found 'text', 'label'; name "
         "yours by `columns: input: NAME`",
         "r.csv:1: the column 'lable' for `columns: answer:` is missing; found 'text', 'label' "

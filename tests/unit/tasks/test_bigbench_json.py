@@ -103,6 +103,18 @@ def scored(scores: object) -> dict[str, object]:
     return {"input": "2 + 2?", "target_scores": scores}
 
 
+def test_examples_with_a_target_have_no_choices(folder: Folder) -> None:
+    sums = [{"input": f"2 + {i}?", "target": [str(2 + i), f"{2 + i}.0"]} for i in range(3)]
+    task = folder.load("bigbench", document(*sums, {"input": "Who?", "target": "Ada Lovelace"}))
+    assert task.is_open
+    assert [each.choices for each in task.examples[:2]] == [("2", "2.0"), ("3", "3.0")]
+    assert [each.open and each.open.kind for each in task.examples][2:] == ["number", "name"]
+    mixed = folder.mistakes("bigbench", document(ONE, sums[0]))
+    assert mixed == [
+        "task.bigbench: some examples have choices, and '#2' has none; make two tasks of them"
+    ]
+
+
 EXAMPLE_MISTAKES = [
     ("hello", "an example must be a JSON object in braces, found 'hello'"),
     ({"target_scores": {"a": 1, "b": 0}}, 'there is no key "input"'),
@@ -115,9 +127,8 @@ EXAMPLE_MISTAKES = [
         '"input" must be a text or a whole number, found a list',
     ),
     (
-        {"input": "?", "target": "four"},
-        'found only a "target", as in free-form generation; a multiple-choice example needs '
-        '"target_scores"',
+        {"input": "?", "target": " "},
+        "a reference is empty; give the right answer, or leave the row out",
     ),
     (
         {"input": "?", "target_score": {"a": 1}},
@@ -172,8 +183,6 @@ def test_all_mistakes_are_told_at_once(folder: Folder) -> None:
         "task.bigbench:2: example 1: no choice is right; a task needs a right choice in each "
         "example",
         'task.bigbench:4: example 3: there is no key "input"',
-        'task.bigbench:4: example 3: found only a "target", as in free-form generation; a '
-        'multiple-choice example needs "target_scores"',
     ]
 
 

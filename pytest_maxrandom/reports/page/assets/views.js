@@ -57,7 +57,8 @@ const FINISHES = { length: "cut at its greatest length", refused: "refused" };
 function answerCard(claim, answer, place, questions) {
   const { cells } = claim, grade = cells.grades ? cells.grades[cells.best][answer.column] : null;
   const right = grade === null ? answer.right.includes(answer.chosen) : grade === 1;
-  const verdict = grade === null ? (right ? "✓ right" : answer.chosen === null && !cells.labels.length ? "✗ no choice could be read" : "✗ wrong") : `score ${score(grade)}`;
+  const listed = answer.choices > 1 && answer.right.length < answer.choices && !cells.labels.length;
+  const verdict = grade === null ? (right ? "✓ right" : answer.chosen === null && listed ? "✗ no choice could be read" : "✗ wrong") : `score ${score(grade)}`;
   const text = questions && questions.texts[place], id = cells.examples[answer.column];
   const solved = cells.rows.filter((row) => row[answer.column] === "1").length;
   return el("article", { class: "answer", id: `example-${answer.column}`, "aria-label": `Example ${visible(id)}` },

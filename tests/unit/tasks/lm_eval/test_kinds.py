@@ -59,7 +59,7 @@ def refusal(folder: Path, text: str) -> str:
     [
         ("output_type: loglikelihood\n", "it is `output_type: loglikelihood`, but only"),
         ("output_type: loglikelihood_rolling\n", "it is `output_type: loglikelihood_rolling`"),
-        ("", "it is `output_type: generate_until` without `doc_to_choice`"),
+        ("", "`metric_list` names no `exact_match`, by which alone generated answers"),
         ("metric_list: [{metric: bleu}]\n", "judged by bleu, so no answer is simply right"),
         ("output_type: multiple_choice\n", "the key `doc_to_choice` is missing"),
         (CHOICES + "doc_to_image: q\n", "it has `doc_to_image`, but only text is supported"),

@@ -1,0 +1,117 @@
+"""What the best of a search's prompts is likely to need, before any of them is tried."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.stats.clusters import numbered
+from pytest_maxrandom.stats.incumbents import usual_test
+from pytest_maxrandom.stats.matching import likely_answers, matches_p
+from pytest_maxrandom.stats.score_pairs import ScorePair
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.sweeps.labels import Labels
+
+
+def needed(planned: PlannedClaim, prompts: int) -> int | None:
+    """Return the fewest right answers with which the best of so many prompts is likely to pass.
+
+    The permutation p is that of answers with each label as often as it is right; other answers have
+    a smaller one, unless they prefer the commonest label.
+
+    Returns
+    -------
+    int or None
+        None where none pass, only the permutation p is claimed and it has no formula, or the claim
+        is about the incumbent alone: see `surplus_needed`.
+    """
+    judged = planned.with_t(prompts)
+    claim, null, n = planned.claim, judged.null, judged.condition.prompt_set.n
+    levels = claim.levels(null.t)
+    if levels.keys() == {"incumbent_p"} and not claim.beats:
+        return None
+    level = levels.get("permutation_p")
+    views = planned.condition.shuffled
+
+    def passes(correct: int) -> bool:
+        if claim.unmet(null, correct):
+            return False
+        return level is None or all(_likely_p(v, correct) * prompts <= level for v in views)
+
+    least = bisect_left(range(n + 1), True, key=passes)
+    return least if least <= n else None
+
+
+def surplus_needed(planned: PlannedClaim, prompts: int, *, tree: bool) -> tuple[int, int] | None:
+    """Return how many more right answers than the incumbent the best of so many prompts needs.
+
+    Parameters
+    ----------
+    tree : bool
+        Whether they are all that a search could have tried, which takes the exact test.
+
+    Returns
+    -------
+    tuple of int, or None
+        Where the incumbent is right on no example that the best prompt is wrong on; and where one
+        of the two alone is right on each. How often the two differ is not looked at, since that
+        would tell of the examples; the more often, the more is needed. None where none pass, no
+        incumbent is claimed to be worse, examples belong together, or they are drawn anew.
+    """
+    spec = planned.suite.incumbent
+    if spec is None or (
+        not tree and (spec.test or usual_test(planned.condition.prompt_set.n)) != "exact"
+    ):
+        return None
+    level, n = planned.claim.levels(prompts).get("incumbent_p"), planned.condition.prompt_set.n
+    if level is None or _clusters(planned) is not None:
+        return None
+
+    def least(apart: int | None) -> int:
+        """Return the fewest examples that the best prompt alone is right on."""
+        most = n if apart is None else apart
+
+        def passes(wins: int) -> bool:
+            losses = 0 if apart is None else apart - wins
+            return surplus_p(planned, prompts, wins=wins, losses=losses) <= level
+
+        return bisect_left(range(most + 1), True, key=passes)
+
+    few, all_ = least(None), least(n)
+    return None if max(few, all_) > n else (few, 2 * all_ - n)
+
+
+def surplus_p(planned: PlannedClaim, prompts: int, *, wins: int | None, losses: int = 0) -> float:
+    """Return the incumbent p of a best prompt that alone is right on so many examples; or on all.
+
+    Parameters
+    ----------
+    losses : int
+        Those on which the incumbent alone is right.
+    """
+    claim, clusters = planned.claim, _clusters(planned)
+    n = planned.condition.prompt_set.n
+    differences = np.zeros(n)
+    differences[: n if wins is None else wins] = 1
+    differences[n - losses :] = -1
+    groups = numbered(range(n) if clusters is None else clusters)
+    bound = claim.levels(prompts)["incumbent_p"] / prompts
+    return prompts * ScorePair(differences, groups).p_greater(claim.by, bound)
+
+
+def _clusters(planned: PlannedClaim) -> list[str] | None:
+    """Return what each example belongs to; None where each stands by itself."""
+    examples = planned.condition.prompt_set.validation
+    if all(example.cluster is None for example in examples):
+        return None
+    return [f"in {each.cluster}" if each.cluster is not None else each.id for each in examples]
+
+
+def _likely_p(view: Labels, correct: int) -> float:
+    gold = [min(right) for right in view.gold]
+    answers = likely_answers(gold, view.strata, correct)
+    return matches_p(answers, gold, view.strata) or 0.0

@@ -1,0 +1,193 @@
+"""Claims about open answers: their view, and what is right there without any knowledge.
+
+Controls are scored like prompts, and shown beside the best of them: each type's commonest
+reference, and what stands in the question. Shuffled references hold the level without them, because
+what questions offer or hold is exchanged by its place, or not at all; a best prompt that is no
+better than a control fails by the red flag `heuristic`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.claims.shortcuts import compare
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted
+from pytest_maxrandom.record import Remark
+from pytest_maxrandom.sweeps.open_answers import (
+    COPIED,
+    coded,
+    is_offered,
+    is_right,
+    labels_of_references,
+    numbers_in_order,
+    offer_of,
+    role_of,
+    roles_of,
+    said_of,
+)
+from pytest_maxrandom.sweeps.predictions import texts_of, unread_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.flags.kind import Compared
+    from pytest_maxrandom.record import HeuristicName
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+    from pytest_maxrandom.tasks.references import Matching
+    from pytest_maxrandom.tasks.task import Example
+
+_SHARE = 0.1
+"""Of questions that hold or offer their own answers, from which on a reader is told."""
+_NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w'-]*(?: [A-Z][\w'-]*)*")
+"""A name within a sentence, whose first word is one anyway."""
+
+
+def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
+    """Return the answers of a sweep over a task without choices."""
+    examples = planned.condition.prompt_set.validation
+    said = said_of(predictions)
+    right = [
+        {
+            each.id
+            for each, chosen in zip(one.examples, one.chosen, strict=True)
+            if chosen is not None
+        }
+        for one in predictions
+    ]
+    prompts, texts = [one.prompt for one in predictions], texts_of(examples)
+    return Answers(
+        model=planned.model.name,
+        shots=planned.condition.shots,
+        prompts=tuple(prompt.digest[:8] for prompt in prompts),
+        identities=tuple(prompt.digest for prompt in prompts),
+        demonstration_ids=tuple(
+            tuple(example.id for example in prompt.demonstrations) for prompt in prompts
+        ),
+        examples=texts["examples"],
+        correct=np.array([[each.id in row for each in examples] for row in right]),
+        evaluated=np.array([[each.id in row for each in examples] for row in said]),
+        open=coded(examples, said, planned.condition.matching),
+        unread=unread_of(predictions, planned.condition.labels),
+        inputs=texts["inputs"],
+        copies=texts["copies"],
+        clusters=texts["clusters"],
+    )
+
+
+def shuffle_of_open(
+    predictions: Sequence[PromptPredictions], examples: Sequence[Example], *, alike: bool = False
+) -> Shuffle:
+    """Return how the references of a sweep can be shuffled; `alike` as of `coded`."""
+    matching = predictions[0].prompt.format.matching
+    assert matching is not None
+    found = coded(examples, said_of(predictions), matching, alike=alike)
+    groups = [
+        f"id {each.id}" if each.cluster is None else f"cluster {each.cluster}" for each in examples
+    ]
+    clustered = any(each.cluster is not None for each in examples)
+    return Shuffle(
+        found.said, found.gold, None, found.strata, groups if clustered else None, is_open=True
+    )
+
+
+def follows(
+    planned: PlannedClaim, predictions: Sequence[PromptPredictions], level: float
+) -> Iterator[Remark]:
+    """Tell whether answers follow their questions where these hold or offer what is right.
+
+    Who copies from the question passes as well, so that nothing is claimed of this p-value.
+    """
+    roles = planned.condition.roles
+    within = sum(many for name, many in roles.items() if name == COPIED or is_offered(name))
+    examples = planned.condition.prompt_set.validation
+    if within < _SHARE * len(examples):
+        return
+    shuffle = shuffle_of_open(predictions, examples, alike=True)
+    p = permuted(shuffle, planned.null.t, level=level).p
+    if p <= level:
+        yield Remark("answers_follow", {"examples": len(examples), "within": within, "p": p})
+
+
+def beside_controls(best: PromptPredictions, matching: Matching) -> Compared:
+    """Compare a sweep's best prompt with what needs no knowledge."""
+    examples = best.examples
+    return compare(
+        [chosen is not None for chosen in best.chosen],
+        controls(examples, matching),
+        clusters=[(each.cluster, each.cluster or each.id) for each in examples],
+    )
+
+
+def beside_commonest(answers: Answers) -> Compared:
+    """Compare the best prompt of recorded answers with the commonest reference of each kind."""
+    assert answers.open is not None
+    asked = np.flatnonzero(answers.evaluated[answers.best]).tolist()
+    gold, strata = answers.open.gold, answers.open.strata
+    times: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
+    for place in asked:
+        if not is_offered(answers.open.roles[place]):
+            times[strata[place]][gold[place]] += 1
+    most = {stratum: counter.most_common(1)[0][0] for stratum, counter in times.items()}
+    copied = [answers.open.roles[place] == COPIED for place in asked]
+    commonest = [
+        Fraction(not held and most.get(strata[place]) == gold[place])
+        for place, held in zip(asked, copied, strict=True)
+    ]
+    groups = answers.groups
+    return compare(
+        answers.correct[answers.best, asked].tolist(),
+        {"commonest": commonest},
+        clusters=None if groups is None else [groups[place] for place in asked],
+    )
+
+
+def controls(
+    examples: Sequence[Example], matching: Matching
+) -> dict[HeuristicName, list[Fraction]]:
+    """Return how probably each control is right on each example; those that ever are, and one.
+
+    Parameters
+    ----------
+    examples : sequence of Example
+        Open examples, at least one.
+    """
+    found: dict[HeuristicName, list[Fraction]] = {"commonest": _commonest(examples, matching)}
+    rules: Mapping[HeuristicName, Callable[[str], list[str]]] = {
+        "first_number": lambda text: numbers_in_order(text)[:1],
+        "last_number": lambda text: numbers_in_order(text)[-1:],
+        "first_name": lambda text: _NAME.findall(text)[:1],
+        "last_name": lambda text: _NAME.findall(text)[-1:],
+    }
+    for name, rule in rules.items():
+        found[name] = [
+            Fraction(any(is_right(said, each, matching) for said in rule(each.text)))
+            for each in examples
+        ]
+    offered = found["offered"] = []
+    for each in examples:
+        offer = offer_of(each.text)
+        is_one = offer is not None and role_of(each, matching).place is not None
+        offered.append(Fraction(1, len(offer.items)) if offer and is_one else Fraction(0))
+    return {name: own for name, own in found.items() if name == "commonest" or any(own)}
+
+
+def _commonest(examples: Sequence[Example], matching: Matching) -> list[Fraction]:
+    """Answer with the commonest reference of each kind."""
+    gold = [next(iter(own)) for own in labels_of_references(examples, matching).gold]
+    kinds = [None if each.open is None else each.open.kind for each in examples]
+    times: dict[str | None, Counter[int]] = defaultdict(Counter)
+    roles = roles_of(examples, matching)
+    free = [role.place is None for role in roles]
+    for kind, label, counts in zip(kinds, gold, free, strict=True):
+        if counts:
+            times[kind][label] += 1
+    most = {kind: counter.most_common(1)[0][0] for kind, counter in times.items()}
+    rows = zip(kinds, gold, free, strict=True)
+    return [Fraction(counts and most[kind] == label) for kind, label, counts in rows]

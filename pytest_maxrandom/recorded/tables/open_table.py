@@ -1,0 +1,138 @@
+"""Tables of open answers: what was said, and the references that it is compared with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.errors import RecordedError, quoted
+from pytest_maxrandom.record import Remark
+from pytest_maxrandom.recorded.tables.columns import as_id, as_list
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
+from pytest_maxrandom.suite.prompts import ExactMatchSpec
+from pytest_maxrandom.sweeps.open_answers import coded
+from pytest_maxrandom.tasks.references import Matching, Open, kind_of
+from pytest_maxrandom.tasks.task import Example
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_maxrandom.recorded.tables.columns import Rows
+    from pytest_maxrandom.recorded.tables.grid import Grid
+    from pytest_maxrandom.suite.recorded import TableResults
+
+
+def _as_said(text: str) -> str | None:
+    """Read an answer; an empty one is none."""
+    return text if text.strip() else None
+
+
+def _as_references(text: str) -> tuple[str, ...]:
+    """Read one reference, or a list of its spellings in JSON."""
+    several = as_list(text)
+    if several == []:
+        raise ValueError("is an empty list; give at least one reference")
+    return tuple(dict.fromkeys(map(as_id, [text] if several is None else several)))
+
+
+PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "prediction": ("prediction", _as_said),
+    "reference": ("reference", _as_references),
+    "kind": ("kind", as_id),
+    "input": ("input", str),
+}
+"""What is read from the column of which role where there are no choices, and how."""
+
+
+def refuse_choices(path: Path, rows: Rows) -> None:
+    """Refuse a table with references that lacks answers, or has choices as well.
+
+    Raises
+    ------
+    RecordedError
+        Naming the column.
+    """
+    if "prediction" not in rows.names:
+        raise RecordedError(
+            f"{path}: the references in {quoted(rows.names['reference'])} tell nothing without the "
+            "answers; name their column as `columns: prediction:`"
+        )
+    for role in ("gold", "choices"):
+        if role in rows.names:
+            raise RecordedError(
+                f"{path}: the column {quoted(rows.names[role])} is about choices, and "
+                f"{quoted(rows.names['reference'])} about answers without; leave one of them out "
+                f"with an empty name (`columns: {{{role}: ''}}`)"
+            )
+
+
+def open_sweep(path: Path, grid: Grid, spec: TableResults) -> Answers:
+    """Return the open answers of a sweep.
+
+    Raises
+    ------
+    RecordedError
+        If a row says that an answer is right, and its references say otherwise.
+    """
+    least, most = grid.sizes(ragged=spec.ragged)
+    references, kinds = grid.of_examples("reference"), grid.of_examples("kind")
+    inputs = grid.of_examples("input")
+    assert references is not None
+    tolerance = spec.tolerance or 0.0
+    examples = [
+        Example.without_choices(
+            name,
+            "" if inputs is None else inputs[place],
+            references[place],
+            Open(kind_of(references[place][0]) if kinds is None else kinds[place], tolerance),
+        )
+        for place, name in enumerate(grid.examples)
+    ]
+    texts, of_row = grid.of_rows("prediction")
+    assert of_row is not None
+    columns = grid.filled(of_row, empty=-1).tolist()
+    said = [
+        {each.id: texts[text] for each, text in zip(examples, row, strict=True) if text >= 0}
+        for row in columns
+    ]
+    found = coded(examples, said, Matching.of(spec.exact_match or ExactMatchSpec()))
+    correct = hits(found.said, found.gold, np.arange(len(examples)))
+    _refuse_other(grid, correct[grid.prompt, grid.example])
+    return Answers(
+        path=path,
+        claim=str(grid.owner),
+        **grid.owner._asdict(),
+        prompts=grid.prompts,
+        examples=grid.examples,
+        identities=grid.prompts,
+        demonstration_ids=((),) * len(grid.prompts),
+        correct=correct,
+        evaluated=found.said != NOT_EVALUATED,
+        open=found,
+        inputs=None if inputs is None else tuple(inputs),
+        notes=() if least == most else (Remark("ragged", {"least": least, "most": most}),),
+        clusters=grid.clusters(),
+    )
+
+
+def _refuse_other(grid: Grid, right: Any) -> None:
+    """Refuse rows whose `correct` is not what their references say."""
+    truth, places = grid.of_rows("correct")
+    if places is None:
+        return
+    for row in np.flatnonzero(np.array(truth)[places] != right)[:1]:
+        said, of_row = grid.of_rows("prediction")
+        references = grid.of_examples("reference")
+        assert of_row is not None
+        assert references is not None
+        own = " or ".join(map(quoted, references[grid.example[row]]))
+        raise grid.error(
+            row,
+            f"correct says {'wrong' if right[row] else 'right'}, but prediction is "
+            f"{quoted(said[of_row[row]] or '')} and the reference {own}; say how they are compared "
+            "(`results: {exact_match: {normalise: [...]}}`), or leave the column out with an empty "
+            "name under `columns:`",
+        )

@@ -1,0 +1,367 @@
+"""Open answers as labels: which of them match whose references, and which can stand for each other.
+
+There are no choices, so an answer's label is what it says, and the right labels of an example are
+all those that match its references. References are exchanged among examples of one *role*:
+
+===========  =====================================================================================
+a kind       numbers, dates, names and so on take each other's places
+offered      the question offers its answers ("X or Y?"): labels are the places of what it offers
+copied       the question holds its answer: nothing takes its place
+===========  =====================================================================================
+
+Who answers with something of the question would match his own reference now and then, and almost
+never that of another example. So what can be copied must not count as knowledge: where questions
+offer a list, right answers are exchanged by places, as of choices; where they hold their answer
+otherwise, it stays where it is, so that to be right there is no evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pytest_maxrandom.answers import OpenAnswers
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.sweeps.labels import Labels
+from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.tasks.references import Matching, number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_maxrandom.suite.prompts import GenerationSpec
+    from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+    from pytest_maxrandom.tasks.task import Example, Task
+
+_OR = re.compile(r"(,?)\s+or\s+", re.IGNORECASE)
+_END = re.compile(r"[?!;)\n]|\.(?!\d)")
+_NUMBERS = re.compile(r"(?<![\w.])[-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w])")
+_CLOSED = ("yes/no", "letter")
+"""Kinds whose references are so short that they stand in questions by accident."""
+
+
+def matching_of(suite: SuiteSpec, task: Task) -> Matching | None:
+    """Return how open answers are compared: as the task says, else the suite; None with choices."""
+    if not SCORERS[suite.scoring].is_open:
+        return None
+    return task.matching or Matching.of(suite.exact_match)
+
+
+def is_right(text: str, example: Example, matching: Matching) -> bool:
+    """Tell whether a text is one of an open example's references."""
+    assert example.open is not None
+    return matching.matched(text, example.choices, example.open) is not None
+
+
+def generation_of(suite: SuiteSpec, task: Task) -> GenerationSpec:
+    """Return how answers are generated: as the suite says, or else the task."""
+    how, own = suite.generation, task.matching
+    if own is None or not SCORERS[suite.scoring].is_open:
+        return how
+    said = {"stop": own.stop, "max_tokens": own.max_tokens}
+    unsaid = {
+        key: value
+        for key, value in said.items()
+        if value is not None and key not in how.model_fields_set
+    }
+    return how.model_copy(update=unsaid)
+
+
+class Offer(NamedTuple):
+    """The answers that a question offers, from the last to the first: "X or Y?"."""
+
+    items: tuple[str, ...]
+    """The texts; before the first there may be words of the question."""
+
+    def place(self, text: str, matching: Matching) -> int | None:
+        """Return the place of the item that a text is, from the last; None if it is none."""
+        said = matching.normal(text)
+        for place, item in enumerate(self.items):
+            if matching.same(text, item) or (said and _ends_with(matching.normal(item), said)):
+                return place
+        return None
+
+
+def _ends_with(text: str, end: str) -> bool:
+    return text.endswith(f" {end}") or text == end
+
+
+@lru_cache(maxsize=2**14)
+def offer_of(question: str) -> Offer | None:
+    """Return what a question offers; None where it holds no "or".
+
+    Examples
+    --------
+    >>> offer_of("Which is larger, a cat or a horse?").items
+    ('a horse', 'a cat')
+    >>> offer_of("Is it red, green, or blue?").items
+    ('blue', 'green', 'Is it red')
+    """
+    found = [*_OR.finditer(question)]
+    if not found:
+        return None
+    last = found[-1]
+    end = _END.search(question, last.end())
+    after = question[last.end() : end.start() if end else len(question)]
+    before = re.split(r"[?!;:(\n]|\.(?!\d)", question[: last.start()])[-1]
+    pieces = [piece.strip() for piece in before.split(",") if piece.strip()]
+    listed = pieces if last[1] else pieces[-1:]
+    return Offer((after.strip(" ,\"'"), *reversed(listed))) if listed else None
+
+
+COPIED = "copied"
+
+
+def is_offered(role: str) -> bool:
+    """Tell whether the name of a role is that of answers that questions offer."""
+    return role.startswith("offered")
+
+
+class Role(NamedTuple):
+    """What a reference is to its question."""
+
+    name: str
+    """Its kind; "offered (2)" of so many, or "copied"."""
+    place: int | None = None
+    """Which of those it is."""
+
+
+@lru_cache(maxsize=2**14)
+def role_of(example: Example, matching: Matching) -> Role:
+    """Return what an open example's reference is to its question."""
+    how, question = example.open, example.text
+    assert how is not None
+    if (offer := offer_of(question)) is not None:
+        for reference in example.choices:
+            if (place := offer.place(reference, matching)) is not None:
+                return Role(f"offered ({len(offer.items)})", place)
+    if how.kind not in _CLOSED and any(
+        _holds(question, each, matching) for each in example.choices
+    ):
+        return Role(COPIED)
+    return Role(how.kind)
+
+
+def _holds(question: str, reference: str, matching: Matching) -> bool:
+    """Tell whether a question holds a reference, as whole words or as a number."""
+    said = matching.normal(reference).strip()
+    if (value := number_of(reference) or number_of(said)) is not None:
+        return value in _numbers_in(question)
+    asked = matching.normal(question)
+    return bool(said) and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", asked) is not None
+
+
+def numbers_in_order(question: str) -> list[str]:
+    """Return the numbers that stand in a question, as they are written."""
+    return [each[0] for each in _NUMBERS.finditer(question)]
+
+
+@lru_cache(maxsize=2**14)
+def _numbers_in(question: str) -> frozenset[Fraction]:
+    found = map(number_of, numbers_in_order(question))
+    return frozenset(value for value in found if value is not None)
+
+
+def roles_of(examples: Sequence[Example], matching: Matching) -> tuple[Role, ...]:
+    """Return the role of each open example."""
+    return tuple(role_of(example, matching) for example in examples)
+
+
+def strata_of(roles: Sequence[Role]) -> tuple[int, ...]:
+    """Return a number for each example, the same where references can take each other's places."""
+    names = sorted({role.name for role in roles})
+    number = {name: place for place, name in enumerate(names)}
+    return tuple(
+        len(names) + place if role.name == COPIED else number[role.name]
+        for place, role in enumerate(roles)
+    )
+
+
+def labels_of_references(examples: Sequence[Example], matching: Matching) -> Labels:
+    """Return the references as labels: known before anything is answered.
+
+    Two references have one label where who says the one would be right with the other.
+    """
+    return _labels_of_references(tuple(examples), matching)
+
+
+@lru_cache(maxsize=16)  # a task's claims have the same examples
+def _labels_of_references(examples: tuple[Example, ...], matching: Matching) -> Labels:
+    roles = roles_of(examples, matching)
+    number: dict[object, int] = {}
+    codes = []
+    for example, role in zip(examples, roles, strict=True):
+        name: object = role.place if role.place is not None else _key(example.choices[0], matching)
+        if role.place is None and (value := matching.number(example.choices[0])) is not None:
+            name = value
+        codes.append((number.setdefault(name, len(number)),) * len(example.choices))
+    return Labels(examples, tuple(codes), shared=False, strata=strata_of(roles))
+
+
+_Key = tuple[Fraction | None, str]
+
+
+@lru_cache(maxsize=2**16)
+def _key(text: str, matching: Matching) -> _Key:
+    """Return what of a text decides which references it is."""
+    return number_of(text), matching.normal(text)
+
+
+def _offer(example: Example) -> Offer | None:
+    return offer_of(example.text)
+
+
+class _Texts:
+    """Numbers of the texts that were said, or are references, and which are right for whom."""
+
+    def __init__(self, matching: Matching) -> None:
+        self.matching = matching
+        self._codes: dict[_Key, int] = {}
+        self._by_number: dict[Fraction, list[int]] = defaultdict(list)
+        self._by_normal: dict[str, list[int]] = defaultdict(list)
+
+    def code(self, text: str) -> int:
+        """Return the number of a text."""
+        key = _key(text, self.matching)
+        if key not in self._codes:
+            code = self._codes[key] = len(self._codes)
+            number, normal = key
+            self._by_normal[normal].append(code)
+            if number is not None:
+                self._by_number[number].append(code)
+        return self._codes[key]
+
+    def right(self, example: Example) -> frozenset[int]:
+        """Return all the texts that are references of an example."""
+        how, found = example.open, set[int]()
+        assert how is not None
+        for reference in example.choices:
+            value = self.matching.number(reference)
+            found.update(
+                self._by_normal[self.matching.normal(reference)]
+                if value is None
+                else self._by_number[value]
+            )
+            if how.tolerance and (value := number_of(reference)) is not None:
+                most = how.most_off(value)
+                numbers = self._sorted
+                places = bisect_left(numbers, value - most), bisect_right(numbers, value + most)
+                for number in numbers[slice(*places)]:
+                    found.update(self._by_number[number])
+        return frozenset(found)
+
+    @property
+    def _sorted(self) -> list[Fraction]:
+        return sorted(number for number, codes in self._by_number.items() if codes)
+
+    @property
+    def other(self) -> int:
+        """What is right nowhere; the numbers behind it are free."""
+        return len(self._codes)
+
+
+class _Free:
+    """Answers to an example whose references take the places of others: labels are texts."""
+
+    def __init__(self, texts: _Texts, example: Example) -> None:
+        self._texts, self.right = texts, texts.right(example)
+
+    def code(self, text: str | None) -> int:
+        """Return the label of what was said."""
+        return self._texts.other if text is None else self._texts.code(text)
+
+
+class _Fixed:
+    """Answers to an example whose question offers its answers, or holds the right one.
+
+    Labels are the places of what it offers, or tell the right answer from all others.
+    """
+
+    def __init__(self, texts: _Texts, example: Example, role: Role) -> None:
+        self._texts, self._example, self._role = texts, example, role
+        self._offer = None if role.place is None else offer_of(example.text)
+        self.right = frozenset([self._place(role.place)])
+
+    def _place(self, place: int | None) -> int:
+        return self._texts.other + (1 if place is None else 2 + place)
+
+    def code(self, text: str | None) -> int:
+        """Return the label of what was said."""
+        own, matching = self._role.place, self._texts.matching
+        if text is None:
+            return self._texts.other
+        if is_right(text, self._example, matching):
+            return self._place(own)
+        place = None if self._offer is None else self._offer.place(text, matching)
+        # A part of the right item may end like it, and be none of its spellings.
+        return self._texts.other if place is None or place == own else self._place(place)
+
+
+def coded(
+    examples: Sequence[Example],
+    said: Sequence[Mapping[str, str | None]],
+    matching: Matching,
+    *,
+    alike: bool = False,
+) -> OpenAnswers:
+    """Return open answers as labels.
+
+    Parameters
+    ----------
+    said : sequence of t mappings of str to str or None
+        Per prompt, by the ids of the examples that it was asked: what was read, None where nothing
+        could be.
+    alike : bool
+        Whether references are exchanged by kind alone, whatever their questions hold.
+    """
+    if alike:
+        roles = tuple(Role(each.open.kind) for each in examples if each.open is not None)
+    else:
+        roles = roles_of(examples, matching)
+    free = [role.place is None and role.name != COPIED for role in roles]
+    texts = _Texts(matching)
+    for example, is_free in zip(examples, free, strict=True):
+        for reference in example.choices if is_free else ():
+            texts.code(reference)
+    for text in {text for row in said for text in row.values() if text is not None}:
+        texts.code(text)
+    columns, gold = [], []
+    for example, role, is_free in zip(examples, roles, free, strict=True):
+        column = _Free(texts, example) if is_free else _Fixed(texts, example, role)
+        numbers = {text: column.code(text) for text in {row.get(example.id) for row in said}}
+        columns.append(
+            [numbers[row[example.id]] if example.id in row else NOT_EVALUATED for row in said]
+        )
+        gold.append(column.right)
+    # What is right nowhere is one label, however many texts there are.
+    kept = sorted(frozenset().union(*gold))
+    answers = np.array(columns, dtype=np.int64).T
+    number = np.full(2 + max(int(answers.max()), kept[-1]), len(kept), dtype=np.int64)
+    number[kept] = range(len(kept))
+    number[NOT_EVALUATED] = NOT_EVALUATED
+    return OpenAnswers(
+        number[answers],
+        tuple(frozenset(number[[*own]].tolist()) for own in gold),
+        strata_of(roles),
+        tuple(role.name for role in roles),
+    )
+
+
+def said_of(predictions: Sequence[PromptPredictions]) -> list[dict[str, str | None]]:
+    """Return what was read of each prompt's answers, by the ids of the examples."""
+    return [
+        {example.id: text for example, text in zip(each.examples, each.said, strict=True)}
+        for each in predictions
+    ]
+
+
+def counted(roles: Sequence[str]) -> dict[str, int]:
+    """Return how many examples have each role, by its name."""
+    return dict(sorted(Counter(roles).items()))

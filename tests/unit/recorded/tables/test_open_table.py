@@ -1,0 +1,85 @@
+"""Tables with references: open answers, and what is refused in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.tables.grid import Meant
+from pytest_maxrandom.recorded.tables.table import read_table
+from pytest_maxrandom.suite.recorded import TableResults
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.answers import Answers
+
+HEADER = "prompt,example,prediction,reference,q\n"
+
+
+def read(tmp_path: Path, rows: str, header: str = HEADER, **keys: object) -> Answers:
+    path = tmp_path / "t.csv"
+    path.write_text(header + rows)
+    spec = TableResults.model_validate(
+        {"path": "t.csv", "format": "table", "columns": {"input": "q"}} | keys
+    )
+    (found,) = read_table(path, spec, Meant(model="m", task="t", shots=0))
+    return found
+
+
+def test_answers_are_compared_with_all_spellings_by_the_stated_rule(tmp_path: Path) -> None:
+    rows = (
+        'a,1,the paris!,"[""Paris"", ""Lutetia""]",Capital?\n'
+        'b,1,lutetia,"[""Paris"", ""Lutetia""]",Capital?\n'
+        "a,2,3.5,35,How many?\n"
+        "b,2,,35,How many?\n"
+        "a,3,10.4,10,How long?\n"
+        "b,3,Bob,10,Has he 10?\n".replace("Has he 10?", "How long?")
+    )
+    found = read(tmp_path, rows)
+    assert found.correct.tolist() == [[True, False, False], [True, False, False]]
+    assert found.open is not None
+    assert found.open.roles == ("name", "number", "number")
+    assert found.answers is found.gold is found.chances is None
+    near = read(tmp_path, rows, tolerance=0.5)
+    assert near.correct.tolist() == [[True, False, True], [True, False, False]]
+    exact = read(tmp_path, rows, exact_match={"normalise": []})
+    assert not exact.correct.any()
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "message"),
+    [
+        (HEADER, "a,1,x, ,?\n", ":2: reference is empty; give every row a value"),
+        (HEADER, "a,1,x,[],?\n", ":2: reference is an empty list; give at least one reference"),
+        (
+            HEADER.replace("prediction", "correct"),
+            "a,1,1,x,?\n",
+            ": the references in 'reference' tell nothing without the answers; name their column",
+        ),
+        (
+            HEADER.replace("\n", ",gold\n"),
+            "a,1,x,x,?,x\n",
+            ": the column 'gold' is about choices, and 'reference' about answers without; leave",
+        ),
+        (
+            HEADER.replace("\n", ",correct\n"),
+            "a,1,x,x,?,1\na,2,x,y,?,1\n",
+            ":3: t[m-0shot]: correct says right, but prediction is 'x' and the reference 'y'; say",
+        ),
+        (
+            HEADER,
+            "a,1,x,x,?\nb,1,x,y,?\n",
+            "reference of example '1' is",
+        ),
+    ],
+)
+def test_what_contradicts_itself_is_told_in_one_sentence(
+    tmp_path: Path, header: str, rows: str, message: str
+) -> None:
+    with pytest.raises(RecordedError) as error:
+        read(tmp_path, rows, header)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,123 @@
+"""Searches whose process is killed (SIGKILL): nothing is counted twice, and no count is lost."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom import search
+from tests.searched import lines
+from tests.targets import some
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.stats.search import Feedback
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+
+KILLED = """
+import os, signal
+from pytest_maxrandom.ledger.set_ledger import SetLedger
+from pytest_maxrandom.ledger.withheld import Withheld
+
+def killed(of, name, calls, before):
+    done = getattr(of, name)
+    def counted(*given, **named):
+        calls[0] -= 1
+        if before and not calls[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        found = done(*given, **named)
+        if not calls[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
+    setattr(of, name, counted)
+"""
+MOMENTS = {
+    "counted, without a score": "killed(Withheld, 'put', [3], True)",
+    "with a score, not stored": "killed(Withheld, 'put', [3], False)",
+    "stored, without a reply": "killed(SetLedger, 'add_reply', [3], True)",
+    "before the reply arrives": "killed(SetLedger, 'add_reply', [3], False)",
+}
+"""When the third prompt kills the search."""
+SEARCH = """
+from pytest_maxrandom import search
+with search({suite!r}, model="knows", feedback={feedback!r}, budget=6, by="killed") as tries:
+    ids = sorted(tries.demonstrations)
+    for step in range(6):
+        print(tries.try_prompt(f"Try {{step}}. ", ids[step : step + 2]), flush=True)
+"""
+OPTUNA = """
+import optuna
+from pytest_maxrandom import search
+from pytest_maxrandom.searches.optuna import objective
+with search({suite!r}, model="knows", feedback={feedback!r}, budget=6, by="killed") as tries:
+    ids = sorted(tries.demonstrations)
+    def suggest(trial):
+        step = trial.suggest_int("step", 0, 20)
+        return {{"instruction": f"Try {{step}}. ", "demonstrations": ids[step : step + 2]}}
+    study = optuna.create_study(
+        study_name="killed", storage="sqlite:///study.db", load_if_exists=True,
+        direction="maximize", sampler=optuna.samplers.RandomSampler(seed=3),
+    )
+    study.optimize(objective(tries, suggest), n_trials=30)
+    print(tries.t, study.best_value)
+"""
+
+
+def run(suite: Path, program: str, feedback: Feedback, kill: str = "") -> list[str]:
+    """Run a program in a process of its own; it must be killed where it says so."""
+    text = (KILLED + kill if kill else "") + program.format(suite=str(suite), feedback=feedback)
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=suite.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == (-signal.SIGKILL if kill else 0), done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("moment", some(MOMENTS, ["counted, without a score"]))
+@pytest.mark.parametrize("feedback", some(["accept", "improved"], ["accept"]))
+def test_a_search_that_is_killed_goes_on(suite: Path, feedback: Feedback, moment: str) -> None:
+    first = run(suite, SEARCH, feedback, MOMENTS[moment])
+    assert len(first) == 2
+    # The third was counted before it was killed, and no score of it stands in the ledger.
+    assert len(lines(suite, "prompt")) == 3
+    assert {row["correct"] for row in lines(suite, "prompt")} == {None}
+    then = run(suite, SEARCH, feedback)
+    assert then[:2] == first
+    assert len(lines(suite, "prompt")) == len(lines(suite, "feedback")) == 6
+    with search(suite, model="knows", feedback=feedback, budget=6, by="killed") as tries:
+        record = tries.verdict()
+        assert (record.t, tries.publish()) == (6, 5)
+    right = {row["prompt"]: row["correct"] for row in lines(suite, "prompt") if row["correct"]}
+    best, told = -1, []
+    for row in lines(suite, "feedback"):
+        told.append(right[row["prompt"]] > best)
+        best = max(best, right[row["prompt"]])
+    if feedback == "accept":
+        assert then == [str(better) for better in told]
+    assert (record.best_correct, [row["accepted"] for row in lines(suite, "feedback")]) == (
+        best,
+        told,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("feedback", ["accept", "improved"])
+def test_a_study_that_is_killed_goes_on(suite: Path, feedback: Feedback) -> None:
+    pytest.importorskip("optuna")
+    run(suite, OPTUNA, feedback, MOMENTS["stored, without a reply"])
+    assert len(lines(suite, "prompt")) == 3
+    assert len(lines(suite, "feedback")) == 2
+    [said] = run(suite, OPTUNA, feedback)
+    assert said.startswith("6 ")
+    assert len(lines(suite, "feedback")) == 6
+    assert len({row["prompt"] for row in lines(suite, "prompt")}) == 6

@@ -1,0 +1,105 @@
+"""When an open answer is a reference, and of which kind references are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from pytest_maxrandom.tasks.references import Matching, Open, kind_of, number_of
+from pytest_maxrandom.tasks.task import Example
+
+SQUAD = Matching()
+EXACT = Matching(parts=(), numbers=False)
+
+
+def matched(said: str, asked: Example) -> int | None:
+    assert asked.open is not None
+    return SQUAD.matched(said, asked.choices, asked.open)
+
+
+def example(*references: str, tolerance: float = 0.0, relative: bool = False) -> Example:
+    how = Open(kind_of(references[0]), tolerance, relative)
+    return Example.without_choices("1", "?", references, how)
+
+
+@pytest.mark.parametrize(
+    ("said", "reference", "is_same"),
+    [
+        ("The Eiffel Tower.", "eiffel tower", True),
+        ("  an   apple ", "Apple", True),
+        ("St. John's", "st johns", True),
+        ("35", "3.5", False),  # what punctuation alone would make the same
+        ("1,200", "1200", True),
+        ("$18.00", "18", True),
+        ("\u22124", "-4", True),
+        ("3/4", "0.75", True),
+        ("50 %", "50", True),
+        ("18 apples", "18", False),
+        ("A", "B", False),
+        ("a", "A", True),  # a letter, and no article
+        ("", "the", False),
+    ],
+)
+def test_squads_normalisation_and_numbers(said: str, reference: str, is_same: bool) -> None:
+    assert SQUAD.same(said, reference) is is_same
+    assert (matched(said, example(reference)) is not None) is is_same
+
+
+def test_to_the_character_means_it() -> None:
+    assert EXACT.same("Paris", "Paris")
+    assert not EXACT.same("paris", "Paris")
+    assert not EXACT.same("18.0", "18")
+
+
+def test_the_first_alias_that_matches_is_named() -> None:
+    assert matched("big apple", example("New York", "NYC", "The Big Apple")) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "is_right"), [("3.14", True), ("3.2415", True), ("3.25", False), ("three", False)]
+)
+def test_a_tolerance_is_exact_at_its_end(said: str, is_right: bool) -> None:
+    near = example("3.1415", tolerance=0.1)
+    assert (matched(said, near) is not None) is is_right
+
+
+def test_a_relative_tolerance_is_a_share_of_the_reference() -> None:
+    near = example("-200", tolerance=0.01, relative=True)
+    assert [matched(said, near) for said in ("-198", "-202", "-202.01", "198")] == [
+        0,
+        0,
+        None,
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1e3", Fraction(1000)),
+        ("-.5", Fraction(-1, 2)),
+        ("-3/4", Fraction(-3, 4)),
+        ("12.", Fraction(12)),
+        ("1/0", None),
+        ("1,00", None),
+        ("", None),
+    ],
+)
+def test_numbers_are_read_exactly(text: str, number: Fraction | None) -> None:
+    assert number_of(text) == number
+
+
+@pytest.mark.parametrize(
+    ("kind", "references"),
+    [
+        ("yes/no", ["yes", "No.", "TRUE"]),
+        ("letter", ["B", "(C)", "D."]),
+        ("date", ["1969", "2024-05-01", "May 5, 1821", "5 May 1821", "3/4/2020"]),
+        ("number", ["18", "1,200", "-3.5", "$20", "75%", "3/4"]),
+        ("name", ["Paris", "Marie Curie", "The Lord of the Rings"]),
+        ("other", ["a red ball", "photosynthesis"]),
+    ],
+)
+def test_kinds_are_told_by_rule(kind: str, references: list[str]) -> None:
+    assert {kind_of(each) for each in references} == {kind}
