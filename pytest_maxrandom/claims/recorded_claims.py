@@ -11,6 +11,7 @@ from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import settled
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.recorded_incumbents import recorded_incumbent
+from pytest_maxrandom.claims.samples import NoSamples, scored_by_samples
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim
@@ -19,6 +20,8 @@ from pytest_maxrandom.flags.kinds.identical_models import candidates
 from pytest_maxrandom.record import ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import BoundsSpec, claimed
+from pytest_maxrandom.suite.recorded import PassSpec
+from pytest_maxrandom.sweeps.samples import aggregated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -172,7 +175,9 @@ class _Planner:
                 for shots in self._suite.spec.prompts.shots or (None,):
                     yield self._claim(model, place, shots, None)
                 continue
-            for shots, found in self._conditions(model, place, results).items():
+            for shots, read in self._conditions(model, place, results).items():
+                if (found := self._of_samples(read)) is None:
+                    continue
                 judged, incumbent = self._evidence(place, found), self._incumbent(model, found)
                 if judged is not None:
                     yield self._claim(model, place, shots, judged, incumbent)
@@ -186,13 +191,40 @@ class _Planner:
             if spec.results is not None:
                 own = model.model_copy(update={"results": spec.results, "if_missing": None})
                 found = self._results.of(own) or []
-                elsewhere = [each for each in found if each.task == read.task]
+                elsewhere = [
+                    self._made_one(each) if each.sampled else each
+                    for each in found
+                    if each.task == read.task
+                ]
             return recorded_incumbent(spec, read, elsewhere)
         except NoIncumbent as error:
             self._problem(error.place, f"{dotted(error.place)}: {error}")
         except RecordedError as error:
             self._problem(("incumbent", "results"), f"incumbent.results: {error}")
         return None
+
+    def _of_samples(self, read: Answers) -> Answers | None:
+        """Return results by what the suite says of their samples, or add to the problems."""
+        if read.sampled is None and self._suite.spec.aggregate is not None:
+            self._problem(
+                ("aggregate",),
+                f"aggregate: {read.path} holds one answer of each prompt to each example of "
+                f"{read.task!r}; give results with several samples, or remove it",
+            )
+            return None
+        try:
+            return self._made_one(read)
+        except RecordedError as error:
+            self._problem(("aggregate",), f"aggregate: {error}")
+        return None
+
+    def _made_one(self, read: Answers) -> Answers:
+        spec = self._suite.spec.aggregate
+        if spec is None or read.sampled is None:
+            return read
+        if isinstance(spec, PassSpec):
+            return aggregated(read, "pass", spec.asked)
+        return aggregated(read, spec)
 
     def _asked(self, place: int, results: list[Answers]) -> bool:
         """Tell whether results hold anything of a task."""
@@ -246,7 +278,16 @@ class _Planner:
                     f"what is published is an accuracy, but the suite has `metric: {spec.metric}`; "
                     "remove one of the two",
                 )
-            judged = in_metric(judged, spec.metric)
+            if task.published is not None and scored_by_samples(results):
+                raise Contradiction(
+                    ("published",),
+                    "what is published is of one answer to each example, but the results are "
+                    "scored by several samples of each; remove it, or use `aggregate: vote`",
+                )
+            judged = in_metric(judged, spec.metric).by_samples()
+        except NoSamples as error:
+            self._problem(("tasks", place), f"tasks[{place}]: {error}")
+            return None
         except NoMetric as error:
             self._problem(("metric",), f"tasks[{place}]: {error}")
             return None

@@ -18,19 +18,25 @@ from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clustered import cluster_test
 from pytest_maxrandom.stats.exchanges import Exchange
-from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
 from pytest_maxrandom.stats.metrics import LIFT
 from pytest_maxrandom.stats.orders import OrderTest, order_test
-from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_of_all, of_all
+from pytest_maxrandom.stats.permutation import (
+    STOP_AFTER,
+    max_t_of_all,
+    max_t_of_credits,
+    of_all,
+)
 from pytest_maxrandom.sweeps.predictions import labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.stats.gold import Gold
+    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -50,6 +56,8 @@ class Shuffle(NamedTuple):
     offered: Sequence[Sequence[int]] | None = None
     """As `pytest_maxrandom.stats.orders.order_test` takes it, where labels are things that examples
     compare; else None."""
+    aggregate: Aggregate | None = None
+    """What the samples come to, where each row is one: those of a prompt stand together."""
 
     @classmethod
     def of(cls, predictions: Sequence[PromptPredictions], labels: Labels) -> Shuffle:
@@ -79,6 +87,7 @@ class Shuffle(NamedTuple):
             np.asarray(self.strata)[order],
             None if self.groups is None else [self.groups[place] for place in order],
             None if self.offered is None else [self.offered[place] for place in order],
+            self.aggregate,
         )
 
     @property
@@ -126,8 +135,21 @@ def permuted(
         counts beyond what the same answers are expected to reach on the examples that are left.
     """
     said, by = np.asarray(shuffle.answers), shuffle.exchange.by
-    n, others, notes = said.shape[1], t - len(said), list[Remark]()
-    if by == "orders":
+    k = 1 if shuffle.aggregate is None else shuffle.aggregate.samples
+    n, others, notes = said.shape[1], t - len(said) // k, list[Remark]()
+    if shuffle.aggregate is not None:
+        kinds, earned = _earned(shuffle, shuffle.aggregate)
+        several = partial(
+            max_t_of_credits,
+            kinds=kinds,
+            unit=shuffle.aggregate.unit,
+            strata=shuffle.strata,
+            groups=shuffle.groups,
+            stop_after=STOP_AFTER,
+        )
+        p, whole, bound = of_all(several, earned, t, level)
+        notes += _fixed(whole.fixed, n, shuffle)
+    elif by == "orders":
         p, ordered, _ = of_all(partial(_order_test, shuffle), said, t, level)
         bound = None
         if p > level:
@@ -159,12 +181,31 @@ def permuted(
             groups=shuffle.groups,
         )
         bound = None if left_out else found
-        if test.fixed:
-            kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
-            notes.append(Remark(kind, {"examples": n, "fixed": int(test.fixed)}))
+        notes += _fixed(test.fixed, n, shuffle)
     if others > 0:
         notes.append(Remark("tries_without_answers", {"prompts": others}))
     return Permuted(p, bound, notes)
+
+
+def _fixed(fixed: int, n: int, shuffle: Shuffle) -> Iterator[Remark]:
+    """Say that right answers never move, where some do not."""
+    if fixed:
+        kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
+        yield Remark(kind, {"examples": n, "fixed": int(fixed)})
+
+
+def _earned(shuffle: Shuffle, aggregate: Aggregate) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return which right answer each example has, and what samples score with any of them."""
+    said, gold = np.asarray(shuffle.answers), right_labels(shuffle.gold)
+    distinct = {own: place for place, own in enumerate(dict.fromkeys(gold))}
+    kinds = np.array([distinct[own] for own in gold])
+    t, n, k = len(said) // aggregate.samples, said.shape[1], aggregate.samples
+    labels = 1 + max(int(said.max()), *map(max, gold))
+    rows = np.arange(len(said))[:, None] // k * n + np.arange(n)
+    counts = np.bincount((rows * labels + said).ravel(), minlength=t * n * labels)
+    counts = counts.reshape(t, n, labels)
+    right = np.stack([counts[:, :, [*own]].sum(axis=2) for own in distinct], axis=2)
+    return kinds, aggregate.credits(right)
 
 
 def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], permutations: int) -> OrderTest:

@@ -275,7 +275,7 @@ def standing(null: Null, result: float) -> Standing:
 def judge(
     claim: Claim,
     null: Null,
-    correct: int,
+    correct: int | None,
     best: int = 0,
     *,
     score: float | None = None,
@@ -287,12 +287,13 @@ def judge(
 
     Parameters
     ----------
-    correct : int
-        Right answers of the best of the t prompts.
+    correct : int or None
+        Right answers of the best of the t prompts; None where they are no whole number.
     best : int
         Index of that prompt.
     score : float, optional
-        Its score, where that is something else than the number of right answers.
+        Its score, where that is something else than the number of right answers. Where these are
+        no whole number it is its accuracy.
     permutation_p : float, optional
         The max-T p-value of the sweep, where predictions are known.
     bound : float, optional
@@ -300,7 +301,10 @@ def judge(
     incumbent_p : float, optional
         The p-value of "better than the incumbent", where there is one.
     """
+    reached = score if correct is None else correct / null.n
+    assert reached is not None
     result = correct if score is None else score
+    assert result is not None
     levels = claim.levels(null.t)
     of_answers = {"permutation_p": permutation_p, "incumbent_p": incumbent_p}
     shown = all(
@@ -317,8 +321,8 @@ def judge(
         t=null.t,
         best=best,
         best_correct=correct,
-        best_accuracy=correct / null.n,
-        best_score=correct / null.n if score is None else score,
+        best_accuracy=reached,
+        best_score=reached if score is None else score,
         standard_baseline=null.standard_baseline,
         max_random_baseline=null.max_random_baseline,
         max_random_baseline_error=scores.expected_error if scores else 0.0,

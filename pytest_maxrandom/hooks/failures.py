@@ -158,7 +158,7 @@ def _main_reason(record: Record) -> str:
     if (
         not isinstance(record, ClaimRecord)
         or record.passed is not False
-        or record.best_correct is None
+        or record.best_accuracy is None
     ):
         return ""
     why = cause(record)
@@ -170,7 +170,7 @@ def _details(record: Record) -> list[str]:
     from pytest_maxrandom.notation import accuracy
     from pytest_maxrandom.reports import phrases
 
-    if not isinstance(record, ClaimRecord) or record.best_correct is None:
+    if not isinstance(record, ClaimRecord) or record.best_accuracy is None:
         return []
     return [
         f"Claimed: {phrases.claimed(record)}.",

@@ -17,6 +17,7 @@ from pytest_maxrandom.record.base import (
 from pytest_maxrandom.record.cost import SweepCost, TrainingRecord
 from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
 from pytest_maxrandom.record.incumbent import BesideIncumbent
+from pytest_maxrandom.record.samples import Sampled
 from pytest_maxrandom.record.words import PassesOn, Standing
 
 HeuristicName = Literal[
@@ -224,6 +225,8 @@ class ClaimRecord(ItemRecord):
     t: Count | None = None
     generated: Generated | None = None
     """None where choices were scored."""
+    sampled: Sampled | None = None
+    """None where each answer was asked for once."""
     metric: str = "accuracy"
     """The measure that the best prompt maximizes, and that the baselines are about."""
     best_correct: Count | None = None

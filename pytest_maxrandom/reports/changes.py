@@ -248,7 +248,7 @@ def _bounds_less(key: str, now: object, before: object) -> bool:
 def _tries(record: Record | None) -> int | None:
     """Return t of a claim; until it is tested, no tries are counted."""
     if not isinstance(record, ClaimRecord) or (
-        record.best_correct is None and record.decided is None
+        record.best_accuracy is None and record.decided is None
     ):
         return None
     return record.t

@@ -207,7 +207,7 @@ def headline(record: Record) -> Headline:
     if record.outcome == "cannot tell":
         said = (failure(record) or "").removeprefix(f"{OUTCOMES[record.outcome].one}: ")
         return Headline(OUTCOMES[record.outcome].one, cause=_within(said))
-    if record.decided is None and (record.best_correct is None or not record.n):
+    if record.decided is None and (record.best_accuracy is None or not record.n):
         return _other_headline(record)
     if record.passed is False:
         said = failure(record) or ""

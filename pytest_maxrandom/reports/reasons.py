@@ -291,7 +291,7 @@ def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[Reason]
         if len(kinds) > _MOST_FLAGS:
             named = f"{len(kinds)} red flags"
         yield Reason("red flag", f"{named}: {severity}, before: {was}")
-    if now.best_correct is None or before.best_correct is None:
+    if now.best_accuracy is None or before.best_accuracy is None:
         return
     raised, earlier = ({flag.kind for flag in each.red_flags} for each in (now, before))
     for said, found in (("new", raised - earlier), ("gone", earlier - raised)):

@@ -51,7 +51,7 @@ def _correct(claim: ClaimRecord) -> str:
         at_least = f"at least {share(claim.decided.at_least, claim.n)}"
         return at_least if claim.passed else f"at most {share(claim.decided.at_most, claim.n)}"
     if claim.best_correct is None:
-        return ""
+        return "" if claim.best_accuracy is None else metric_name(claim)
     return _metric(claim) or share(claim.best_correct, examples(claim))
 
 

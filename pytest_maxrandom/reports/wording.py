@@ -97,7 +97,7 @@ def failure(record: Record) -> str | None:
 def _of_claim(claim: ClaimRecord) -> str | None:
     if claim.decided is not None:
         return _cannot(claim, claim.decided)
-    if not claim.n or (claim.best_correct is None and claim.incumbent is None):
+    if not claim.n or (claim.best_accuracy is None and claim.incumbent is None):
         return claim.message
     if claim.searched is not None and claim.searched.why is not None:
         return _after_search(claim, claim.searched)
@@ -217,12 +217,13 @@ def _context(claim: ClaimRecord, reason: str = "") -> str:
 def _reached_and_needed(claim: ClaimRecord) -> tuple[str, str | None]:
     """Write both with as many digits as tell them apart; what is needed may be unknown."""
     n = examples(claim)
-    if claim.metric == "accuracy":
-        best, prefix = claim.best_accuracy, ""
+    name = metric_name(claim)
+    prefix = "" if name == "accuracy" else f"{name} "
+    if claim.metric == "accuracy" and claim.critical_score is None:
+        best = claim.best_accuracy
         needed = None if claim.critical_count is None or not n else claim.critical_count / n
     else:
-        best, prefix = claim.best_score, f"{metric_name(claim)} "
-        needed = claim.critical_score
+        best, needed = claim.best_score, claim.critical_score
     if best is None or needed is None:
         return f"best {prefix}{accuracy(best)}", None
     found, least = _apart(best, needed)

@@ -32,6 +32,8 @@ which asks for one number starts at once.
 ``paired``         two arms on the same examples, McNemar's test
 ``incumbents``     the best of t candidates beside what runs today
 ``score_pairs``    an exact test of the difference of two prompts' scores
+``samples``        several answers to one question: mean, vote, pass@k, all
+``components``     noise of prediction and noise of data in them
 ``noncentral``     effect of an arm in log odds, given the total of each pair
 ``replication``    what single replicates would have concluded
 ``seeding``        random choices that are the same on every machine

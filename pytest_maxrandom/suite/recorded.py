@@ -121,6 +121,8 @@ class TableColumns(OwnColumns):
     """The right answer."""
     cluster: ColumnName | None = None
     """A value that related examples share, such as their passage."""
+    sample: ColumnName | None = None
+    """Which of several answers to the same example a row is."""
 
 
 class SummaryColumns(OwnColumns):
@@ -314,6 +316,22 @@ class RecordedIncumbentSpec(IncumbentSettings):
             )
 
 
+class PassSpec(Spec):
+    """The unbiased estimate of pass@j, from more samples."""
+
+    asked: Annotated[int, Field(alias="pass", ge=1, le=_MOST)]
+    """The number j of samples of which any is to be right."""
+
+
+class SampleSettings(Spec):
+    """What a suite may say of results that hold several samples of each answer."""
+
+    aggregate: Literal["mean", "vote", "pass", "all"] | PassSpec | None = None
+    """What the samples of an answer come to. mean: the share that is right, if not given. vote: the
+    commonest answer. pass: any is right; {pass: 4}: the estimate of that of 4 samples, from more.
+    all: all are."""
+
+
 class RecordedPromptsSpec(Spec):
     """The results to use."""
 
@@ -322,7 +340,12 @@ class RecordedPromptsSpec(Spec):
 
 
 class RecordedSuiteSpec(
-    ComparingSettings, LabelBiasSettings, SharedSettings, MetricSettings, ClaimSettings
+    ComparingSettings,
+    LabelBiasSettings,
+    SharedSettings,
+    MetricSettings,
+    SampleSettings,
+    ClaimSettings,
 ):
     """A suite of recorded results: every model, every task, every number of shots."""
 
