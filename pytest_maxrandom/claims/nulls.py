@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.stats.chances import Chance
-    from pytest_maxrandom.stats.samples import BestOfSamples
+    from pytest_maxrandom.stats.samples import Aggregate, BestOfSamples
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.training import ClassifySpec
@@ -337,13 +337,16 @@ class Condition:
     test: tuple[Example, ...]
     apart: Apart | None = None
     """The examples that arms are trained on."""
-    _jobs: dict[Scoring, tuple[Job, ...]] = field(default_factory=dict, init=False, repr=False)
+    _jobs: dict[tuple[Scoring, Aggregate | None], tuple[Job, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
-    def jobs(self, scoring: Scoring) -> tuple[Job, ...]:
+    def jobs(self, scoring: Scoring, aggregate: Aggregate | None = None) -> tuple[Job, ...]:
         """Return what is asked of each model, which is the same."""
-        if scoring not in self._jobs:
-            self._jobs[scoring] = tuple(jobs_of(self.prompt_set.pairs, scoring))
-        return self._jobs[scoring]
+        asked = scoring, aggregate
+        if asked not in self._jobs:
+            self._jobs[asked] = tuple(jobs_of(self.prompt_set.pairs, scoring, aggregate))
+        return self._jobs[asked]
 
     @cached_property
     def labels(self) -> Labels:

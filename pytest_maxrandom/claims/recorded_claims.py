@@ -20,7 +20,7 @@ from pytest_maxrandom.flags.kinds.identical_models import candidates
 from pytest_maxrandom.record import ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import BoundsSpec, claimed
-from pytest_maxrandom.suite.recorded import PassSpec
+from pytest_maxrandom.suite.samples import PassSpec
 from pytest_maxrandom.sweeps.samples import aggregated
 
 if TYPE_CHECKING:

@@ -32,9 +32,14 @@ class NoSamples(ValueError):
     """Why samples cannot be judged by what they come to, in one sentence."""
 
 
-def scored_by_samples(answers: Answers) -> bool:
+def scores_samples(aggregate: Aggregate | None) -> bool:
     """Whether the score of an answer is that of its samples: any but one, or a vote, is."""
-    return answers.aggregate is not None and answers.aggregate.how != "vote"
+    return aggregate is not None and aggregate.how != "vote"
+
+
+def scored_by_samples(answers: Answers) -> bool:
+    """Whether answers are scored so."""
+    return scores_samples(answers.aggregate)
 
 
 def guessers_of_samples(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.answers import Unread
@@ -12,6 +13,11 @@ from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.balanced import balanced_of_recorded, balanced_of_sweep
 from pytest_maxrandom.claims.kept import of_answers
 from pytest_maxrandom.claims.planned import generated_by
+from pytest_maxrandom.claims.samples import (
+    guessers_of_samples,
+    scored_by_samples,
+    scores_samples,
+)
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
 from pytest_maxrandom.errors import ModelError, SweepError
@@ -21,7 +27,8 @@ from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
-from pytest_maxrandom.sweeps.predictions import of_predictions, read_as
+from pytest_maxrandom.sweeps.predictions import of_predictions, read_as, samples_of
+from pytest_maxrandom.sweeps.samples import with_samples
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import share_choices
 
@@ -45,13 +52,16 @@ if TYPE_CHECKING:
 
 def answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
     """Return the answers of a claim's sweep, by the labels of the reports."""
-    return of_predictions(
-        predictions,
-        planned.condition.labels,
+    read = partial(
+        of_predictions,
+        labels=planned.condition.labels,
         model=planned.model.name,
         shots=planned.condition.shots,
         whole=SCORERS[planned.suite.scoring].whole_answer,
     )
+    if planned.aggregate is None:
+        return read(predictions)
+    return with_samples(read(predictions), read(samples_of(predictions)), planned.aggregate)
 
 
 def views_of_sweep(
@@ -103,7 +113,10 @@ def view_of(
 
 def _shuffle(planned: PlannedClaim, sweep: Sweep, labels: Labels) -> Shuffle:
     ids = [example.id for example in planned.condition.prompt_set.validation]
-    return Shuffle.of(sweep.predictions, labels).in_order(ids)
+    if not scores_samples(planned.aggregate):
+        return Shuffle.of(sweep.predictions, labels).in_order(ids)
+    shuffle = Shuffle.of(samples_of(sweep.predictions), labels).in_order(ids)
+    return shuffle._replace(aggregate=planned.aggregate)
 
 
 def result_of_sweep(
@@ -118,9 +131,12 @@ def result_of_sweep(
 ) -> Result:
     """Return the result of a sweep's claim, with its best prompt and its cost; see `assess`."""
     metric, predictions = planned.suite.metric, sweep.predictions
+    null, answers = planned.null, views[0].seen.answers
+    if scored_by_samples(answers):
+        null = guessers_of_samples(answers, answers.chances, null.t)
     result = assess(
         planned.claim,
-        planned.null,
+        null,
         planned.condition.null.best,
         views,
         metric=metric,
@@ -230,7 +246,8 @@ def compared_with_shortcuts(
             notes.append(Remark("no_blank_control"))
         else:
             try:
-                sweep = ask(jobs_of([(best.prompt, blanked(best.examples))], suite.scoring))
+                asked = [(best.prompt, blanked(best.examples))]
+                sweep = ask(jobs_of(asked, suite.scoring, planned.aggregate))
             except ModelError:
                 raise
             except SweepError as error:
@@ -264,9 +281,10 @@ def _generated(
     heading = generated_by(suite)
     if heading is None:
         return None, []
-    why = Counter(each for prompt in predictions for each in prompt.unread_why)
+    why = Counter(each for prompt in samples_of(predictions) for each in prompt.unread_why)
     unread = why.total() - why[Unread.NOT]
-    values = {"answers": unread, "best": predictions[best].unread}
+    own = sum(each.unread for each in samples_of([predictions[best]]))
+    values = {"answers": unread, "best": own}
     return replace(
         heading,
         answers=why.total(),

@@ -89,3 +89,21 @@ def components(scores: ArrayLike) -> Components:
         between=float(rates.var(ddof=1)) - within / k,
         within=within,
     )
+
+
+def more(found: Components) -> dict[str, float]:
+    """Return the standard error as it is, and with twice as much of either.
+
+    Examples
+    --------
+    >>> more(Components(n=100, k=4, mean=0.5, between=0.04, within=0.16))["now"]
+    0.028284271247461905
+    """
+    n, k = found.n, found.k
+    return {
+        "now": found.error(n, k),
+        "twice the samples": found.error(n, 2 * k),
+        "any number of samples": found.of_data,
+        "twice the examples": found.error(2 * n, k),
+        "twice the examples, half the samples": found.error(2 * n, max(1, k // 2)),
+    }

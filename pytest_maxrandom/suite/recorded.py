@@ -19,6 +19,7 @@ from pytest_maxrandom.suite.claims import (
 )
 from pytest_maxrandom.suite.extensions import SpecUnion
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
+from pytest_maxrandom.suite.samples import AggregateSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -316,22 +317,6 @@ class RecordedIncumbentSpec(IncumbentSettings):
             )
 
 
-class PassSpec(Spec):
-    """The unbiased estimate of pass@j, from more samples."""
-
-    asked: Annotated[int, Field(alias="pass", ge=1, le=_MOST)]
-    """The number j of samples of which any is to be right."""
-
-
-class SampleSettings(Spec):
-    """What a suite may say of results that hold several samples of each answer."""
-
-    aggregate: Literal["mean", "vote", "pass", "all"] | PassSpec | None = None
-    """What the samples of an answer come to. mean: the share that is right, if not given. vote: the
-    commonest answer. pass: any is right; {pass: 4}: the estimate of that of 4 samples, from more.
-    all: all are."""
-
-
 class RecordedPromptsSpec(Spec):
     """The results to use."""
 
@@ -344,7 +329,7 @@ class RecordedSuiteSpec(
     LabelBiasSettings,
     SharedSettings,
     MetricSettings,
-    SampleSettings,
+    AggregateSettings,
     ClaimSettings,
 ):
     """A suite of recorded results: every model, every task, every number of shots."""

@@ -84,6 +84,20 @@ def aggregated(answers: Answers, how: How, asked: int | None = None) -> Answers:
     return replace(made, notes=answers.notes)
 
 
+def with_samples(answers: Answers, samples: Answers, aggregate: Aggregate) -> Answers:
+    """Return a sweep's answers, which are the commonest of samples, by what these come to.
+
+    Parameters
+    ----------
+    answers, samples : Answers
+        Of prompts, and as if each of their samples were a prompt.
+    """
+    if aggregate.how == "vote":
+        return replace(answers, sampled=samples, aggregate=aggregate)
+    made = _made_one(samples, aggregate)
+    return replace(made, answers=answers.answers, unread=answers.unread)
+
+
 def _made_one(samples: Answers, aggregate: Aggregate) -> Answers:
     k, n = aggregate.samples, len(samples.examples)
     first = samples.of_prompts([*range(0, len(samples.prompts), k)])

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pytest_maxrandom.stats.components import components
+from pytest_maxrandom.stats.components import Components, components, more
 
 close = pytest.approx
 
@@ -46,6 +46,13 @@ def test_identical_samples_have_no_noise_of_prediction() -> None:
     found = components(np.tile([[1], [0], [1]], (1, 5)))
     assert (found.within, found.of_prediction) == (0, 0)
     assert found.between == close(1 / 3)
+
+
+def test_more_of_either_is_told_beside_what_there_is() -> None:
+    told = more(Components(n=100, k=4, mean=0.5, between=0.04, within=0.16))
+    assert told["twice the samples"] == close(np.sqrt(0.04 / 100 + 0.16 / 800))
+    assert told["any number of samples"] == close(0.02)
+    assert told["twice the examples, half the samples"] == close(np.sqrt(0.0002 + 0.16 / 400))
 
 
 def test_one_sample_shows_no_difference() -> None:
