@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -194,18 +194,25 @@ def _fixed(fixed: int, n: int, shuffle: Shuffle) -> Iterator[Remark]:
         yield Remark(kind, {"examples": n, "fixed": int(fixed)})
 
 
-def _earned(shuffle: Shuffle, aggregate: Aggregate) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _earned(
+    shuffle: Shuffle, aggregate: Aggregate
+) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
     """Return which right answer each example has, and what samples score with any of them."""
     said, gold = np.asarray(shuffle.answers), right_labels(shuffle.gold)
     distinct = {own: place for place, own in enumerate(dict.fromkeys(gold))}
     kinds = np.array([distinct[own] for own in gold])
-    t, n, k = len(said) // aggregate.samples, said.shape[1], aggregate.samples
+    k, n = aggregate.samples, said.shape[1]
     labels = 1 + max(int(said.max()), *map(max, gold))
-    rows = np.arange(len(said))[:, None] // k * n + np.arange(n)
-    counts = np.bincount((rows * labels + said).ravel(), minlength=t * n * labels)
-    counts = counts.reshape(t, n, labels)
-    right = np.stack([counts[:, :, [*own]].sum(axis=2) for own in distinct], axis=2)
-    return kinds, aggregate.credits(right)
+    cells = np.arange(n) * labels
+    # A prompt at a time: of many labels most are not said.
+    small = np.int32 if aggregate.unit < 2**31 else np.int64
+    earned = np.empty((len(said) // k, n, len(distinct)), dtype=small)
+    for prompt, own in enumerate(earned):
+        samples = cells + said[prompt * k : prompt * k + k]
+        counts = np.bincount(samples.ravel(), minlength=n * labels).reshape(n, labels)
+        for place, right in enumerate(distinct):
+            own[:, place] = aggregate.credits(counts[:, [*right]].sum(axis=1))
+    return kinds, earned
 
 
 def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], permutations: int) -> OrderTest:

@@ -231,7 +231,7 @@ def scores_of_accuracy(chosen: NDArray[np.int64], marks: Marks) -> Scores:
     return _scores_of_credits(marks, answered, rest, (chosen != NOT_EVALUATED).sum(axis=1))
 
 
-def scores_of_credits(earned: NDArray[np.int64], marks: Marks, unit: int) -> Scores:
+def scores_of_credits(earned: NDArray[np.integer[Any]], marks: Marks, unit: int) -> Scores:
     """Return mean credits, and what tells the best one of arrangements by their marks; all exact.
 
     Parameters

@@ -160,7 +160,7 @@ def max_t_test(
 
 
 def max_t_of_credits(
-    earned: NDArray[np.int64],
+    earned: NDArray[np.integer[Any]],
     kinds: ArrayLike,
     *,
     unit: int = 1,
@@ -192,7 +192,12 @@ def max_t_of_credits(
     TypeError, ValueError
         If an array has the wrong kind or shape, or a value lies outside its range.
     """
-    values, kind = integers("earned", earned, 3), integers("kinds", kinds, 1)
+    values, kind = np.asarray(earned), integers("kinds", kinds, 1)
+    if values.dtype.kind not in "iu" or values.ndim != 3 or 0 in values.shape:
+        raise TypeError(
+            "earned must hold integers in 3 dimensions, none empty, found the shape "
+            f"{values.shape} of {values.dtype}"
+        )
     t, n, many = values.shape
     apart = np.zeros(n, dtype=np.int64) if strata is None else integers("strata", strata, 1)
     for name, each in (("kinds", kind), ("strata", apart), ("groups", groups)):
@@ -268,7 +273,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def of_all(
-    tested: Callable[..., Test], answers: NDArray[np.int64], t: int, level: float
+    tested: Callable[..., Test], answers: NDArray[np.integer[Any]], t: int, level: float
 ) -> tuple[float, Test, float]:
     """Test the best of t prompts, of which some are at hand, by any test: see `max_t_of_all`.
 

@@ -13,9 +13,11 @@ import pytest
 from pytest_maxrandom.claims.nulls import SampleGuessers
 from pytest_maxrandom.errors import RecordedError, SuiteError
 from pytest_maxrandom.recorded.npz import read_npz
+from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.permutation import max_t_test
+from pytest_maxrandom.studies.label_bias.answers import NoLabels, recorded
 from tests.unit.recorded.reading import read_table
 from tests.unit.recorded.suites import judged, planned, suite_text
 
@@ -230,6 +232,19 @@ def test_what_samples_cannot_be_is_said_at_collection(
     table(tmp_path / "r.csv", *drawn())
     with pytest.raises(SuiteError, match=message):
         of_suite(tmp_path, rest)
+
+
+def test_what_needs_one_answer_refuses_samples(tmp_path: Path) -> None:
+    table(tmp_path / "r.csv", *drawn())
+    text = suite_text("{name: q}", "label_bias: {}\n", "r.csv, format: table, shots: 0")
+    [claim] = planned(tmp_path, text)
+    with pytest.raises(NoLabels, match="several samples of each answer; use `aggregate: vote`"):
+        recorded(claim)
+    arrays = {"prompt_ids": np.arange(T), "example_ids": np.arange(N), "gold": drawn()[1]}
+    path = tmp_path / "m.npz"
+    np.savez(path, q__0__answers=drawn()[0], **{f"q__0__{key}": arrays[key] for key in arrays})
+    with pytest.raises(RecordedError, match="holds 3 samples of each answer, and one is needed"):
+        read(path)
 
 
 def test_single_answers_have_no_aggregate(tmp_path: Path) -> None:
