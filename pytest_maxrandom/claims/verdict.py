@@ -306,7 +306,7 @@ def holds(p: float | None, level: float) -> bool:
 def judge(
     claim: Claim,
     null: Null,
-    correct: int,
+    correct: int | None,
     best: int = 0,
     *,
     score: float | None = None,
@@ -318,12 +318,13 @@ def judge(
 
     Parameters
     ----------
-    correct : int
-        Right answers of the best of the t prompts.
+    correct : int or None
+        Right answers of the best of the t prompts; None where they are no whole number.
     best : int
         Index of that prompt.
     score : float, optional
-        Its score, where that is something else than the number of right answers.
+        Its score, where that is something else than the number of right answers. Where these are
+        no whole number it is its accuracy.
     permutation_p : float, optional
         The max-T p-value of the sweep, where predictions are known.
     bound : float, optional
@@ -331,7 +332,10 @@ def judge(
     beside : mapping, optional
         P-values of `BESIDE`, as far as there are any.
     """
+    reached = score if correct is None else correct / null.n
+    assert reached is not None
     result = correct if score is None else score
+    assert result is not None
     levels = claim.levels(null.t)
     of_answers = {"permutation_p": permutation_p, **(beside or {})}
     shown = all(holds(of_answers.get(key), levels[key]) for key in levels if key in OF_ANSWERS)
@@ -346,8 +350,8 @@ def judge(
         t=null.t,
         best=best,
         best_correct=correct,
-        best_accuracy=correct / null.n,
-        best_score=correct / null.n if score is None else score,
+        best_accuracy=reached,
+        best_score=reached if score is None else score,
         standard_baseline=null.standard_baseline,
         max_random_baseline=null.max_random_baseline,
         max_random_baseline_error=sampled,

@@ -153,6 +153,11 @@ def claims_of(path: Path) -> list[PlannedClaim]:
     claims = [each for each in sweeps_of(plan_file(path)) if not each.replicate]
     if not claims:
         raise SearchError(f"{path}: its results are recorded, so there is no model to search with")
+    if any(each.aggregate for each in claims):
+        raise SearchError(
+            f"{path}: `generation: samples` asks each prompt several times, and a search is told "
+            "of one answer to each example; search without `samples`"
+        )
     return claims
 
 
