@@ -271,7 +271,7 @@ class Answers:
 
     @property
     def without_guessers(self) -> bool:
-        """Whether no guesser gives such answers: graded ones that several samples do not explain."""
+        """Whether no guesser answers so: graded, where several samples do not explain it."""
         return self.is_graded and self.aggregate is None
 
     def refuse_graded(self) -> None:

@@ -43,7 +43,7 @@ def table(path: Path, said: NDArray[np.int64], gold: NDArray[np.int64], **less: 
     """Write a row for each sample, those of one answer apart from each other."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        columns = ["prompt_id", "example_id", "sample", "prediction", "gold", "choices"]
+        columns = ["prompt", "example", "sample", "prediction", "gold", "choices"]
         writer.writerow([column for column in columns if column not in less])
         for sample in range(said.shape[2]):
             for prompt, example in np.ndindex(said.shape[:2]):
