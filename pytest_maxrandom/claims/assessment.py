@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from pytest_maxrandom.claims.beside import beside_incumbent
-from pytest_maxrandom.claims.searched import permuted_p_of_tree
+from pytest_maxrandom.claims.searched import fewest_of_tree, permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Permuted, permuted
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.flags import find, preferences
@@ -243,8 +243,10 @@ def _permutation_test(
         return None
     if tree:
         p = max(permuted_p_of_tree(each, best, null.t) for each in shuffles)
-        least = claim.by_union().critical(null)
-        return Permuted(p, math.inf if least is None else null.score(least - 1), [])
+        levels = claim.levels(null.t)
+        allowed = levels.get("permutation_p", level) / null.t
+        least = max(fewest_of_tree(each, best, allowed) for each in shuffles)
+        return Permuted(p, math.inf if least > null.n else null.score(least - 1), [])
     tests = [permuted(each, null.t, level=level, metric=metric) for each in shuffles]
     # Whatever is preferred must not look like knowledge.
     p, _, notes = max(tests, key=lambda test: test.p)
