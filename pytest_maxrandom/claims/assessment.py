@@ -12,7 +12,7 @@ import numpy as np
 from pytest_maxrandom.claims.beside import Beside, beside
 from pytest_maxrandom.claims.learnt import LearntGuessers
 from pytest_maxrandom.claims.samples import sampled
-from pytest_maxrandom.claims.searched import permuted_p_of_tree
+from pytest_maxrandom.claims.searched import fewest_of_tree, permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Permuted, permuted, permuted_open
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.flags import find, preferences
@@ -260,8 +260,10 @@ def _permutation_test(
         return None
     if tree:
         p = max(permuted_p_of_tree(each, best, null.t) for each in shuffles)
-        least = claim.by_union().critical(null)
-        return Permuted(p, math.inf if least is None else null.score(least - 1), [])
+        levels = claim.levels(null.t)
+        allowed = levels.get("permutation_p", level) / null.t
+        least = max(fewest_of_tree(each, best, allowed) for each in shuffles)
+        return Permuted(p, math.inf if least > null.n else null.score(least - 1), [])
     if isinstance(null, LearntGuessers):
         (shuffle,) = shuffles
         return permuted_open(shuffle, null.t, level=level)

@@ -249,17 +249,6 @@ class Claim:
         found = self.severities()
         return {kind: found[kind] for kind in found if found[kind] != KINDS[kind].default}
 
-    def by_union(self) -> Claim:
-        """Return the claim with a union p where it has a permutation p, to know what that needs.
-
-        After a search each prompt that could have been tried counts by itself (Bonferroni), as the
-        p of one guesser does in the union p.
-        """
-        if self.permutation_p is None:
-            return self
-        bound = min(self.union_p or 1.0, self.permutation_p)
-        return replace(self, permutation_p=None, union_p=bound)
-
     def critical(self, null: Null, bound: float | None = None) -> float | None:
         """Return the least result that passes.
 
