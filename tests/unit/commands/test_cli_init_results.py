@@ -150,6 +150,18 @@ def test_of_right_and_wrong_only_p_max_is_claimed_and_the_reason_told(
     assert claim.evidence.results.correct_counts.tolist() == RIGHT
 
 
+def test_of_letters_is_claimed_what_they_can_show() -> None:
+    letters = [
+        row | {"prediction": "AB"[row["prediction"] == "y"], "gold": "AB"[row["gold"] == "y"]}
+        for row in rows()
+    ]
+    write_csv("a.csv", letters)
+    assert init("--results", "a.csv") == 0
+    [claim] = claims("eval_suites/a.yaml")
+    assert claim.claim.asserted() == {"permutation_p": 0.05, "beats": "max_random"}
+    assert claim.claim.cannot_tell is None
+
+
 def test_models_tasks_and_shots_of_a_file_are_claims_of_their_own() -> None:
     content = [
         {"llm": model, "dataset": task, "n_shots": shots, **row}
