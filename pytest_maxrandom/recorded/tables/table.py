@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.tables.columns import Rows, Wanted
     from pytest_maxrandom.recorded.tables.grid import Meant
-    from pytest_maxrandom.suite.recorded import TableResults
+    from pytest_maxrandom.suite.recorded import TableColumns, TableResults
 
     Texts = Sequence[frozenset[str]]
 
@@ -76,13 +76,9 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     path = rows.path
     if meant.models is not None and "model" in rows.names and rows.count:
         rows.keep("model", meant.models)
-    if {"correct", "score"} <= rows.names.keys():
-        raise RecordedError(
-            f"{path}: the columns {quoted(rows.names['correct'])} and "
-            f"{quoted(rows.names['score'])} both say how good an answer is; keep one, or give the "
-            "other an empty name under `columns:`"
-        )
-    is_open = "reference" in rows.names
+    unread = _unread(path, spec.columns) if {"correct", "score"} <= rows.names.keys() else ""
+    # Scores that somebody gave are taken as they are, whatever references they were given by.
+    is_open = "reference" in rows.names and ("score" not in rows.names or unread == "score")
     if is_open:
         refuse_choices(path, rows)
     elif not {"correct", "score"} & rows.names.keys() and (
@@ -97,7 +93,7 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     values = {
         name: rows.read(role, parse)
         for name, (role, parse) in (_PARSED | PARSED if is_open else _PARSED).items()
-        if role in rows.names
+        if role in rows.names and role != unread
     }
     found, of_row = owners(rows, meant)
     # A stable sort of small integers takes linear time.
@@ -108,6 +104,18 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     if is_open:
         return [open_sweep(path, grid, spec) for grid in grids]
     return [_sweep(path, grid, ragged=spec.ragged) for grid in grids]
+
+
+def _unread(path: Path, columns: TableColumns) -> str:
+    """Return which of `correct` and `score` is not read where a table has both."""
+    if columns.score is None:
+        return "score"  # which may be anything, where answers are marked as right or wrong
+    if columns.correct is None:
+        return "correct"
+    raise RecordedError(
+        f"{path}: the columns {quoted(columns.correct)} and {quoted(columns.score)} both say how "
+        "good an answer is; name one of them under `columns:`"
+    )
 
 
 def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
@@ -170,6 +178,8 @@ def _graded(grid: Grid) -> tuple[NDArray[np.bool_] | None, NDArray[np.float64] |
 
 def _judge(grid: Grid) -> str | None:
     """Return who gave the scores of a sweep, whose judge must be one."""
+    if "score" not in grid:
+        return None
     judges, places = grid.of_rows("judge")
     if places is not None and len(judges) > 1:
         raise grid.error(

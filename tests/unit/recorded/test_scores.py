@@ -81,7 +81,7 @@ def test_a_claim_that_fails_says_what_it_lacks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("right", [30, 41])
 def test_scores_that_are_all_0_and_1_are_right_and_wrong(tmp_path: Path, right: int) -> None:
     scores = (np.arange(60) < np.array([[right], [right - 3]])).astype(float)
-    write(tmp_path, scores)
+    write(tmp_path, scores, judge="")
     (scored,) = planned(
         tmp_path, suite_text("{name: q, chance: 1/2, assert: {p_max: 0.05}}", "", FILE)
     )
@@ -216,3 +216,26 @@ def test_clusters_are_what_is_independent(tmp_path: Path) -> None:
     (once,) = planned(tmp_path, text("{beats: 0.5}"))
     assert judged(copied).baseline_p == pytest.approx(judged(once).baseline_p)
     assert judged(copied).clusters == 30
+
+
+def test_where_answers_are_marked_another_score_is_read_only_by_name(tmp_path: Path) -> None:
+    rows = [f"p{each % 2},e{each // 2},{each % 3 and 1},{each / 60},j{each}" for each in range(40)]
+    (tmp_path / "s.csv").write_text("\n".join(["prompt,example,correct,score,judge", *rows]))
+    (marked,) = planned(
+        tmp_path, suite_text("{name: q, chance: 1/2, assert: {p_max: 0.05}}", "", FILE)
+    )
+    assert judged(marked).metric == "accuracy"
+    named = "s.csv, format: table, shots: 0, columns: {score: score, judge: ''}"
+    (scored,) = planned(tmp_path, suite_text("{name: q, assert: {beats: 0.1}}", "", named))
+    assert judged(scored).metric == "score"
+    both = "s.csv, format: table, shots: 0, columns: {score: score, correct: correct}"
+    (found,) = mistakes(tmp_path, suite_text("{name: q, assert: {beats: 0.1}}", "", both))
+    assert "the columns 'correct' and 'score' both say how good an answer is" in found
+
+
+def test_scores_are_taken_as_they_are_beside_references(tmp_path: Path) -> None:
+    rows = [f"p0,e{each},said,asked,{each / 40}" for each in range(40)]
+    header = "prompt,example,prediction,reference,score"
+    (tmp_path / "s.csv").write_text("\n".join([header, *rows]))
+    (claim,) = planned(tmp_path, text("{beats: 0.3}"))
+    assert judged(claim).best_score == pytest.approx(39 / 80)
