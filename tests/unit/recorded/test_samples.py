@@ -247,6 +247,23 @@ def test_what_needs_one_answer_refuses_samples(tmp_path: Path) -> None:
         read(path)
 
 
+def test_what_is_no_choice_has_no_vote_and_no_chance(tmp_path: Path) -> None:
+    said, gold = drawn()
+    path = table(tmp_path / "r.csv", said, gold)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [line.split(",", 4) for line in lines[1:]]
+    for row in rows:
+        row[3] = "nothing" if row[1] == "e0" and row[2] != "1" else row[3]
+    path.write_text("\n".join([lines[0], *map(",".join, rows)]) + "\n", encoding="utf-8")
+    votes = of_suite(tmp_path, "aggregate: vote\n").evidence.results
+    named = [votes.labels[each] for each in votes.answers[:, 0].tolist()]
+    assert named == [TEXTS[each] for each in said[:, 0, 0].tolist()]
+    alone = of_suite(tmp_path, "aggregate: pass\n").null.best
+    whole = [[len({*cell}) for cell in row] for row in said.tolist()]
+    chances = [[Fraction(d, M) for d in [1, *row[1:]]] for row in whole]
+    assert alone.standard_baseline == close(float(sum(map(sum, chances)) / (T * N)))
+
+
 def test_single_answers_have_no_aggregate(tmp_path: Path) -> None:
     said, gold = drawn()
     table(tmp_path / "r.csv", said[..., :1], gold)
