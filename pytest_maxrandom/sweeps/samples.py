@@ -11,6 +11,7 @@ import numpy as np
 from pytest_maxrandom.answers import NO_CHOICE
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.flags.things import choice_of
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.stats.samples import UNREAD, Aggregate, voted
 
@@ -38,6 +39,12 @@ def folded(samples: Answers, k: int) -> Answers:
     """
     if k == 1:
         return samples
+    # Only those that come from lists of choices can be counted by what was said.
+    if getattr(samples, "open", None) is not None:
+        raise RecordedError(
+            f"{samples.path or samples.model}: {samples.claim}: several samples of answers without "
+            "choices; give one of each"
+        )
     there = samples.evaluated.reshape(-1, k, len(samples.examples))
     for prompt, example in np.argwhere(there.any(axis=1) & ~there.all(axis=1))[:1]:
         raise RecordedError(
@@ -46,7 +53,28 @@ def folded(samples: Answers, k: int) -> Answers:
             f"answer to example {samples.examples[example]!r}, and {k} of others; give as many of "
             "each"
         )
+    values = samples.values
+    if ((values > 0) & (values < 1)).any():
+        return _graded(samples, k)
     return _made_one(samples, Aggregate("mean", k))
+
+
+def _graded(samples: Answers, k: int) -> Answers:
+    """Return the mean scores of samples that are neither right nor wrong."""
+    first = samples.of_prompts([*range(0, len(samples.prompts), k)])
+    means = samples.values.reshape(-1, k, len(samples.examples)).mean(axis=1)
+    return replace(
+        first,
+        scores=means,
+        correct=means == 1,
+        answers=None,
+        gold=None,
+        log_likelihoods=None,
+        labelled=None,
+        unread=None,
+        ties=None,
+        notes=(*first.notes, Remark("graded_samples", {"samples": k})),
+    )
 
 
 def aggregated(answers: Answers, how: How, asked: int | None = None) -> Answers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.studies.label_bias.answers import NoLabels, recorded
+from pytest_maxrandom.sweeps.samples import folded
 from tests.unit.recorded.reading import read_table
 from tests.unit.recorded.suites import judged, planned, suite_text
 
@@ -262,6 +264,18 @@ def test_what_is_no_choice_has_no_vote_and_no_chance(tmp_path: Path) -> None:
     whole = [[len({*cell}) for cell in row] for row in said.tolist()]
     chances = [[Fraction(d, M) for d in [1, *row[1:]]] for row in whole]
     assert alone.standard_baseline == close(float(sum(map(sum, chances)) / (T * N)))
+
+
+def test_graded_samples_have_their_mean(tmp_path: Path) -> None:
+    said, gold = drawn()
+    [read_in] = read_table(table(tmp_path / "r.csv", said, gold), model="m", task="q", shots=0)
+    assert read_in.sampled is not None
+    scores = np.random.default_rng(0).random((T * K, N))
+    graded = folded(replace(read_in.sampled, scores=scores, correct=scores == 1), K)
+    assert graded.values == close(scores.reshape(T, K, N).mean(axis=1))
+    assert (graded.aggregate, graded.answers) == (None, None)
+    [note] = [worded(each).text for each in graded.notes if each.kind == "graded_samples"]
+    assert note == "Each answer was scored 3 times; the mean is its score."
 
 
 def test_single_answers_have_no_aggregate(tmp_path: Path) -> None:
