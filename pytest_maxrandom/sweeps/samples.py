@@ -54,13 +54,14 @@ def folded(samples: Answers, k: int) -> Answers:
             "each"
         )
     values = samples.values
-    if ((values > 0) & (values < 1)).any():
+    scored = samples.scores is not None and samples.chances is None
+    if scored or ((values > 0) & (values < 1)).any():
         return _graded(samples, k)
     return _made_one(samples, Aggregate("mean", k))
 
 
 def _graded(samples: Answers, k: int) -> Answers:
-    """Return the mean scores of samples that are neither right nor wrong."""
+    """Return the mean scores of samples that are neither right nor wrong, or no choices."""
     first = samples.of_prompts([*range(0, len(samples.prompts), k)])
     means = samples.values.reshape(-1, k, len(samples.examples)).mean(axis=1)
     return replace(
