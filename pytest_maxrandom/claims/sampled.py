@@ -23,6 +23,8 @@ def cannot_sample(claim: PlannedClaim) -> str | None:
 
 def _refused(claim: PlannedClaim) -> Iterator[str]:
     suite, condition = claim.suite, claim.condition
+    if suite.scoring != "generate":
+        yield f"`scoring: {suite.scoring}` reads one answer each time; use `scoring: generate`"
     if suite.label_bias is not None:
         yield "`label_bias` asks for one answer each time; remove one of the two"
     if suite.until == "decided":

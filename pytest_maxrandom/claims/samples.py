@@ -16,7 +16,7 @@ from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.components import components
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.samples import Aggregate, BestOfSamples, Kinds, profiles
-from pytest_maxrandom.sweeps.samples import by_sample, no_choices
+from pytest_maxrandom.sweeps.samples import choices_of_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,7 +97,7 @@ def _spread(answers: Answers, aggregate: Aggregate) -> NDArray[np.int64]:
     samples, k = answers.sampled, aggregate.samples
     assert samples is not None
     if samples.answers is not None:
-        return profiles(by_sample(samples.answers, k), no_choices(samples))
+        return profiles(choices_of_samples(samples, k))
     spread = np.zeros((*answers.correct.shape, k), dtype=np.int64)
     if aggregate.how == "pass":
         spread[...] = 1
@@ -165,7 +165,7 @@ def sampled(answers: Answers, best: int) -> Sampled | None:
     )
     if own.answers is None:
         return record
-    spread = profiles(by_sample(own.answers, k), no_choices(samples))
+    spread = profiles(choices_of_samples(own, k))
     spread = spread[:, answers.evaluated[best]]
     record = replace(
         record,

@@ -41,6 +41,8 @@ How: TypeAlias = Literal["mean", "vote", "pass", "all"]
 any is right, whether all are."""
 HOWS: tuple[How, ...] = get_args(How)
 
+UNREAD = 2**62
+"""The label of a sample that is no choice: nobody could read one in it."""
 _FINEST = 4096
 """Steps between 0 and 1 that a score may have; finer ones are rounded up, so that no p-value is too
 small and no baseline too low, by more than 1/4096."""
@@ -129,9 +131,7 @@ def pass_at(correct: int, samples: int, j: int) -> float:
     return 1 - math.comb(k - c, asked) / math.comb(k, asked)
 
 
-def voted(
-    labels: Labels, names: Callable[[int, int], str], examples: Sequence[str], none: Labels
-) -> Labels:
+def voted(labels: Labels, names: Callable[[int, int], str], examples: Sequence[str]) -> Labels:
     """Return the commonest of the samples of each answer.
 
     Between equally common ones a lot decides that knows neither which is right nor where it stands:
@@ -140,14 +140,12 @@ def voted(
     Parameters
     ----------
     labels
-        Labels of the samples, shape (t, n, k); -1 where there is no answer.
+        Labels of the samples, shape (t, n, k); -1 where there is no answer. One that is `UNREAD`
+        has no vote where anything could be read.
     names
         The text of a label of an example, by the example's place and the label.
     examples
         Ids, length n.
-    none
-        Per example the least label that stands for what nobody could read, shape (n,). It has no
-        vote where anything could be read.
 
     Returns
     -------
@@ -155,7 +153,7 @@ def voted(
         Shape (t, n).
     """
     votes = _votes(labels)
-    read = labels < none[:, None]
+    read = labels != UNREAD
     votes = np.where(read | ~read.any(axis=2, keepdims=True), votes, 0)
     top = votes == votes.max(axis=2, keepdims=True)
     first = np.take_along_axis(labels, top.argmax(axis=2)[..., None], axis=2)[..., 0]
@@ -182,17 +180,17 @@ def _votes(labels: Labels) -> Labels:
     return votes
 
 
-def profiles(labels: Labels, none: Labels) -> Labels:
+def profiles(labels: Labels) -> Labels:
     """Return how often each different answer was given, descending, zeros behind: (t, n, k).
 
-    What nobody could read is none. Arguments as of `voted`.
+    What is `UNREAD` is none. Labels as of `voted`.
     """
     votes = _votes(labels)
     earlier = np.zeros(labels.shape, dtype=np.bool_)
     for sample in range(1, labels.shape[2]):
         before = labels[..., :sample] == labels[..., sample : sample + 1]
         earlier[..., sample] = before.any(axis=2)
-    counted = ~earlier & (labels != NOT_EVALUATED) & (labels < none[:, None])
+    counted = ~earlier & (labels != NOT_EVALUATED) & (labels != UNREAD)
     return np.asarray(-np.sort(-np.where(counted, votes, 0), axis=2))
 
 

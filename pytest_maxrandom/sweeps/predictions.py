@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypedDict
@@ -12,7 +11,7 @@ import numpy as np
 
 from pytest_maxrandom.answers import NO_CHOICE, Answers, Unread
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
-from pytest_maxrandom.stats.samples import voted
+from pytest_maxrandom.stats.samples import UNREAD, voted
 from pytest_maxrandom.sweeps.labels import common_words
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.sweeps.scorers import SCORERS, joined
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
 
-_UNREAD_CHOICE = sys.maxsize
-"""Stands for an answer that could not be read."""
 _SHORT = 20
 """Characters up to which a text that all examples share is a label rather than a statement."""
 
@@ -157,29 +154,22 @@ def made_one(samples: Sequence[PromptPredictions], aggregate: Aggregate) -> Prom
     """
     first = samples[0]
     chosen = np.array(
-        [[_UNREAD_CHOICE if c is None else c for c in each.chosen] for each in samples],
+        [[UNREAD if c is None else c for c in each.chosen] for each in samples],
         dtype=np.int64,
     )
     said = voted(
         np.ascontiguousarray(chosen.T)[None],
-        lambda place, choice: (
-            "" if choice == _UNREAD_CHOICE else first.examples[place].choices[choice]
-        ),
+        lambda place, choice: "" if choice == UNREAD else first.examples[place].choices[choice],
         [example.id for example in first.examples],
-        np.full(len(first.examples), _UNREAD_CHOICE),
     )[0].tolist()
     source = [
-        next(
-            each
-            for each in samples
-            if each.chosen[place] == (None if vote == _UNREAD_CHOICE else vote)
-        )
+        next(each for each in samples if each.chosen[place] == (None if vote == UNREAD else vote))
         for place, vote in enumerate(said)
     ]
     generated = bool(first.texts)
     return replace(
         first,
-        chosen=tuple(None if vote == _UNREAD_CHOICE else vote for vote in said),
+        chosen=tuple(None if vote == UNREAD else vote for vote in said),
         ties=0,
         margins=(0.0,) * len(said),
         texts=tuple(each.texts[place] for place, each in enumerate(source)) if generated else (),

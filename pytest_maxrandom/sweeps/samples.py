@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,8 +10,10 @@ import numpy as np
 
 from pytest_maxrandom.answers import NO_CHOICE
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.flags.things import choice_of
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
-from pytest_maxrandom.stats.samples import Aggregate, voted
+from pytest_maxrandom.stats.samples import UNREAD, Aggregate, voted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +39,12 @@ def folded(samples: Answers, k: int) -> Answers:
     """
     if k == 1:
         return samples
+    # Only those that come from lists of choices can be counted by what was said.
+    if getattr(samples, "open", None) is not None:
+        raise RecordedError(
+            f"{samples.path or samples.model}: {samples.claim}: several samples of answers without "
+            "choices; give one of each"
+        )
     there = samples.evaluated.reshape(-1, k, len(samples.examples))
     for prompt, example in np.argwhere(there.any(axis=1) & ~there.all(axis=1))[:1]:
         raise RecordedError(
@@ -46,7 +53,29 @@ def folded(samples: Answers, k: int) -> Answers:
             f"answer to example {samples.examples[example]!r}, and {k} of others; give as many of "
             "each"
         )
+    values = samples.values
+    scored = samples.scores is not None and samples.chances is None
+    if scored or ((values > 0) & (values < 1)).any():
+        return _graded(samples, k)
     return _made_one(samples, Aggregate("mean", k))
+
+
+def _graded(samples: Answers, k: int) -> Answers:
+    """Return the mean scores of samples that are neither right nor wrong, or no choices."""
+    first = samples.of_prompts([*range(0, len(samples.prompts), k)])
+    means = samples.values.reshape(-1, k, len(samples.examples)).mean(axis=1)
+    return replace(
+        first,
+        scores=means,
+        correct=means == 1,
+        answers=None,
+        gold=None,
+        log_likelihoods=None,
+        labelled=None,
+        unread=None,
+        ties=None,
+        notes=(*first.notes, Remark("graded_samples", {"samples": k})),
+    )
 
 
 def aggregated(answers: Answers, how: How, asked: int | None = None) -> Answers:
@@ -104,8 +133,9 @@ def _made_one(samples: Answers, aggregate: Aggregate) -> Answers:
     evaluated = first.evaluated
     answers, scores = None, None
     if samples.answers is not None:
-        said, names = by_sample(samples.answers, k), partial(_name, samples)
-        answers = voted(said, names, samples.examples, no_choices(samples))
+        said = by_sample(samples.answers, k)
+        answers = voted(choices_of_samples(samples, k), partial(_name, samples), samples.examples)
+        answers = np.where(answers == UNREAD, said[..., 0], answers)
         answers[~evaluated] = NOT_EVALUATED
     right = samples.correct.reshape(-1, k, n).sum(axis=1)
     if aggregate.how == "vote":
@@ -137,15 +167,27 @@ def by_sample(labels: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(labels.reshape(-1, k, n).transpose(0, 2, 1))
 
 
-def no_choices(answers: Answers) -> NDArray[np.int64]:
-    """Return per example the least label that stands for no choice, shape (n,)."""
-    n, never = len(answers.examples), sys.maxsize
-    if answers.labels:
-        unread = answers.labels[-1] == NO_CHOICE
-        return np.full(n, len(answers.labels) - 1 if unread else never)
-    if answers.offered is not None:
-        return np.array([*map(len, answers.offered)])
-    return np.full(n, never)
+def choices_of_samples(samples: Answers, k: int) -> NDArray[np.int64]:
+    """Return the labels of samples by prompt, (t, n, k); `UNREAD` where they are no choice.
+
+    Without lists of choices, each label is one but that of what nobody could read.
+    """
+    assert samples.answers is not None
+    said, labels = by_sample(samples.answers, k), samples.labels
+    known = np.ones((1, 1 + int(said.max())), dtype=np.bool_)
+    if samples.offered is not None:
+        lists = {own: place for place, own in enumerate(dict.fromkeys(samples.offered))}
+        known = np.array(
+            [
+                [choice_of(labels, label, own) is not None for label in range(known.shape[1])]
+                for own in lists
+            ]
+        )[[lists[own] for own in samples.offered]]
+    elif labels and labels[-1] == NO_CHOICE:
+        known[:, len(labels) - 1 :] = False
+    known = np.broadcast_to(known, (said.shape[1], known.shape[1]))
+    is_choice = known[np.arange(said.shape[1])[:, None], said] | (said == NOT_EVALUATED)
+    return np.where(is_choice, said, UNREAD)
 
 
 def _name(answers: Answers, example: int, label: int) -> str:

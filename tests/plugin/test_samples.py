@@ -73,6 +73,11 @@ def test_samples_are_asked_once_and_counted_once(pytester: pytest.Pytester) -> N
     assert cells is not None
     names = [f"{line['prompt'][:12]} #{line['sample'] + 1}" for line in lines]
     assert (cells["prompts"], len(cells["rows"])) == (names, 3 * T)
+    name = lines[0]["prompt"][:12]
+    beside = SUITE.format(how=f"max_tokens: 9}}\nincumbent: {{answers: p.jsonl, prompt: {name}")
+    (pytester.path / "beside.maxrandom.yaml").write_text(beside)
+    collected = pytester.runpytest("beside.maxrandom.yaml", "--collect-only")
+    collected.stdout.fnmatch_lines(["*holds several samples of each answer of the incumbent*"])
     again = run(pytester, "mean", suite=RECORDED)
     for key in ("best_accuracy", "p_max", "max_random_baseline", "permutation_p", "sampled"):
         assert again[key] == few[key], key

@@ -50,9 +50,8 @@ def guesses(
 def judged(said: Labels, gold: Labels, m: int, how: str, seed: int) -> tuple[float, float, float]:
     """Return the permutation p, the best score and the maximum random baseline."""
     t, n, k = said.shape
-    every = np.full(n, m)
     if how == "vote":
-        said = voted(said, lambda _, label: str(label), [*map(str, range(n))], every)[..., None]
+        said = voted(said, lambda _, label: str(label), [*map(str, range(n))])[..., None]
         how, k = "mean", 1
     aggregate = Aggregate(how, k)  # type: ignore[arg-type]
     right = (said[..., None] == np.arange(m)).sum(axis=2)
@@ -61,7 +60,7 @@ def judged(said: Labels, gold: Labels, m: int, how: str, seed: int) -> tuple[flo
     )
     if test.p_value > LEVEL:
         return test.p_value, test.best, 1.0
-    kinds = Kinds.of(aggregate, profiles(said, every), [m] * n, [1] * n)
+    kinds = Kinds.of(aggregate, profiles(said), [m] * n, [1] * n)
     return test.p_value, test.best, BestOfSamples.of(kinds, aggregate.unit, t).expected
 
 

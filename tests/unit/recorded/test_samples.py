@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.studies.label_bias.answers import NoLabels, recorded
+from pytest_maxrandom.suite.recorded import TableColumns
+from pytest_maxrandom.sweeps.samples import folded
 from tests.unit.recorded.reading import read_table
 from tests.unit.recorded.suites import judged, planned, suite_text
 
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 TEXTS = ("red", "green", "blue", "grey")
 T, N, K, M = 4, 30, 3, 4
+NAMES = TableColumns(prompt="prompt_id", example="example_id")
+TABLE = "r.csv, format: table, shots: 0, columns: {prompt: prompt_id, example: example_id}"
 close = pytest.approx
 
 
@@ -53,14 +58,14 @@ def table(path: Path, said: NDArray[np.int64], gold: NDArray[np.int64], **less: 
     return path
 
 
-def of_suite(folder: Path, rest: str = "", results: str = "r.csv, format: table, shots: 0") -> Any:
+def of_suite(folder: Path, rest: str = "", results: str = TABLE) -> Any:
     [claim] = planned(folder, suite_text("{name: q}", rest, results))
     return claim
 
 
 def test_the_samples_of_a_table_are_read_as_they_stand(tmp_path: Path) -> None:
     said, gold = drawn()
-    [read] = read_table(table(tmp_path / "r.csv", said, gold), model="m", task="q", shots=0)
+    [read] = read_table(table(tmp_path / "r.csv", said, gold), NAMES, model="m", task="q", shots=0)
     assert read.aggregate is not None
     assert read.sampled is not None
     assert (read.aggregate.how, read.aggregate.samples) == ("mean", K)
@@ -236,7 +241,7 @@ def test_what_samples_cannot_be_is_said_at_collection(
 
 def test_what_needs_one_answer_refuses_samples(tmp_path: Path) -> None:
     table(tmp_path / "r.csv", *drawn())
-    text = suite_text("{name: q}", "label_bias: {}\n", "r.csv, format: table, shots: 0")
+    text = suite_text("{name: q}", "label_bias: {}\n", TABLE)
     [claim] = planned(tmp_path, text)
     with pytest.raises(NoLabels, match="several samples of each answer; use `aggregate: vote`"):
         recorded(claim)
@@ -245,6 +250,37 @@ def test_what_needs_one_answer_refuses_samples(tmp_path: Path) -> None:
     np.savez(path, q__0__answers=drawn()[0], **{f"q__0__{key}": arrays[key] for key in arrays})
     with pytest.raises(RecordedError, match="holds 3 samples of each answer, and one is needed"):
         read(path)
+
+
+def test_what_is_no_choice_has_no_vote_and_no_chance(tmp_path: Path) -> None:
+    said, gold = drawn()
+    path = table(tmp_path / "r.csv", said, gold)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [line.split(",", 4) for line in lines[1:]]
+    for row in rows:
+        row[3] = "nothing" if row[1] == "e0" and row[2] != "1" else row[3]
+    path.write_text("\n".join([lines[0], *map(",".join, rows)]) + "\n", encoding="utf-8")
+    votes = of_suite(tmp_path, "aggregate: vote\n").evidence.results
+    named = [votes.labels[each] for each in votes.answers[:, 0].tolist()]
+    assert named == [TEXTS[each] for each in said[:, 0, 0].tolist()]
+    alone = of_suite(tmp_path, "aggregate: pass\n").null.best
+    whole = [[len({*cell}) for cell in row] for row in said.tolist()]
+    chances = [[Fraction(d, M) for d in [1, *row[1:]]] for row in whole]
+    assert alone.standard_baseline == close(float(sum(map(sum, chances)) / (T * N)))
+
+
+def test_graded_samples_have_their_mean(tmp_path: Path) -> None:
+    said, gold = drawn()
+    [read_in] = read_table(
+        table(tmp_path / "r.csv", said, gold), NAMES, model="m", task="q", shots=0
+    )
+    assert read_in.sampled is not None
+    scores = np.random.default_rng(0).random((T * K, N))
+    graded = folded(replace(read_in.sampled, scores=scores, correct=scores == 1), K)
+    assert graded.values == close(scores.reshape(T, K, N).mean(axis=1))
+    assert (graded.aggregate, graded.answers) == (None, None)
+    [note] = [worded(each).text for each in graded.notes if each.kind == "graded_samples"]
+    assert note == "Each answer was scored 3 times; the mean is its score."
 
 
 def test_single_answers_have_no_aggregate(tmp_path: Path) -> None:

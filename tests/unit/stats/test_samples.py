@@ -13,6 +13,7 @@ import pytest
 
 from pytest_maxrandom.stats.permutation import max_t_of_credits, max_t_test
 from pytest_maxrandom.stats.samples import (
+    UNREAD,
     Aggregate,
     BestOfSamples,
     Kinds,
@@ -53,7 +54,7 @@ def test_laws_agree_with_every_set_of_right_choices(
     aggregate: Aggregate, m: int, right: int
 ) -> None:
     everything = np.array([*product(range(m), repeat=4)])[None]
-    spread = profiles(everything, np.full(len(everything[0]), m))
+    spread = profiles(everything)
     kinds = Kinds.of(aggregate, spread, [m] * spread.shape[1], [right] * spread.shape[1])
     ways = [*map(set, combinations(range(m), right))]
     for samples, place in zip(everything[0].tolist(), kinds.places[0], strict=True):
@@ -68,14 +69,14 @@ def test_laws_agree_with_every_set_of_right_choices(
 
 def test_pass_takes_d_of_m_and_all_takes_one_answer() -> None:
     labels = np.array([[[0, 0, 0], [0, 1, 1], [0, 1, 2], [3, 3, 0]]])
-    spread = profiles(labels, np.array([4] * 4))
+    spread = profiles(labels)
     of = {how: Kinds.of(Aggregate(how, 3), spread, [4] * 4, [1] * 4) for how in ("pass", "all")}
     assert of["pass"].chances() == [[Fraction(d, 4) for d in (1, 2, 3, 2)]]
     assert of["all"].chances() == [[Fraction(1, 4), 0, 0, 0]]
 
 
 def test_what_nobody_can_read_is_never_right() -> None:
-    spread = profiles(np.array([[[2, 2, 0], [2, 2, 2]]]), np.array([2, 2]))
+    spread = profiles(np.array([[[UNREAD, UNREAD, 0], [UNREAD] * 3]]))
     assert spread.tolist() == [[[1, 0, 0], [0, 0, 0]]]
     kinds = Kinds.of(Aggregate("pass", 3), spread, [2, 2], [1, 1])
     assert kinds.chances() == [[Fraction(1, 2), 0]]
@@ -127,7 +128,7 @@ def test_best_of_guessers_agrees_with_every_way_to_be_right(aggregate: Aggregate
         [(0, 1, 2, 0), (1, 1, 1, 1), (2, 2, 2, 2), (0, 2, 2, 2)],
     ]
     labels = np.array(samples)
-    kinds = Kinds.of(aggregate, profiles(labels, np.full(4, 3)), [3] * 4, [1] * 4)
+    kinds = Kinds.of(aggregate, profiles(labels), [3] * 4, [1] * 4)
     best = BestOfSamples.of(kinds, aggregate.unit, t)
     expected, tails = best_by_listing(samples, 3, aggregate, t)
     assert best.expected == close(expected, abs=1e-12)
@@ -158,12 +159,12 @@ def test_votes_are_the_commonest_answer_and_ties_know_no_place() -> None:
     names = {0: "yes", 1: "no", 2: "maybe"}
     labels = np.array([[[0, 1, 1], [2, 2, 0], [0, 1, 2]]])
     ids = ["a", "b", "c"]
-    found = voted(labels, lambda _, label: names[label], ids, np.full(3, 9))
+    found = voted(labels, lambda _, label: names[label], ids)
     assert found[0, :2].tolist() == [1, 2]
     # The same texts under other labels: the same text is taken.
     other = {2: "yes", 0: "no", 1: "maybe"}
     moved = np.array([[[2, 0, 0], [1, 1, 2], [2, 0, 1]]])
-    again = voted(moved, lambda _, label: other[label], ids, np.full(3, 9))
+    again = voted(moved, lambda _, label: other[label], ids)
     assert [other[each] for each in again[0].tolist()] == [names[e] for e in found[0].tolist()]
 
 
@@ -171,18 +172,14 @@ def test_ties_of_a_vote_are_fair() -> None:
     """With ties to the first choice, gold 60 % first, guessers would be right in .55."""
     n = 4000
     labels = np.tile(np.array([0, 1]), (1, n, 1))
-    said = voted(
-        labels, lambda _, label: f"text {label}", [f"e{i}" for i in range(n)], np.full(n, 2)
-    )
+    said = voted(labels, lambda _, label: f"text {label}", [f"e{i}" for i in range(n)])
     gold = np.arange(n) >= 0.6 * n
     assert abs((said[0] == gold).mean() - 0.5) < 4 * math.sqrt(0.25 / n)
 
 
 def test_what_cannot_be_read_has_no_vote_where_anything_can() -> None:
-    labels = np.array([[[2, 2, 0], [2, 2, 2]]])
-    assert voted(labels, lambda _, label: str(label), ["a", "b"], np.full(2, 2)).tolist() == [
-        [0, 2]
-    ]
+    labels = np.array([[[UNREAD, UNREAD, 0], [UNREAD] * 3]])
+    assert voted(labels, lambda _, label: str(label), ["a", "b"]).tolist() == [[0, UNREAD]]
 
 
 def test_permuted_credits_agree_with_every_permutation() -> None:
