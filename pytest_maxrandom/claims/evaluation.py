@@ -160,6 +160,7 @@ class Evaluation:
             n=prompt_set.n,
             best_correct=best_correct,
             answers=None if kept is None else kept.digest,
+            incumbent=None if result.incumbent is None else result.incumbent.digest,
         )
         own = self.tries.besides_searches(result.t)
         chosen = ledger.chosen_from(subject)
