@@ -149,7 +149,7 @@ def _run(suite: Suite, file: PurePosixPath) -> Iterator[Stated]:
                 for shots in spec.prompts.shots:
                     said = ClaimOfSuite.stated(spec, task, arm.name, shots)
                     yield Stated(
-                        **_said(file, said, assertion, spec.incumbent),
+                        **_claim_facts(file, said, assertion, spec.incumbent),
                         backend=arm.model.backend,
                         clustered=_is_clustered(task),
                         of_task=isinstance(assertion, AssertSpec) and assertion.count == "task",
@@ -179,7 +179,7 @@ def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
                 said = ClaimOfSuite.stated(spec, task, model.test_id, shots)
                 columns = getattr(model.results, "columns", None)
                 yield Stated(
-                    **_said(file, said, assertion, spec.incumbent),
+                    **_claim_facts(file, said, assertion, spec.incumbent),
                     backend=model.backend,
                     clustered=getattr(columns, "cluster", None) is not None,
                     numbers=_numbers(model, task, shots, spec.judge),
@@ -201,7 +201,7 @@ def _numbers(
     }
 
 
-def _said(
+def _claim_facts(
     file: PurePosixPath, said: dict[str, Any], assertion: Any, incumbent: IncumbentSettings | None
 ) -> dict[str, Any]:
     """Return what suites of both kinds say of a claim."""
