@@ -161,7 +161,7 @@ def _run(suite: Suite, file: PurePosixPath) -> Iterator[Stated]:
                 for shots in spec.prompts.shots:
                     said = ClaimOfSuite.stated(spec, task, arm.name, shots)
                     yield Stated(
-                        **_said(file, said, assertion, spec.incumbent, suite.path),
+                        **_claim_facts(file, said, assertion, spec.incumbent, suite.path),
                         backend=arm.model.backend,
                         clustered=_is_clustered(task),
                         of_task=isinstance(assertion, AssertSpec) and assertion.count == "task",
@@ -191,7 +191,7 @@ def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
                 said = ClaimOfSuite.stated(spec, task, model.test_id, shots)
                 columns = getattr(model.results, "columns", None)
                 yield Stated(
-                    **_said(file, said, assertion, spec.incumbent, suite.path, spec.control),
+                    **_claim_facts(file, said, assertion, spec.incumbent, suite.path, spec.control),
                     backend=model.backend,
                     clustered=getattr(columns, "cluster", None) is not None,
                     numbers=_numbers(model, task, shots, spec),
@@ -216,7 +216,7 @@ def _numbers(
     }
 
 
-def _said(
+def _claim_facts(
     file: PurePosixPath,
     said: dict[str, Any],
     assertion: Any,
