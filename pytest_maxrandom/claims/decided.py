@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.decided import DecidedSweep
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
-Undecidable = Literal["no_budget", "metric", "samples", "all_answers", "red_flags", "unpassable"]
+Undecidable = Literal[
+    "no_budget", "metric", "samples", "learnt", "all_answers", "red_flags", "unpassable"
+]
 """Why all answers of a claim are computed: t is not declared; its metric is no accuracy; each
-answer has several samples; what is
+answer has several samples; what guessers reach is learnt from the answers; what is
 claimed depends on all answers, or on a check that reads all of them; red flags may fail it in
 another way than it is expected to fail; no count can pass."""
 
@@ -30,6 +32,8 @@ def undecidable(planned: PlannedClaim) -> Undecidable | None:
     suite = planned.suite
     if why := _of_suite(suite):
         return why
+    if planned.condition.task.is_open:
+        return "learnt"
     untold = planned.claim.cannot_tell is not None
     bounds = planned.claim.bounds().keys()
     if untold or bounds <= OF_ANSWERS or not bounds.isdisjoint(BESIDE) or planned.replicate:

@@ -351,6 +351,7 @@ UNDECIDED = {
     "no_budget": "t is not declared (`prompts: {budget: N}`)",
     "metric": "the metric is not accuracy",
     "samples": "each answer has several samples",
+    "learnt": "there are no choices, and what guessers reach is learnt from all answers",
     "all_answers": "the claim, or a check that goes with it, depends on all answers",
     "red_flags": "the claim is expected to fail, but red flags may fail it in another way "
     "(`assert: {red_flags: warn}` makes them warn)",

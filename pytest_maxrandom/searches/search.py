@@ -158,7 +158,14 @@ def claims_of(path: Path) -> list[PlannedClaim]:
             f"{path}: `generation: samples` asks each prompt several times, and a search is told "
             "of one answer to each example; search without `samples`"
         )
-    return claims
+    known = [each for each in claims if not each.condition.task.is_open]
+    if not known:
+        raise SearchError(
+            f"{path}: its tasks have no choices, and what a search has to reach is not known there "
+            "before all its answers are; let the suite try prompts (`prompts: {instructions: "
+            "[...]}`), each of which counts"
+        )
+    return known
 
 
 def _chosen(path: Path, claims: Sequence[PlannedClaim], **wanted: str | int | None) -> PlannedClaim:
