@@ -33,6 +33,7 @@ which asks for one number starts at once.
 ``incumbents``     the best of t candidates beside what runs today
 ``score_pairs``    an exact test of the difference of two prompts' scores
 ``samples``        several answers to one question: mean, vote, pass@k, all
+``sampled``        the best of t guessers in them
 ``components``     noise of prediction and noise of data in them
 ``noncentral``     effect of an arm in log odds, given the total of each pair
 ``replication``    what single replicates would have concluded
