@@ -175,7 +175,7 @@ class Evidence:
         NoSamples
             Where these cannot be told.
         """
-        if not scored_by_samples(self.results):
+        if not scored_by_samples(self.results) or type(self.null) is not Guessers:
             return self
         null = guessers_of_samples(self.results, self.chances, self.t)
         return replace(self, score_null=null)

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.stats.chances import Chance
-    from pytest_maxrandom.stats.samples import Aggregate, BestOfSamples
+    from pytest_maxrandom.stats.sampled import BestOfSamples
+    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.training import ClassifySpec

@@ -35,6 +35,7 @@ which asks for one number starts at once.
 ``bounded``        whether the mean of scores between 0 and 1 is above a bound
 ``score_sizes``    how many scores show that
 ``samples``        several answers to one question: mean, vote, pass@k, all
+``sampled``        the best of t guessers in them
 ``components``     noise of prediction and noise of data in them
 ``noncentral``     effect of an arm in log odds, given the total of each pair
 ``replication``    what single replicates would have concluded

@@ -96,8 +96,9 @@ def more(found: Components) -> dict[str, float]:
 
     Examples
     --------
-    >>> more(Components(n=100, k=4, mean=0.5, between=0.04, within=0.16))["now"]
-    0.028284271247461905
+    >>> told = more(Components(n=100, k=4, mean=0.5, between=0.04, within=0.16))
+    >>> round(told["now"], 4), told["any number of samples"]
+    (0.0283, 0.02)
     """
     n, k = found.n, found.k
     return {

@@ -245,9 +245,14 @@ def test_what_needs_one_answer_refuses_samples(tmp_path: Path) -> None:
     [claim] = planned(tmp_path, text)
     with pytest.raises(NoLabels, match="several samples of each answer; use `aggregate: vote`"):
         recorded(claim)
-    arrays = {"prompt_ids": np.arange(T), "example_ids": np.arange(N), "gold": drawn()[1]}
     path = tmp_path / "m.npz"
-    np.savez(path, q__0__answers=drawn()[0], **{f"q__0__{key}": arrays[key] for key in arrays})
+    np.savez(
+        path,
+        q__0__answers=drawn()[0],
+        q__0__gold=drawn()[1],
+        q__0__prompt_ids=np.arange(T),
+        q__0__example_ids=np.arange(N),
+    )
     with pytest.raises(RecordedError, match="holds 3 samples of each answer, and one is needed"):
         read(path)
 
