@@ -93,6 +93,7 @@ def test_every_kind_of_file_gives_the_suite_of_its_answers(
     assert "pytest a.maxrandom.yaml" in capsys.readouterr().out
     [claim] = claims("a.maxrandom.yaml")
     assert claim.evidence is not None
+    assert claim.null is not None
     assert (claim.null.t, claim.evidence.n, claim.null.standard_baseline) == (5, 12, 0.5)
     assert claim.evidence.results.correct_counts.tolist() == RIGHT
     assert main(["check", "a.maxrandom.yaml"]) == 0
@@ -202,6 +203,7 @@ def test_published_maxima_lack_only_what_they_do_not_say(
     assert "--set chance=1/4 --set t=200" in capsys.readouterr().err
     assert init("--results", "a.csv", "--set", "chance=1/2", "t=200") == 0
     [claim] = claims("eval_suites/a.yaml")
+    assert claim.null is not None
     assert (claim.null.t, claim.claim.asserted()) == (200, {"p_max": 0.05})
 
 

@@ -212,7 +212,7 @@ def test_choices_that_are_neither_number_nor_file_are_refused(source: str) -> No
 
 def test_scores_stand_in_place_of_right_and_wrong(tmp_path: Path) -> None:
     scores = np.array([[0.25, 1.0, np.nan], [0.0, 0.5, 1.0]])
-    ids = {"t__0__prompt_ids": np.arange(2), "t__0__example_ids": np.arange(3)}
+    ids: dict[str, Any] = {"t__0__prompt_ids": np.arange(2), "t__0__example_ids": np.arange(3)}
     np.savez(tmp_path / "m.npz", t__0__scores=scores, **ids)
     [sweep] = read_npz(tmp_path / "m.npz")
     assert np.array_equal(sweep.values, scores, equal_nan=True)
