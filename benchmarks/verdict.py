@@ -88,6 +88,7 @@ def verdict(claim: RecordedClaim) -> tuple[float | None, float | None]:
     """Judge the claim, without red flags."""
     assert claim.evidence is not None
     null = claim.evidence.null
+    assert null is not None
     result = assess(claim.claim, null, null.best, views_of_recorded(claim), thrifty=True)
     return result.p_max, result.permutation_p
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import Remark
+    from pytest_maxrandom.stats.samples import Aggregate
 
 
 NO_CHOICE = "no choice"
@@ -104,6 +105,11 @@ class Answers:
     """Shape (t, n), or (t, n, samples) where each example was asked several times: how good the
     answers are, in [0, 1], NaN where there is none. An answer is right where all its scores are 1.
     None where an answer is right or wrong and nothing between."""
+    sampled: Answers | None = None
+    """The samples of answers that were asked for several times, as if each were a prompt: t times k
+    rows, those of a prompt together. The rest is what they come to, by `aggregate`."""
+    aggregate: Aggregate | None = None
+    """What the samples of an answer come to; None where there is one of each."""
     task: str = ""
     """Name of the task; like that of the model empty where what is made of the answers does not
     need it."""
@@ -263,6 +269,11 @@ class Answers:
         """Whether an answer is neither right nor wrong, but something between."""
         return self.scores is not None and bool(((self.values > 0) & (self.values < 1)).any())
 
+    @property
+    def without_guessers(self) -> bool:
+        """Whether no guesser answers so: graded, where several samples do not explain it."""
+        return self.is_graded and self.aggregate is None
+
     def refuse_graded(self) -> None:
         """Refuse answers that are neither right nor wrong, which no guesser is compared with yet.
 
@@ -353,8 +364,12 @@ class Answers:
 
     def of_prompts(self, rows: list[int]) -> Self:
         """Return the answers of some prompts, which are named by their rows."""
+        sampled, k = self.sampled, 1 if self.aggregate is None else self.aggregate.samples
+        if sampled is not None:
+            sampled = sampled.of_prompts([row * k + sample for row in rows for sample in range(k)])
         return replace(
             self,
+            sampled=sampled,
             prompts=tuple(self.prompts[row] for row in rows),
             identities=tuple(self.identities[row] for row in rows),
             demonstration_ids=self.demonstration_ids

@@ -26,6 +26,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Nobody cuts the power while tests run, so what they write need not be on a disk before they go on.
+pytest.MonkeyPatch().setattr(os, "fsync", lambda _: None)
+
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 

@@ -8,6 +8,7 @@ although reading them anew takes longer than most tests, and some cannot be read
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
-PLUGINS = "pytest_maxrandom.plugin,xdist.plugin"
+PLUGINS = ("pytest_maxrandom.plugin", "xdist.plugin")
 """Those of runs within the test process: to look for them in all that is installed, as runs in
-processes of their own do, takes a quarter of a short run."""
+processes of their own do, takes a quarter of a short run, and by their names as much again."""
 
 
 class Imports:
@@ -76,10 +77,11 @@ def pytester(
     def inline_run(*arguments: Any, plugins: Iterable[Any] = (), **options: Any) -> Any:
         try:
             with pytest.MonkeyPatch.context() as environment:
+                named: list[object] = []
                 if "no:xdist" not in arguments:  # which is blocked by the name that pytest finds
                     environment.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-                    environment.setenv("PYTEST_PLUGINS", PLUGINS)
-                return run(*arguments, plugins=[*plugins, imports], **options)
+                    named = [import_module(name) for name in PLUGINS]
+                return run(*arguments, plugins=[*plugins, *named, imports], **options)
         finally:
             imports.bring_back()
 

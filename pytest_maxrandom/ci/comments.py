@@ -124,7 +124,7 @@ class Forge(ABC):
     def refused(self, answer: Answer, doing: str) -> ForgeError:
         """Return the error for a request that was refused."""
         why = {403: f"; {self.needs}", 404: "; there is none, or the token may not see it"}
-        if answer.status == 403 and "locked" in answer.said:
+        if answer.status == 403 and "locked" in answer.words:
             why[403] = "; its conversation is locked: unlock it"
         return ForgeError(
             f"{self.client.host} refuses to {doing} on {self.place}: {answer.status}"

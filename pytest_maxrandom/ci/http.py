@@ -57,7 +57,7 @@ class Answer:
     """The JSON, or None where a refusal had none."""
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """The server's own words, as they are; empty if there are none."""
         said = self.content.get("message") if isinstance(self.content, dict) else None
         return str(said) if said else ""
@@ -65,7 +65,7 @@ class Answer:
     @property
     def message(self) -> str:
         """The server's own words, short and harmless: `` (its words)``, or nothing."""
-        return f" ({shorten(visible(self.said), 200)})" if self.said else ""
+        return f" ({shorten(visible(self.words), 200)})" if self.words else ""
 
     @property
     def is_limit(self) -> bool:
@@ -74,7 +74,7 @@ class Answer:
             return (
                 "Retry-After" in self.headers
                 or self.headers.get("X-RateLimit-Remaining") == "0"
-                or any(limit in self.said.lower() for limit in _LIMITS)
+                or any(limit in self.words.lower() for limit in _LIMITS)
             )
         found = self.content if isinstance(self.content, dict) else {}
         errors = found.get("errors") if self.status == 200 else None  # so says GraphQL

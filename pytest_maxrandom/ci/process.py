@@ -102,7 +102,7 @@ def _hand_over(what: str, found: object) -> None:
     Path(f"{os.environ[_TOLD]}-{what}").write_text(json.dumps(found), encoding="utf-8")
 
 
-def _told(what: str, told: Path) -> Any:
+def _handed_over(what: str, told: Path) -> Any:
     with contextlib.suppress(OSError, ValueError):
         return json.loads(Path(f"{told}-{what}").read_text(encoding="utf-8"))
     return None
@@ -131,9 +131,9 @@ def run_pytest(arguments: Sequence[str], known: Mapping[str, str] = {}) -> Ran:
             _interrupts_for(process),
         ):
             code = process.wait()
-        found: dict[str, str | None] = _told("configuration", told) or {}
-        left_out: list[str] = _told("left_out", told) or []
-        excused: dict[str, str] = _told("excused", told) or {}
+        found: dict[str, str | None] = _handed_over("configuration", told) or {}
+        left_out: list[str] = _handed_over("left_out", told) or []
+        excused: dict[str, str] = _handed_over("excused", told) or {}
     templates = found.get("templates")
     return Ran(
         code if code >= 0 else 128 - code,

@@ -83,13 +83,13 @@ class Selection:
             top.mkdir()
             changed = self._tree.changed_since(self._commit)
             _copy(self._tree, self._commit, frozenset(changed), top)
-            told = self._told(top, sorted(map(str, files)))
+            told = self._pytest_states(top, sorted(map(str, files)))
         if told is None or _names(changed) & set(told["elsewhere"]):
             return None
         states = {(PurePosixPath(path), name): state for path, name, state in told["states"]}
         return Selected(states, frozenset(map(PurePosixPath, told["unread"])))
 
-    def _told(self, top: Path, files: Sequence[str]) -> dict[str, Any] | None:
+    def _pytest_states(self, top: Path, files: Sequence[str]) -> dict[str, Any] | None:
         """Run pytest in the copy, and return what its plugin tells."""
         root = self._tree.root.resolve()
         here = top / Path.cwd().resolve().relative_to(root)

@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Severity
     from pytest_maxrandom.suite.incumbent import IncumbentSettings
     from pytest_maxrandom.suite.loader import Suite
-    from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
+    from pytest_maxrandom.suite.recorded import (
+        RecordedModelSpec,
+        RecordedSuiteSpec,
+        RecordedTaskSpec,
+    )
     from pytest_maxrandom.suite.tasks import TaskSpec
 
 CHECKS = {
@@ -157,7 +161,7 @@ def _run(suite: Suite, file: PurePosixPath) -> Iterator[Stated]:
                 for shots in spec.prompts.shots:
                     said = ClaimOfSuite.stated(spec, task, arm.name, shots)
                     yield Stated(
-                        **_said(file, said, assertion, spec.incumbent, suite.path),
+                        **_claim_facts(file, said, assertion, spec.incumbent, suite.path),
                         backend=arm.model.backend,
                         clustered=_is_clustered(task),
                         of_task=isinstance(assertion, AssertSpec) and assertion.count == "task",
@@ -187,16 +191,19 @@ def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
                 said = ClaimOfSuite.stated(spec, task, model.test_id, shots)
                 columns = getattr(model.results, "columns", None)
                 yield Stated(
-                    **_said(file, said, assertion, spec.incumbent, suite.path, spec.control),
+                    **_claim_facts(file, said, assertion, spec.incumbent, suite.path, spec.control),
                     backend=model.backend,
                     clustered=getattr(columns, "cluster", None) is not None,
-                    numbers=_numbers(model, task, shots, spec.judge),
+                    numbers=_numbers(model, task, shots, spec),
                     open_shots=shots is None,
                 )
 
 
 def _numbers(
-    model: RecordedModelSpec, task: RecordedTaskSpec, shots: int | None, judge: str
+    model: RecordedModelSpec,
+    task: RecordedTaskSpec,
+    shots: int | None,
+    spec: RecordedSuiteSpec,
 ) -> dict[str, Any]:
     """Return what the suite states of the results, which nothing else might tell."""
     t = task.t if shots is None or task.t is None else at_shots(task.t, shots)
@@ -204,12 +211,12 @@ def _numbers(
         "t": t,
         "chance": task.chance,
         "source": (task.in_results or task.name, model.results.model),
-        "read": model.results.model_dump_json(exclude=_NOT_READING),
-        "judge": (judge, task.published) if judge == "published" else judge,
+        "read": (model.results.model_dump_json(exclude=_NOT_READING), spec.aggregate or "mean"),
+        "judge": ("published", task.published) if spec.judge == "published" else spec.judge,
     }
 
 
-def _said(
+def _claim_facts(
     file: PurePosixPath,
     said: dict[str, Any],
     assertion: Any,

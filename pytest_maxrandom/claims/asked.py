@@ -61,7 +61,7 @@ def incumbent_answers(
     assert prompt is not None
     shown = {each.id for each in prompt.demonstrations}
     examples = [each for each in planned.condition.prompt_set.validation if each.id not in shown]
-    jobs = jobs_of([(prompt, examples)], planned.suite.scoring)
+    jobs = jobs_of([(prompt, examples)], planned.suite.scoring, planned.aggregate)
     model, model_digest = planned.model, subject.model_digest
     try:
         if spec.model is None:
@@ -85,8 +85,7 @@ def incumbent_answers(
         model=model.name,
         model_digest=model_digest,
         scores={
-            example.id: float(chosen in example.right)
-            for example, chosen in zip(found.examples, found.chosen, strict=True)
+            example.id: score for example, score in zip(found.examples, found.scores, strict=True)
         },
         chosen_here=len(tried) if same else None,
     )

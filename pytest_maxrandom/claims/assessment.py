@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from pytest_maxrandom.claims.beside import Beside, beside
 from pytest_maxrandom.claims.learnt import LearntGuessers
-from pytest_maxrandom.claims.searched import permuted_p_of_tree
+from pytest_maxrandom.claims.samples import sampled
+from pytest_maxrandom.claims.searched import fewest_of_tree, permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Permuted, permuted, permuted_open
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.flags import find, preferences
@@ -156,9 +157,9 @@ def assess(
     """
     seen = views[0].seen
     answers = seen.answers
-    if answers.scores is not None:
+    if answers.scores is not None and answers.aggregate is None:
         answers.refuse_graded()
-    scores, best = _scores(metric, views[0].shuffles), best_of(views, metric)
+    scores, best = _scores(metric, views[0]), best_of(views, metric)
     shuffles = [shuffle for view in views for shuffle in view.shuffles]
     level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
     few: Remark | None = None
@@ -176,7 +177,7 @@ def assess(
     result = judge(
         claim,
         null,
-        int(answers.correct_counts[best]),
+        int(answers.correct_counts[best]) if answers.scores is None else None,
         best,
         score=None if scores is None else scores[best],
         permutation_p=None if test is None else test.p,
@@ -188,6 +189,8 @@ def assess(
     found = answer_facts(answers, best)
     if answers.prompts and not thrifty:
         found["new_questions"] = new_questions(answers, best, null.t, metric, searched=searched)
+    if (of_samples := found.get("sampled")) is not None:
+        notes = [*notes, Remark("samples", {"sampled": asdict(of_samples)})]
     result = replace(result, notes=(*result.notes, *notes), **found)
     return result if thrifty else _flagged(result, claim, null, guessers, views)
 
@@ -206,7 +209,7 @@ def _too_few(shuffles: Sequence[Shuffle], level: float) -> Remark | None:
 
 def ranking(views: Sequence[View], metric: Metric) -> list[float]:
     """Return what the distinct prompts are ranked by: their values of the metric."""
-    scores = _scores(metric, views[0].shuffles)
+    scores = _scores(metric, views[0])
     return views[0].seen.answers.accuracies.tolist() if scores is None else scores
 
 
@@ -224,7 +227,8 @@ def answer_facts(answers: Answers, best: int) -> dict[str, Any]:
     if answers.clusters is not None:
         clusters = summary(compress(answers.clusters, answers.evaluated[best]))
     return {
-        "correct_counts": answers.correct_counts.tolist(),
+        "correct_counts": None if answers.scores is not None else answers.correct_counts.tolist(),
+        "sampled": sampled(answers, best),
         "clusters": clusters[0],
         "effective_n": clusters[1],
         "ties": None if answers.ties is None else sum(answers.ties),
@@ -232,10 +236,11 @@ def answer_facts(answers: Answers, best: int) -> dict[str, Any]:
     }
 
 
-def _scores(metric: Metric, shuffles: Sequence[Shuffle]) -> list[float] | None:
-    """Return each prompt's value of the metric; None where the metric is accuracy."""
+def _scores(metric: Metric, view: View) -> list[float] | None:
+    """Return each prompt's value of the metric; None where right answers are counted."""
+    answers, shuffles = view.seen.answers, view.shuffles
     if metric == "accuracy":
-        return None
+        return None if answers.scores is None else answers.accuracies.tolist()
     classes = [label for right in shuffles[0].gold for label in cast("frozenset[int]", right)]
     return [METRICS[metric].score(row, classes) for row in np.asarray(shuffles[0].answers).tolist()]
 
@@ -255,8 +260,10 @@ def _permutation_test(
         return None
     if tree:
         p = max(permuted_p_of_tree(each, best, null.t) for each in shuffles)
-        least = claim.by_union().critical(null)
-        return Permuted(p, math.inf if least is None else null.score(least - 1), [])
+        levels = claim.levels(null.t)
+        allowed = levels.get("permutation_p", level) / null.t
+        least = max(fewest_of_tree(each, best, allowed) for each in shuffles)
+        return Permuted(p, math.inf if least > null.n else null.score(least - 1), [])
     if isinstance(null, LearntGuessers):
         (shuffle,) = shuffles
         return permuted_open(shuffle, null.t, level=level)
@@ -288,8 +295,9 @@ def _counts_hold(result: Result, claim: Claim, null: Null) -> bool:
     """Tell whether the claim holds; of one that cannot be told, as far as its counts go."""
     if result.passed is not None:
         return result.passed
-    assert result.best_correct is not None
-    return not claim.unmet(null, result.best_correct)
+    reached = result.best_score if result.best_correct is None else result.best_correct
+    assert reached is not None
+    return not claim.unmet(null, reached)
 
 
 def _flagged(

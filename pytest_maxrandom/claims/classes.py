@@ -11,6 +11,7 @@ from pytest_maxrandom.answers import NO_CHOICE, letter_place
 from pytest_maxrandom.claims.evidence import of_best
 from pytest_maxrandom.claims.listed import answers_by_text
 from pytest_maxrandom.claims.nulls import NoMetric, guessers_in
+from pytest_maxrandom.claims.samples import scored_by_samples
 from pytest_maxrandom.record.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def _unclassed(evidence: Evidence) -> str | None:
     results = evidence.results
     if results.open is not None:
         return "there are no choices; remove `metric`"
+    if scored_by_samples(results):
+        return "each answer has several samples; use `aggregate: vote`, which makes one of them"
     if results.answers is None or results.gold is None:
         return f"{evidence.untestable}; record the predictions and the right answers"
     if evidence.by_places:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.earlier import EarlierTasks
+from pytest_maxrandom.claims.samples import scores_samples
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.ledger.history import ClaimedSet
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.ledger.opened import LedgerFiles
     from pytest_maxrandom.ledger.withheld import Withheld
     from pytest_maxrandom.record.result import Result
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 
 def tries_of(
@@ -96,6 +98,18 @@ def subject_of(planned: PlannedClaim) -> Subject:
     return subject_by(planned, planned.backends.identify(*planned.loads).tried_digest)
 
 
+def count_prompt(ledger: SetLedger, subject: Subject, found: PromptPredictions) -> None:
+    """Count a prompt, once however many samples of it there are.
+
+    Its right answers are told where all samples are there and they are a whole number.
+    """
+    digest, n, correct = found.prompt.digest, len(found.examples), found.known_correct
+    if correct is None:
+        ledger.begun(subject, {digest: n})
+    else:
+        ledger.evaluated(subject, digest, n, correct)
+
+
 def subject_by(planned: PlannedClaim, digest: str) -> Subject:
     """Return what the ledger knows a claim by, if its model has this digest."""
     return Subject(
@@ -103,8 +117,20 @@ def subject_by(planned: PlannedClaim, digest: str) -> Subject:
         model_digest=digest,
         quantization=planned.model.variant,
         shots=planned.condition.shots,
-        scoring=planned.suite.scoring,
+        scoring=_scoring(planned),
     )
+
+
+def _scoring(planned: PlannedClaim) -> str:
+    """Return how a ledger knows that answers are read.
+
+    What samples come to may be chosen after they were seen: it makes further tries, as another
+    scoring does. Their number makes none, and neither does their mean, that of a single answer.
+    """
+    how, scoring = planned.aggregate, planned.suite.scoring
+    if how is None or how.how == "mean":
+        return scoring
+    return f"{scoring}, {how.how}" + (f"@{how.asked}" if how.asked else "")
 
 
 def _claim_key(planned: PlannedClaim) -> tuple[str, int]:
@@ -310,8 +336,9 @@ def _spent(planned: PlannedClaim, found: Result) -> tuple[float, bool]:
     """Return the level of a look whose claim spends it, and whether the claim holds at that.
 
     After a search the level is that of the claim: what it could have tried is counted otherwise.
+    So it is where guessers are known by the answers alone.
     """
-    if found.has_learned:
+    if found.has_learned or scores_samples(planned.aggregate):
         return min(found.levels.values(), default=DEFAULT_LEVEL), bool(found.holds)
     spending = replace(planned.claim, spend=True)
     t = spending.tried(found.t)

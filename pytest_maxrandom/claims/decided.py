@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.planned import aggregate_of
 from pytest_maxrandom.claims.verdict import BESIDE, OF_ANSWERS, standing
 from pytest_maxrandom.record import DecidedEarly, Remark
 from pytest_maxrandom.record.result import Result
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.decided import DecidedSweep
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
-Undecidable = Literal["no_budget", "metric", "all_answers", "red_flags", "unpassable"]
-"""Why all answers of a claim are computed: t is not declared; its metric is no accuracy; what is
+Undecidable = Literal[
+    "no_budget", "metric", "samples", "learnt", "all_answers", "red_flags", "unpassable"
+]
+"""Why all answers of a claim are computed: t is not declared; its metric is no accuracy; each
+answer has several samples; what guessers reach is learnt from the answers; what is
 claimed depends on all answers, or on a check that reads all of them; red flags may fail it in
 another way than it is expected to fail; no count can pass."""
 
@@ -28,6 +32,8 @@ def undecidable(planned: PlannedClaim) -> Undecidable | None:
     suite = planned.suite
     if why := _of_suite(suite):
         return why
+    if planned.condition.task.is_open:
+        return "learnt"
     untold = planned.claim.cannot_tell is not None
     bounds = planned.claim.bounds().keys()
     if untold or bounds <= OF_ANSWERS or not bounds.isdisjoint(BESIDE) or planned.replicate:
@@ -42,6 +48,8 @@ def _of_suite(suite: SuiteSpec) -> Undecidable | None:
         return "no_budget"
     if suite.metric != "accuracy":
         return "metric"
+    if aggregate_of(suite) is not None:
+        return "samples"
     others = (suite.replicates, suite.compare, suite.contamination, suite.label_bias)
     return "all_answers" if any(others) or suite.incumbent is not None else None
 

@@ -10,6 +10,7 @@ from pytest_maxrandom.claims.assessment import best_of
 from pytest_maxrandom.claims.counting import (
     ClaimsOfRun,
     claim_ledger,
+    count_prompt,
     explained,
     look_of,
     own_tries,
@@ -20,6 +21,7 @@ from pytest_maxrandom.claims.kept import of_sweep
 from pytest_maxrandom.claims.lengths import counting_too_long
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
+from pytest_maxrandom.claims.samples import scores_samples
 from pytest_maxrandom.claims.searched import compared_after, search_facts
 from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.claims.training import trained_record
@@ -30,6 +32,7 @@ from pytest_maxrandom.claims.views import (
     views_of_sweep,
     with_shortcuts,
 )
+from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
@@ -79,7 +82,7 @@ class Evaluation:
         self._runner = Runner(planned, session)
         self._subject = subject_of(planned)
         condition = planned.condition
-        self.jobs = condition.jobs(planned.suite.scoring)
+        self.jobs = planned.jobs
         earlier = run.earlier(planned)
         self._ledger = claim_ledger(
             planned, session.run, session.ledgers, earlier, session.withheld
@@ -143,6 +146,9 @@ class Evaluation:
         else:
             result, claim, task = self.judge(found, progress, thrifty=False)
             best_correct = result.best_correct
+            if best_correct is None and result.best_accuracy is not None:
+                # Of a mean the ledger keeps the whole number below.
+                best_correct = int(result.best_accuracy * result.n)
         early = (Remark("not_decided_early", {"why": why}),) if why else ()
         assert best_correct is not None
         prompt_set = planned.condition.prompt_set
@@ -154,6 +160,7 @@ class Evaluation:
             n=prompt_set.n,
             best_correct=best_correct,
             answers=None if kept is None else kept.digest,
+            incumbent=None if result.incumbent is None else result.incumbent.digest,
         )
         own = self.tries.besides_searches(result.t)
         chosen = ledger.chosen_from(subject)
@@ -267,11 +274,16 @@ class Evaluation:
             The last two: how many tries there are of this claim, and of any.
         """
         t, claim, task = self.tries.counted()
-        first = max(sweep.predictions, key=lambda found: found.correct / len(found.examples))
+        first = max(sweep.predictions, key=lambda found: found.accuracy)
         searched = self.tries.searched(t, first.prompt.digest)
         learned = searched is not None and searched.learned
         by_tree = searched is not None and learned and searched.decided_by == "validation"
         guessers = int(searched.possible) if by_tree and searched and searched.possible else t
+        if by_tree and scores_samples(self._planned.aggregate):
+            raise SweepError(
+                "a search has tried prompts on these examples, and its best prompt is judged by "
+                "answers that are right or wrong; use `aggregate: vote`, or other examples"
+            )
         planned = self._planned.with_t(guessers)
         predictions, notes = sweep.predictions, list[Remark]()
         incumbent = None
@@ -286,7 +298,8 @@ class Evaluation:
             )
         others = [] if thrifty else self._session.other_models(planned, predictions)
         views = views_of_sweep(planned, sweep, others)
-        if not thrifty:
+        # Heuristics are right or wrong: they are no measure of what samples come to.
+        if not thrifty and not scores_samples(planned.aggregate):
             best = best_of(views, planned.suite.metric)
             compared, notes = compared_with_shortcuts(
                 planned, predictions[best], lambda jobs: self.ask(jobs, progress)
@@ -338,9 +351,7 @@ class Evaluation:
         return [*self._left_behind, *self._ledger.problems, *self._store.messages, *nodes]
 
     def _evaluated(self, prompt: PromptPredictions) -> None:
-        self._ledger.evaluated(
-            self._subject, prompt.prompt.digest, len(prompt.examples), prompt.correct
-        )
+        count_prompt(self._ledger, self._subject, prompt)
         # Another process may have used the budget up meanwhile.
         self.tries.check_budget()
 

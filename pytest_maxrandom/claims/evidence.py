@@ -13,6 +13,11 @@ from pytest_maxrandom.claims.listed import shuffles_of_lists
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.open_tasks import follows_only
 from pytest_maxrandom.claims.publication import of_examples
+from pytest_maxrandom.claims.samples import (
+    guessers_of_samples,
+    scored_by_samples,
+    shuffles_of_samples,
+)
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, beside_orders
 from pytest_maxrandom.claims.strata import by_places, strata
 from pytest_maxrandom.claims.verdict import APPROXIMATE, COUNTED, EXACT, PERMUTED
@@ -24,8 +29,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.claims.learnt import LearntGuessers
-    from pytest_maxrandom.claims.nulls import ScoreGuessers
+    from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.suite.recorded import Chance
 
@@ -60,8 +64,9 @@ class Evidence:
     """Mean chance of one guess, all choices alike, where that of `null` is another."""
     of_best: tuple[Remark, ...] = ()
     """Which prompt is the best."""
-    score_null: ScoreGuessers | LearntGuessers | None = None
-    """The guessers in the metric of the claim, or of open answers; else None."""
+    score_null: Null | None = None
+    """The guessers in the metric of the claim, of open answers, or those who gave the same samples;
+    None where each answer is right or wrong, and is that of one sample or a vote."""
 
     @cached_property
     def shuffles(self) -> list[Shuffle] | NoPermutations:
@@ -71,22 +76,26 @@ class Evidence:
         """
         if self.results.open is not None:
             return [Shuffle.of_open(self.results)]
-        return beside_orders(self._shuffles, self.results)
-
-    @property
-    def _shuffles(self) -> list[Shuffle] | NoPermutations:
         if self.null is None:
             return NoPermutations("no guess has a chance")
+        if scored_by_samples(self.results):
+            return shuffles_of_samples(self.results, self._ways)
+        return self._ways(self.results)
+
+    def _ways(self, results: Answers) -> list[Shuffle] | NoPermutations:
+        return beside_orders(self._shuffles(results), results)
+
+    def _shuffles(self, results: Answers) -> list[Shuffle] | NoPermutations:
         try:
-            if self.results.offered is not None:
-                return shuffles_of_lists(self.results)
-            views = strata(self.results, self.chances)
+            if results.offered is not None:
+                return shuffles_of_lists(results)
+            views = strata(results, self.chances)
         except NoPermutations as reason:
             return reason
-        answers, gold = self.results.answers, self.results.gold
+        answers, gold = results.answers, results.gold
         assert answers is not None
         assert gold is not None
-        return [Shuffle(answers, gold, None, view, self.results.groups) for view in views]
+        return [Shuffle(answers, gold, None, view, results.groups) for view in views]
 
     @property
     def untestable(self) -> str | None:
@@ -151,10 +160,25 @@ class Evidence:
         there are: without right answers, lists of choices, or where clusters are declared.
         """
         results = self.results
+        if scored_by_samples(results):
+            return None
         known = self.untestable is not None or self.unchanged is not None
         if not known or results.clusters is not None or type(self.null) is not Guessers:
             return None
         return constants(results, self.chances)
+
+    def by_samples(self) -> Evidence:
+        """Return the evidence by guessers who gave the same samples as the prompts.
+
+        Raises
+        ------
+        NoSamples
+            Where these cannot be told.
+        """
+        if not scored_by_samples(self.results) or type(self.null) is not Guessers:
+            return self
+        null = guessers_of_samples(self.results, self.chances, self.t)
+        return replace(self, score_null=null)
 
     def by_constants(self) -> Evidence:
         """Return the evidence by guessers who are as good as constant answers."""

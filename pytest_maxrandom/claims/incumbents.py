@@ -151,6 +151,12 @@ def _stored(spec: IncumbentSpec, condition: Condition, path: Path) -> PromptLine
             "its digest as `prompt`",
             "prompt" if spec.prompt else "answers",
         )
+    if any(each.sample is not None for each in wanted):
+        raise NoIncumbent(
+            f"{path} holds several samples of each answer of the incumbent, and one is needed; "
+            "name its prompt and model, so that it is asked as the others are",
+            "answers",
+        )
     return wanted[0]
 
 

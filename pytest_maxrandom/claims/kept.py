@@ -22,15 +22,20 @@ def of_sweep(predictions: Sequence[PromptPredictions]) -> KeptAnswers:
         {example.id: example for each in predictions for example in each.examples}.values()
     )
     clusters = tuple(example.cluster for example in asked)
-    rows = []
+    found: list[list[float | None]] = []
     for each in predictions:
-        pairs = zip(each.examples, each.chosen, strict=True)
-        right = {example.id: chosen in example.right for example, chosen in pairs}
-        rows.append("".join("-01"[1 + right.get(example.id, -1)] for example in asked))
+        pairs = zip(each.examples, each.scores, strict=True)
+        scores = {example.id: score for example, score in pairs}
+        found.append([scores.get(example.id) for example in asked])
+    rows: tuple[str, ...] | tuple[tuple[float | None, ...], ...] = tuple(map(tuple, found))
+    if all(score in (None, 0, 1) for row in found for score in row):
+        rows = tuple(
+            "".join("-" if score is None else str(int(score)) for score in row) for row in found
+        )
     return KeptAnswers(
         tuple(each.prompt.digest for each in predictions),
         named_apart([example_digest(example) for example in asked]),
-        tuple(rows),
+        rows,
         None if set(clusters) == {None} else clusters,
     )
 

@@ -45,7 +45,7 @@ def too_long(planned: PlannedClaim, known: Lengths) -> str | None:
     ModelError
         If the model has no tokenizer.
     """
-    jobs = planned.condition.jobs(planned.suite.scoring)
+    jobs = planned.jobs
     room = known.limit - _ADDED
     if _bound(jobs) <= room:
         return None
@@ -58,7 +58,7 @@ def too_long(planned: PlannedClaim, known: Lengths) -> str | None:
             whole = tokens + (question.generation.max_tokens if question.generation else 0)
             pairs += whole > known.limit
             if whole > longest:
-                longest, where = whole, f"prompt {job.number + 1} with example {name}"
+                longest, where = whole, f"prompt {job.place + 1} with example {name}"
     if not pairs:
         return None
     total = sum(len(job.examples) for job in jobs)

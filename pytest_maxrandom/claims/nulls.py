@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.stats.chances import Chance
+    from pytest_maxrandom.stats.sampled import BestOfSamples
+    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.training import ClassifySpec
@@ -155,7 +157,76 @@ class ScoreGuessers(ScoreBaseline):
         return 0 if abs(difference) <= _ROUNDING else (difference > 0) - (difference < 0)
 
 
-Null: TypeAlias = Guessers | ScoreGuessers | LearntGuessers
+@dataclass(frozen=True)
+class SampleGuessers:
+    """Guessers who gave the same samples as the prompts, and whose score is their mean."""
+
+    best: BestOfSamples
+
+    only_permuted: ClassVar = False
+    expected_error: ClassVar = 0.0
+    """Nothing is simulated."""
+
+    @property
+    def t(self) -> int:
+        """Number of guessers."""
+        return self.best.t
+
+    @property
+    def n(self) -> int:
+        """Examples per prompt."""
+        return self.best.n
+
+    @property
+    def standard_baseline(self) -> float:
+        """Expected score of one guesser, mean over the prompts."""
+        return self.best.standard_baseline
+
+    @property
+    def max_random_baseline(self) -> float:
+        """Expected score of the best guesser."""
+        return self.best.expected
+
+    @property
+    def results(self) -> Sequence[float]:
+        """All scores that are told apart."""
+        values: list[float] = self.best.values.tolist()
+        return values
+
+    @staticmethod
+    def score(result: float) -> float:
+        """Return the score, which the result is."""
+        return result
+
+    def p_max(self, result: float) -> float:
+        """P(best of t guessers has at least this score)."""
+        return self.best.p_value(result)
+
+    def log_p_max(self, result: float) -> float:
+        """Natural logarithm of `p_max`."""
+        return math.log(self.p_max(result))
+
+    def p_standard(self, result: float, prompt: int) -> float:
+        """P(this prompt's guesser has at least this score)."""
+        return self.best.p_standard(result, prompt)
+
+    def union_p(self, result: float) -> float:
+        """Bound of p_max that holds whatever the dependence between prompts."""
+        return self.best.union_p(result)
+
+    @staticmethod
+    def p_value_error(_: float) -> float:
+        """Nothing is simulated."""
+        return 0.0
+
+    def against(self, baseline: str, result: float) -> int:
+        """Compare with a baseline; scores closer than 1e-12 are equal."""
+        expected = {"max_random": self.max_random_baseline, "standard": self.standard_baseline}
+        difference = result - expected[baseline]
+        return 0 if abs(difference) <= _ROUNDING else (difference > 0) - (difference < 0)
+
+
+Null: TypeAlias = Guessers | ScoreGuessers | LearntGuessers | SampleGuessers
 """The best of t guessers in some score; a *result* is the best prompt's value of that score."""
 
 
@@ -270,13 +341,16 @@ class Condition:
     test: tuple[Example, ...]
     apart: Apart | None = None
     """The examples that arms are trained on."""
-    _jobs: dict[Scoring, tuple[Job, ...]] = field(default_factory=dict, init=False, repr=False)
+    _jobs: dict[tuple[Scoring, Aggregate | None], tuple[Job, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
-    def jobs(self, scoring: Scoring) -> tuple[Job, ...]:
+    def jobs(self, scoring: Scoring, aggregate: Aggregate | None = None) -> tuple[Job, ...]:
         """Return what is asked of each model, which is the same."""
-        if scoring not in self._jobs:
-            self._jobs[scoring] = tuple(jobs_of(self.prompt_set.pairs, scoring))
-        return self._jobs[scoring]
+        asked = scoring, aggregate
+        if asked not in self._jobs:
+            self._jobs[asked] = tuple(jobs_of(self.prompt_set.pairs, scoring, aggregate))
+        return self._jobs[asked]
 
     @cached_property
     def labels(self) -> Labels:

@@ -243,7 +243,9 @@ class Opening:
         openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
             return result.noted(Remark("test_not_opened"))
-        asked = self._ask(jobs_of([(prompt, examples)], self._planned.suite.scoring))
+        planned = self._planned
+        jobs = jobs_of([(prompt, examples)], planned.suite.scoring, planned.aggregate)
+        asked = self._ask(jobs)
         test = held_out(
             asked.predictions[0],
             openings=openings,

@@ -19,6 +19,9 @@ from pytest_maxrandom.record import (
     note,
 )
 from pytest_maxrandom.stats.clusters import summary
+from pytest_maxrandom.stats.samples import Aggregate
+from pytest_maxrandom.suite.samples import PassSpec
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     )
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
+    from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
 
 
@@ -157,6 +161,16 @@ class PlannedClaim(ClaimOfSuite):
     """What runs today, which the best prompt is compared with; None where the suite names none."""
 
     @property
+    def aggregate(self) -> Aggregate | None:
+        """What several samples of each answer come to; None where each is asked for once."""
+        return aggregate_of(self.suite)
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """What its model is asked."""
+        return self.condition.jobs(self.suite.scoring, self.aggregate)
+
+    @property
     def exchanges(self) -> tuple[int, Iterable[Exchange]]:
         """As the best of how many it is tested, and all ways to exchange right answers."""
         exchanges = (labels.exchange for labels in self.condition.shuffled)
@@ -211,6 +225,16 @@ class PlannedClaim(ClaimOfSuite):
         """The guessers, in the metric of the suite."""
         return self.condition.score_null or self.condition.null
 
+    @property
+    def _baselines(self) -> dict[str, float | None]:
+        """Its baselines, as far as they are known before the answers of several samples are."""
+        if self.aggregate is not None and self.aggregate.how != "vote":
+            return {}
+        return {
+            "standard_baseline": self.null.standard_baseline,
+            "max_random_baseline": self.null.max_random_baseline,
+        }
+
     def record(self, node_id: str, suite: str) -> ClaimRecord:
         """Return what can be said of the claim before it is tested."""
         condition, prompts = self.condition, self.suite.prompts
@@ -233,8 +257,7 @@ class PlannedClaim(ClaimOfSuite):
             effective_n=effective_n,
             t=self.null.t,
             metric=self.suite.metric,
-            standard_baseline=self.null.standard_baseline,
-            max_random_baseline=self.null.max_random_baseline,
+            **self._baselines,
             prompts=PromptCount(
                 asked=prompts.count,
                 possible=found.possible,
@@ -260,6 +283,16 @@ class PlannedClaim(ClaimOfSuite):
             training=training_record(self.training, condition),
         )
         return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
+
+
+def aggregate_of(suite: SuiteSpec) -> Aggregate | None:
+    """Return what several samples of each answer come to; None where each is asked for once."""
+    how = suite.generation
+    if how.samples == 1 or not SCORERS[suite.scoring].generates:
+        return None
+    if isinstance(how.aggregate, PassSpec):
+        return Aggregate("pass", how.samples, how.aggregate.asked)
+    return Aggregate(how.aggregate or "mean", how.samples)
 
 
 def generated_by(prompt: Prompt) -> Generated | None:

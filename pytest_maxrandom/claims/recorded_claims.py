@@ -15,6 +15,7 @@ from pytest_maxrandom.claims.recorded_incumbents import (
     recorded_incumbent,
     without_control,
 )
+from pytest_maxrandom.claims.samples import NoSamples, scored_by_samples
 from pytest_maxrandom.claims.scored import CLAIMABLE
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
@@ -24,7 +25,9 @@ from pytest_maxrandom.flags.kinds.identical_models import candidates as alike
 from pytest_maxrandom.record import SCORE, ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import BoundsSpec, claimed
+from pytest_maxrandom.suite.samples import PassSpec
 from pytest_maxrandom.sweeps.open_answers import counted
+from pytest_maxrandom.sweeps.samples import aggregated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -114,7 +117,7 @@ class RecordedClaim(ClaimOfSuite):
             return note(record, *self.claim.notes)
         null, (clusters, effective_n) = self.null, evidence.clusters
         recorded.stated, recorded.chances = list(evidence.stated), evidence.mix
-        metric = SCORE if evidence.results.is_graded else self.metric
+        metric = SCORE if evidence.results.without_guessers else self.metric
         record = self.begun(
             node_id,
             suite,
@@ -204,7 +207,9 @@ class _Planner:
                 for shots in self._suite.spec.prompts.shots or (None,):
                     yield self._claim(model, place, shots, None)
                 continue
-            for shots, found in self._conditions(model, place, results).items():
+            for shots, read in self._conditions(model, place, results).items():
+                if (found := self._of_samples(read)) is None:
+                    continue
                 incumbent = self._beside("incumbent", self._suite.spec.incumbent, model, found)
                 control = self._beside("control", self._suite.spec.control, model, found)
                 candidates = without_control(self._suite.spec.control, found)
@@ -227,7 +232,11 @@ class _Planner:
             if spec.results is not None:
                 own = model.model_copy(update={"results": spec.results, "if_missing": None})
                 found = self._results.of(own) or []
-                elsewhere = [each for each in found if each.task == read.task]
+                elsewhere = [
+                    self._made_one(each) if each.sampled else each
+                    for each in found
+                    if each.task == read.task
+                ]
             of = recorded_incumbent if key == "incumbent" else recorded_control
             return of(spec, read, elsewhere)
         except NoIncumbent as error:
@@ -236,6 +245,39 @@ class _Planner:
         except RecordedError as error:
             self._problem((key, "results"), f"{key}.results: {error}")
         return None
+
+    def _of_samples(self, read: Answers) -> Answers | None:
+        """Return results by what the suite says of their samples, or add to the problems."""
+        said = self._suite.spec.aggregate
+        if any(each.kind == "graded_samples" for each in read.notes):
+            if said in (None, "mean"):
+                return read
+            self._problem(
+                ("aggregate",),
+                f"aggregate: {read.path} holds scores of samples, of which only the mean counts; "
+                "remove it, or give right and wrong answers with their choices",
+            )
+            return None
+        if read.sampled is None and said is not None:
+            self._problem(
+                ("aggregate",),
+                f"aggregate: {read.path} holds one answer of each prompt to each example of "
+                f"{read.task!r}; give results with several samples, or remove it",
+            )
+            return None
+        try:
+            return self._made_one(read)
+        except RecordedError as error:
+            self._problem(("aggregate",), f"aggregate: {error}")
+        return None
+
+    def _made_one(self, read: Answers) -> Answers:
+        spec = self._suite.spec.aggregate
+        if spec is None or read.sampled is None:
+            return read
+        if isinstance(spec, PassSpec):
+            return aggregated(read, "pass", spec.asked)
+        return aggregated(read, spec)
 
     def _asked(self, place: int, results: list[Answers]) -> bool:
         """Tell whether results hold anything of a task."""
@@ -297,7 +339,16 @@ class _Planner:
                     f"what is published is an accuracy, but the suite has `metric: {spec.metric}`; "
                     "remove one of the two",
                 )
-            judged = in_metric(judged, spec.metric)
+            if task.published is not None and scored_by_samples(results):
+                raise Contradiction(
+                    ("published",),
+                    "what is published is of one answer to each example, but the results are "
+                    "scored by several samples of each; remove it, or use `aggregate: vote`",
+                )
+            judged = in_metric(judged, spec.metric).by_samples()
+        except NoSamples as error:
+            self._problem(("tasks", place), f"tasks[{place}]: {error}")
+            return None
         except NoMetric as error:
             self._problem(("metric",), f"tasks[{place}]: {error}")
             return None

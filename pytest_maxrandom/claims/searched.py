@@ -12,7 +12,7 @@ from pytest_maxrandom.claims.needed import surplus_p
 from pytest_maxrandom.claims.verdict import BESIDE
 from pytest_maxrandom.record import Remark, Searched, SearchOfExamples
 from pytest_maxrandom.stats import search
-from pytest_maxrandom.stats.matching import matches_p
+from pytest_maxrandom.stats.matching import fewest_hits, matches_p
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -228,6 +228,19 @@ def search_facts(found: Searched) -> dict[str, Any]:
     rule: dict[str, Any] = {"searches": searches, "possible": found.possible}
     rule |= {"decided_by": found.decided_by, "why": found.why, "looks": found.looks}
     return {"searches": searches, "rule": rule}
+
+
+def fewest_of_tree(shuffle: Shuffle, best: int, level: float) -> int:
+    """Return with how many right answers the best prompt has a permutation p of at most a level.
+
+    With answers that give each label as often, and by themselves. More than there are examples
+    where no number does, or no formula is known.
+    """
+    answers = np.asarray(shuffle.answers)[best]
+    least = None
+    if shuffle.groups is None and shuffle.offered is None:
+        least = fewest_hits(answers, shuffle.gold, shuffle.strata, level)
+    return answers.size + 1 if least is None else least
 
 
 def permuted_p_of_tree(shuffle: Shuffle, best: int, prompts: int) -> float:

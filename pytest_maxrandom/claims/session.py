@@ -152,7 +152,7 @@ class SessionState:
             If the model's files cannot be read.
         """
         if self._read is None or self._read[0] is not planned:
-            jobs = planned.condition.jobs(planned.suite.scoring)
+            jobs = planned.jobs
             known = self.cache(planned).read(jobs)
             self._read = (planned, known) if len(known) == len(jobs) else None
         return self._read is not None
@@ -210,7 +210,7 @@ class SessionState:
             key = other.model.name, cache.model_digest
             if other.model.name == name or key in found:
                 continue
-            jobs = other.condition.jobs(other.suite.scoring)
+            jobs = other.jobs
             if (sweep := stored_sweep(jobs, cache)) is not None:
                 found[key] = answers_of(other, sweep.predictions)
         return list(found.values())

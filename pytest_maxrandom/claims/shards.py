@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.claims.counting import subject_of
+from pytest_maxrandom.claims.counting import count_prompt, subject_of
 from pytest_maxrandom.claims.servers import check_server, fingerprint_of
 from pytest_maxrandom.errors import ShardError
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
@@ -20,7 +20,7 @@ from pytest_maxrandom.ledger.set_ledger import SetLedger
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import LocalExecutor
-from pytest_maxrandom.sweeps.scorers import SCORERS, stored_as
+from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, run_sweep
 
@@ -74,8 +74,8 @@ class Work:
         known: dict[tuple[str, ...], None] = {}
         for claim in claims:
             model = pool.identity(*claim.loads).digest
-            for job in claim.condition.jobs(claim.suite.scoring):
-                key = model, job.task, job.prompt.digest, stored_as(job.scoring)
+            for job in claim.jobs:
+                key = model, job.task, job.prompt.digest, job.stored_as
                 if key not in known:
                     known[key] = None
                     todo.append((claim, job))
@@ -198,9 +198,7 @@ class Shard:
             LocalExecutor(lambda: work.pool.get(*claim.loads, generates=generates)),
             lambda done, total, _: progress(claim, done, total),
             cache=replace(work.cache(claim, store), fingerprint=fingerprint_of(claim, work.pool)),
-            finished=lambda one: ledger.evaluated(
-                subject, one.prompt.digest, len(one.examples), one.correct
-            ),
+            finished=lambda one: count_prompt(ledger, subject, one),
         )
         return ledger.problems
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +18,14 @@ from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clustered import cluster_test
 from pytest_maxrandom.stats.exchanges import Exchange
-from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
 from pytest_maxrandom.stats.learnt import learnt_chance, mean_accuracies
 from pytest_maxrandom.stats.metrics import LIFT
 from pytest_maxrandom.stats.orders import OrderTest, order_test
 from pytest_maxrandom.stats.permutation import (
     STOP_AFTER,
     max_t_of_all,
+    max_t_of_credits,
     max_t_test,
     of_all,
     permutations_for,
@@ -32,13 +33,14 @@ from pytest_maxrandom.stats.permutation import (
 from pytest_maxrandom.sweeps.predictions import labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.stats.learnt import LearntChance
+    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -60,6 +62,8 @@ class Shuffle(NamedTuple):
     compare; else None."""
     is_open: bool = False
     """Whether right answers are references of examples without choices."""
+    aggregate: Aggregate | None = None
+    """What the samples come to, where each row is one: those of a prompt stand together."""
 
     @classmethod
     def of(cls, predictions: Sequence[PromptPredictions], labels: Labels) -> Shuffle:
@@ -97,6 +101,7 @@ class Shuffle(NamedTuple):
             None if self.groups is None else [self.groups[place] for place in order],
             None if self.offered is None else [self.offered[place] for place in order],
             self.is_open,
+            self.aggregate,
         )
 
     @property
@@ -146,8 +151,21 @@ def permuted(
         counts beyond what the same answers are expected to reach on the examples that are left.
     """
     said, by = np.asarray(shuffle.answers), shuffle.exchange.by
-    n, others, notes = said.shape[1], t - len(said), list[Remark]()
-    if by == "orders":
+    k = 1 if shuffle.aggregate is None else shuffle.aggregate.samples
+    n, others, notes = said.shape[1], t - len(said) // k, list[Remark]()
+    if shuffle.aggregate is not None:
+        kinds, earned = _earned(shuffle, shuffle.aggregate)
+        several = partial(
+            max_t_of_credits,
+            kinds=kinds,
+            unit=shuffle.aggregate.unit,
+            strata=shuffle.strata,
+            groups=shuffle.groups,
+            stop_after=STOP_AFTER,
+        )
+        p, whole, bound = of_all(several, earned, t, level)
+        notes += _fixed(whole.fixed, n, shuffle)
+    elif by == "orders":
         p, ordered, _ = of_all(partial(_order_test, shuffle), said, t, level)
         bound = None
         if p > level:
@@ -179,10 +197,7 @@ def permuted(
             groups=shuffle.groups,
         )
         bound = None if left_out else found
-        if test.fixed:
-            kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
-            kind = "fixed_references" if shuffle.is_open else kind
-            notes.append(Remark(kind, {"examples": n, "fixed": int(test.fixed)}))
+        notes += _fixed(test.fixed, n, shuffle)
     if others > 0:
         notes.append(Remark("tries_without_answers", {"prompts": others}))
     return Permuted(p, bound, notes)
@@ -210,6 +225,35 @@ def permuted_open(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> 
     test = exchanged(said)
     alone = exchanged(said[[test.best_prompt]]) if others else None
     return found._replace(learnt=learnt_chance(means, test, alone, others))
+
+
+def _fixed(fixed: int, n: int, shuffle: Shuffle) -> Iterator[Remark]:
+    """Say that right answers never move, where some do not."""
+    if fixed:
+        kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
+        kind = "fixed_references" if shuffle.is_open else kind
+        yield Remark(kind, {"examples": n, "fixed": int(fixed)})
+
+
+def _earned(
+    shuffle: Shuffle, aggregate: Aggregate
+) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
+    """Return which right answer each example has, and what samples score with any of them."""
+    said, gold = np.asarray(shuffle.answers), right_labels(shuffle.gold)
+    distinct = {own: place for place, own in enumerate(dict.fromkeys(gold))}
+    kinds = np.array([distinct[own] for own in gold])
+    k, n = aggregate.samples, said.shape[1]
+    labels = 1 + max(int(said.max()), *map(max, gold))
+    cells = np.arange(n) * labels
+    # A prompt at a time: of many labels most are not said.
+    small = np.int32 if aggregate.unit < 2**31 else np.int64
+    earned = np.empty((len(said) // k, n, len(distinct)), dtype=small)
+    for prompt, own in enumerate(earned):
+        samples = cells + said[prompt * k : prompt * k + k]
+        counts = np.bincount(samples.ravel(), minlength=n * labels).reshape(n, labels)
+        for place, right in enumerate(distinct):
+            own[:, place] = aggregate.credits(counts[:, [*right]].sum(axis=1))
+    return kinds, earned
 
 
 def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], permutations: int) -> OrderTest:

@@ -66,7 +66,7 @@ def evidence(
         Where what is stated and what the results tell do not agree, or do not suffice.
     """
     given = _Given(read, read.distinct(), task, guessed)
-    if read.is_graded:
+    if read.without_guessers:
         given.check_graded(by_publication=by_publication)
     return given.by_publication() if by_publication else given.as_counted()
 
@@ -200,7 +200,7 @@ class _Given:
         return t
 
     def _null(self, t: int) -> Guessers | None:
-        if self.results.is_graded:
+        if self.results.without_guessers:
             return None
         if self.results.open is not None:
             if self.task.chance is not None:

@@ -16,6 +16,7 @@ from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.opening import out_of_reach
 from pytest_maxrandom.claims.planned import ClaimOfSuite
+from pytest_maxrandom.claims.sampled import cannot_sample
 from pytest_maxrandom.claims.training import wrong_files
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import (
@@ -207,6 +208,10 @@ def contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Prob
                 "prompts.budget: `looks: spend` is also given, and either of them makes any number "
                 "of looks valid; remove one of them",
             )
+        if why := cannot_sample(claim):
+            place = ("generation", "samples")
+            told = f"generation.samples: {claim.condition.task.name}: {why}"
+            yield Problem(suite.path, suite.line(*place), told)
         if unmeasured := claim.claim.unmeasured(claim.null, claim.suite.metric):
             yield Problem(suite.path, suite.line("metric"), unmeasured)
 

@@ -249,17 +249,6 @@ class Claim:
         found = self.severities()
         return {kind: found[kind] for kind in found if found[kind] != KINDS[kind].default}
 
-    def by_union(self) -> Claim:
-        """Return the claim with a union p where it has a permutation p, to know what that needs.
-
-        After a search each prompt that could have been tried counts by itself (Bonferroni), as the
-        p of one guesser does in the union p.
-        """
-        if self.permutation_p is None:
-            return self
-        bound = min(self.union_p or 1.0, self.permutation_p)
-        return replace(self, permutation_p=None, union_p=bound)
-
     def critical(self, null: Null, bound: float | None = None) -> float | None:
         """Return the least result that passes.
 
@@ -306,7 +295,7 @@ def holds(p: float | None, level: float) -> bool:
 def judge(
     claim: Claim,
     null: Null,
-    correct: int,
+    correct: int | None,
     best: int = 0,
     *,
     score: float | None = None,
@@ -318,12 +307,13 @@ def judge(
 
     Parameters
     ----------
-    correct : int
-        Right answers of the best of the t prompts.
+    correct : int or None
+        Right answers of the best of the t prompts; None where they are no whole number.
     best : int
         Index of that prompt.
     score : float, optional
-        Its score, where that is something else than the number of right answers.
+        Its score, where that is something else than the number of right answers. Where these are
+        no whole number it is its accuracy.
     permutation_p : float, optional
         The max-T p-value of the sweep, where predictions are known.
     bound : float, optional
@@ -331,7 +321,10 @@ def judge(
     beside : mapping, optional
         P-values of `BESIDE`, as far as there are any.
     """
+    reached = score if correct is None else correct / null.n
+    assert reached is not None
     result = correct if score is None else score
+    assert result is not None
     levels = claim.levels(null.t)
     of_answers = {"permutation_p": permutation_p, **(beside or {})}
     shown = all(holds(of_answers.get(key), levels[key]) for key in levels if key in OF_ANSWERS)
@@ -346,8 +339,8 @@ def judge(
         t=null.t,
         best=best,
         best_correct=correct,
-        best_accuracy=correct / null.n,
-        best_score=correct / null.n if score is None else score,
+        best_accuracy=reached,
+        best_score=reached if score is None else score,
         standard_baseline=null.standard_baseline,
         max_random_baseline=null.max_random_baseline,
         max_random_baseline_error=sampled,

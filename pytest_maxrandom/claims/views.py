@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.answers import Unread
@@ -19,6 +20,11 @@ from pytest_maxrandom.claims.open_answers import (
     open_answers_of,
 )
 from pytest_maxrandom.claims.planned import generated_by
+from pytest_maxrandom.claims.samples import (
+    guessers_of_samples,
+    scored_by_samples,
+    scores_samples,
+)
 from pytest_maxrandom.claims.scored import assess_scores, flagged
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
@@ -31,7 +37,8 @@ from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.lettered import texts_untold
-from pytest_maxrandom.sweeps.predictions import of_predictions, read_as
+from pytest_maxrandom.sweeps.predictions import of_predictions, read_as, samples_of
+from pytest_maxrandom.sweeps.samples import with_samples
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import share_choices
 
@@ -56,13 +63,16 @@ def answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) 
     """Return the answers of a claim's sweep, by the labels of the reports."""
     if planned.condition.task.is_open:
         return open_answers_of(planned, predictions)
-    return of_predictions(
-        predictions,
-        planned.condition.labels,
+    read = partial(
+        of_predictions,
+        labels=planned.condition.labels,
         model=planned.model.name,
         shots=planned.condition.shots,
         whole=SCORERS[planned.suite.scoring].whole_answer,
     )
+    if planned.aggregate is None:
+        return read(predictions)
+    return with_samples(read(predictions), read(samples_of(predictions)), planned.aggregate)
 
 
 def views_of_sweep(
@@ -130,7 +140,10 @@ def view_of(
 
 def _shuffle(planned: PlannedClaim, sweep: Sweep, labels: Labels) -> Shuffle:
     ids = [example.id for example in planned.condition.prompt_set.validation]
-    return Shuffle.of(sweep.predictions, labels).in_order(ids)
+    if not scores_samples(planned.aggregate):
+        return Shuffle.of(sweep.predictions, labels).in_order(ids)
+    shuffle = Shuffle.of(samples_of(sweep.predictions), labels).in_order(ids)
+    return shuffle._replace(aggregate=planned.aggregate)
 
 
 def result_of_sweep(
@@ -145,9 +158,12 @@ def result_of_sweep(
 ) -> Result:
     """Return the result of a sweep's claim, with its best prompt and its cost; see `assess`."""
     metric, predictions = planned.suite.metric, sweep.predictions
+    null, answers = planned.null, views[0].seen.answers
+    if scored_by_samples(answers):
+        null = guessers_of_samples(answers, answers.chances, null.t)
     result = assess(
         planned.claim,
-        planned.null,
+        null,
         planned.condition.null.best,
         views,
         metric=metric,
@@ -274,7 +290,8 @@ def compared_with_shortcuts(
             notes.append(Remark("no_blank_control"))
         else:
             try:
-                sweep = ask(jobs_of([(best.prompt, blanked(best.examples))], suite.scoring))
+                asked = [(best.prompt, blanked(best.examples))]
+                sweep = ask(jobs_of(asked, suite.scoring, planned.aggregate))
             except ModelError:
                 raise
             except SweepError as error:
@@ -308,9 +325,10 @@ def _generated(
     heading = generated_by(predictions[0].prompt)
     if heading is None:
         return None, []
-    why = Counter(each for prompt in predictions for each in prompt.unread_why)
+    why = Counter(each for prompt in samples_of(predictions) for each in prompt.unread_why)
     unread = why.total() - why[Unread.NOT]
-    values = {"answers": unread, "best": predictions[best].unread}
+    own = sum(each.unread for each in samples_of([predictions[best]]))
+    values = {"answers": unread, "best": own}
     return replace(
         heading,
         answers=why.total(),

@@ -182,6 +182,11 @@ def _shown(file: FileSummary) -> Iterator[str]:
                 f"  {claim.name}: {claim.t_in_this_file:,} of its {claim.t:,} prompts are in this "
                 "file under that name"
             )
+        if claim.incumbents:
+            chain = ", then ".join(
+                f"{digest[:12]} (t up to {count(t)})" for digest, t in claim.incumbents.items()
+            )
+            yield f"  {claim.name}: compared with the incumbent {chain}"
         if claim.t_looked_at > claim.t:
             yield (
                 f"  {claim.name}: a look counted t = {claim.t_looked_at:,} (a budget, the end of a "

@@ -7,6 +7,7 @@ claims of these suites, and gives texts; no path, no address, and nothing that i
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from dataclasses import asdict
 from pathlib import Path
@@ -21,15 +22,27 @@ from pytest_maxrandom.stats.search import Feedback
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from mcp.server import MCPServer
+    from pydantic import ValidationError
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.searches.tries import Tries
 
 _SHOWN = 100
 """Demonstrations whose texts are shown at once."""
+_TYPES = {
+    "missing": "it to be given",
+    "string": "a text",
+    "int": "a whole number",
+    "list": "a list",
+    "dict": "an object",
+}
+"""What arguments are, by parts of a validator's words for them."""
+_BRANCHES = ("dict[str,any]", "str", "list[str]", "int")
+"""How a validator calls what an argument may be one of."""
+_LONGEST = 60
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -142,8 +155,25 @@ def server(searches: Searches) -> MCPServer[Any]:
     """Return the server, with its five tools."""
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
+    from pydantic import ValidationError
 
-    made = MCPServer(
+    takes: dict[str, Collection[str]] = {}
+
+    class Server(MCPServer[Any]):
+        """Refuses arguments in a sentence, without the words and addresses of a validator."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], *context: Any) -> Any:
+            if other := [key for key in arguments if key not in takes.get(name, arguments)]:
+                near = did_you_mean(other[0], takes[name])
+                raise ToolError(f"{name}: takes {', '.join(takes[name])}, not {other[0]}{near}")
+            try:
+                return await super().call_tool(name, arguments, *context)
+            except ToolError as error:
+                if not isinstance(error.__cause__, ValidationError):
+                    raise
+                raise ToolError(f"{name}: {_mistakes(error.__cause__)}") from error
+
+    made = Server(
         "maxrandom",
         instructions="Few-shot prompts are tried on validation examples here, and every try is "
         "counted. Call plan first: it says what the best prompt must reach after the budget. "
@@ -161,6 +191,7 @@ def server(searches: Searches) -> MCPServer[Any]:
             except (MaxRandomError, ValueError, TypeError) as error:
                 raise ToolError(str(error)) from error
 
+        takes[call.__name__] = list(inspect.signature(call).parameters)
         made.tool()(refusing)
 
     @tool
@@ -212,6 +243,21 @@ def server(searches: Searches) -> MCPServer[Any]:
         return searches.of(claim).counted()
 
     return made
+
+
+def _mistakes(error: ValidationError) -> str:
+    """Say which arguments are wrong: what was found, and what is expected."""
+    wrong: dict[str, tuple[str, list[str]]] = {}
+    for each in error.errors(include_url=False):
+        place = ".".join(str(part) for part in each["loc"] if str(part) not in _BRANCHES)
+        expected = next((word for key, word in _TYPES.items() if key in each["type"]), each["msg"])
+        found = "nothing" if each["type"] == "missing" else f"{each['input']!r}"[:_LONGEST]
+        wrong.setdefault(place, (found, []))[1].append(expected)
+    said = (
+        f"{place}: found {found}, expected {' or '.join(dict.fromkeys(expected))}"
+        for place, (found, expected) in wrong.items()
+    )
+    return "; ".join(said)
 
 
 def _plan(tries: Tries, first: int) -> dict[str, Any]:

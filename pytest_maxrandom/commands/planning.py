@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.notation import level
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
+from pytest_maxrandom.stats.components import Components, more
 from pytest_maxrandom.stats.losses import regression_plan
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.score_sizes import DIFFERENCES, SCORES, score_plan
@@ -39,6 +41,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     _add_scores(planner)
     _add_regression(planner)
+    planner.add_argument(
+        "--samples",
+        metavar="REPORT",
+        help="of a JSON report with several samples of each answer: what more samples, or more "
+        "examples, buy",
+    )
     planner.set_defaults(run=_plan)
     for command in (parser, planner):
         command.add_argument(
@@ -137,6 +145,47 @@ def _add_regression(planner: argparse.ArgumentParser) -> None:
     )
 
 
+_BESIDE_SAMPLES = ("choices", "n", "t", "below", "true_accuracy", "regression")
+
+
+def _plan_samples(options: argparse.Namespace) -> str:
+    """Say of each claim with samples what its standard error would be with more."""
+    for name in _BESIDE_SAMPLES:
+        if getattr(options, name):
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option}: --samples reads all from the report; remove one of both")
+    from pytest_maxrandom.reports.results import load  # it needs pydantic, which numbers do not
+
+    claims = load(Path(options.samples)).claims
+    found = {
+        claim.id: more(
+            Components(
+                claim.n or 1,
+                each.samples,
+                each.right,
+                each.between,
+                each.within,
+            )
+        )
+        for claim in claims
+        if (each := claim.sampled) is not None
+        and each.between is not None
+        and each.within is not None
+    }
+    if not found:
+        raise ValueError(
+            f"--samples: {options.samples} has no claim with several samples of each answer; "
+            "ask for them (`generation: {samples: 5, temperature: 0.7}`)"
+        )
+    if options.json:
+        return json_text(found)
+    head = ("standard error of the share that is right", "")
+    rows: list[tuple[str, str]] = []
+    for name, errors in found.items():
+        rows += [(name, ""), *((f"  {what}", f"{error:.4f}") for what, error in errors.items())]
+    return table([head, *rows], left=2)
+
+
 _OF_REGRESSIONS = ("margin", "loss", "changed", "claims", "look")
 
 
@@ -196,6 +245,8 @@ def _count_of(text: str, n: int) -> int:
 
 def _plan(options: argparse.Namespace) -> str:
     """Answer every planning question that the options pose."""
+    if options.samples is not None:
+        return _plan_samples(options)
     if options.regression:
         return _plan_regression(options)
     if wrong := [name for name in _OF_REGRESSIONS if getattr(options, name) is not None]:

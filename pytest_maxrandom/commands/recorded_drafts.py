@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.claims.verdict import COUNTED, EXACT
 from pytest_maxrandom.commands import table
 from pytest_maxrandom.commands.drafts import yaml_of
 from pytest_maxrandom.errors import KEYS, listed
 from pytest_maxrandom.notation import accuracy, count
-from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.recorded.found import find_results, name_of
 from pytest_maxrandom.recorded.guesses import shown
 from pytest_maxrandom.reports.remarks import worded
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+    from pytest_maxrandom.record import Remark
     from pytest_maxrandom.recorded.found import FoundResults
 
+_BY_NAME = {"only_places": EXACT}
+"""What is claimed by name where the default claim cannot tell, if not `p_max`, by the reason."""
 _EXAMPLES = {"chance": "1/4", "t": "200"}
 """Values that a message shows for keys that are missing."""
 
@@ -42,7 +45,7 @@ class RecordedDraft:
     """Keys of each task that somebody gave."""
     suite: dict[str, Any]
     """Keys of the suite that somebody gave."""
-    untold: dict[str, str] = field(default_factory=dict)
+    untold: dict[str, Remark] = field(default_factory=dict)
     """By tasks, why a claim on them cannot tell by default."""
 
 
@@ -173,8 +176,10 @@ def _task(draft: RecordedDraft, task: str, claims: Sequence[RecordedClaim]) -> l
     if draft.found.chance is not None and "chance" not in draft.task:
         lines.append(f"    chance: {draft.found.chance}  # {_labels(draft.found)}")
     if task in draft.untold and not {"assert"} & {*draft.suite, *draft.task}:
-        lines += wrap(draft.untold[task], 92, initial_indent="    # ", subsequent_indent="    # ")
-        lines.append(f"    assert: {{p_max: {DEFAULT_LEVEL}}}")
+        remark = draft.untold[task]
+        why = worded(remark).text
+        lines += wrap(why, 92, initial_indent="    # ", subsequent_indent="    # ")
+        lines.append(f"    assert: {yaml_of(dict(_BY_NAME.get(remark.kind, COUNTED)))}")
     for claim in claims:
         assert claim.evidence is not None
         null, t = claim.null, claim.evidence.t
@@ -196,12 +201,12 @@ def _labels(found: FoundResults) -> str:
     return f"the right answers are {listed(found.guessed.labels)}"
 
 
-def untold_of(claims: Sequence[RecordedClaim]) -> dict[str, str]:
-    """Return by tasks why a claim on them cannot tell by default, in one sentence."""
-    found: dict[str, str] = {}
+def untold_of(claims: Sequence[RecordedClaim]) -> dict[str, Remark]:
+    """Return by tasks why a claim on them cannot tell by default."""
+    found: dict[str, Remark] = {}
     for claim in claims:
         if (remark := claim.claim.cannot_tell) is not None:
-            found.setdefault(claim.task, worded(remark).text)
+            found.setdefault(claim.task, remark)
     return found
 
 
@@ -221,7 +226,8 @@ def told(draft: RecordedDraft) -> str:
     if len(answers) == 1 and answers[0].model == name_of(found.path):
         rows.append(["  model", repr(answers[0].model), "after the file: --model NAME"])
     lines += table(rows, left=3).splitlines() if rows else []
-    for task, why in draft.untold.items():
+    for task, remark in draft.untold.items():
+        why = worded(remark).text
         lines += wrap(
             f"{task}: {why}; the suite claims it", 80, initial_indent="  ", subsequent_indent="  "
         )

@@ -28,6 +28,7 @@ FIELDS: dict[str, dict[str, type]] = {
         "best_correct": int,
         "n": int,
         "answers": str,
+        "incumbent": str,
     },
     "test": {"kind": str, "test": str, "examples": list, "questions": list},
     "opening": {**_WHEN, **SUBJECT, "prompt": str, "test": str, "n": int},
@@ -59,9 +60,10 @@ FIELDS: dict[str, dict[str, type]] = {
 _OPEN = (("prompt", "correct"), ("feedback", "correct"))
 """What is null in the line of a prompt that was begun, or whose search must not see it; a line with
 its right answers may follow. And what no search was told of a prompt."""
-OPTIONAL = ("questions", "answers")
-"""What lines of older versions lack: for each of `examples`, the digest of its question; and the
-digest of the answers that a look compared, which a look at a sweep that stopped early lacks too."""
+OPTIONAL = ("questions", "answers", "incumbent")
+"""What lines of older versions lack: for each of `examples`, the digest of its question; the digest
+of the answers that a look compared, which a look at a sweep that stopped early lacks too; and that
+of the incumbent's prompt, which a look beside none has not."""
 _CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _LEAST = (
     ("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0), ("budget", 0),

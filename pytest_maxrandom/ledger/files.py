@@ -59,7 +59,8 @@ class LedgerFile:
     looks : dict
         Claim to its looks, by their digests.
     answered : dict
-        Claim to the digests of its looks, each with that of the answers that it compared.
+        Claim to the digests of its looks, each with those of the answers that it compared and of
+        the incumbent.
     tests : dict
         Digests of the examples of a test set by its digest.
     openings : dict
@@ -90,7 +91,7 @@ class LedgerFile:
         self.undone: dict[tuple[str, str], str] = {}
         self.all_tries: set[Try] = set()
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
-        self.answered: dict[ClaimKey, set[tuple[str, str]]] = {}
+        self.answered: dict[ClaimKey, set[tuple[str, str, str]]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
         self.searches: dict[str, dict[Try, Told]] = {}
@@ -343,8 +344,8 @@ def _claim(row: Row) -> ClaimKey:
     return ClaimKey(row["model"], row["shots"])
 
 
-def _answered(row: Row) -> tuple[str, str]:
-    return row["look"], row.get("answers", "")
+def _answered(row: Row) -> tuple[str, str, str]:
+    return row["look"], row.get("answers", ""), row.get("incumbent", "")
 
 
 def tried_of(row: Row) -> Try:

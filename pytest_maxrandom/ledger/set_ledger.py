@@ -255,6 +255,7 @@ class SetLedger(SetSearches):
         n: int,
         best_correct: int,
         answers: str | None = None,
+        incumbent: str | None = None,
     ) -> int:
         """Count a look at a claim, and return how many there were, this one included.
 
@@ -264,11 +265,16 @@ class SetLedger(SetSearches):
         ----------
         answers : str, optional
             Digest of the answers, where all were computed; see `chosen_from`.
+        incumbent : str, optional
+            Digest of the prompt that the best one was compared with. Lines of looks tell so which
+            incumbent followed which, and t goes on over all of them.
         """
         name = look_digest(subject, self._digest, prompts)
         facts: Row = {"look": name, "t": t, "n": n, "best_correct": best_correct}
         if answers is not None:
             facts["answers"] = answers
+        if incumbent is not None:
+            facts["incumbent"] = incumbent
         self._add(self._row("look", subject, facts))
         return len(self.looked_at(subject))
 
@@ -287,7 +293,7 @@ class SetLedger(SetSearches):
         return (
             max(1, len({each.prompt for each in tries})),
             max(1, len(variants)),
-            max(1, len(looks)),
+            max(1, len({(look, answers) for look, answers, _ in looks})),
         )
 
     def looked_at(self, subject: Subject) -> dict[str, int]:

@@ -56,6 +56,9 @@ class ClaimSummary:
     best_accuracy: float | None
     max_random_baseline: dict[str, float]
     """By the number of further prompts."""
+    incumbents: dict[str, int]
+    """Digest of each incumbent that looks at it compared prompts with, the first one first, to the
+    greatest t that they counted; t goes on from one to the next."""
 
     @property
     def name(self) -> str:
@@ -134,6 +137,7 @@ def summary(paths: Sequence[Path]) -> FileSummary:
     own = [read_once(path) for path in paths]
     task, sizes = paths[0].stem, Counter[str]()
     best: dict[ClaimKey, tuple[float, int, int]] = {}  # accuracy (-1: not told), right, n
+    beaten: dict[ClaimKey, list[tuple[str, str, int]]] = {}
     for row in (row for path in paths for row in rows_of(path)):
         if row["kind"] == "set":
             task, sizes = row["task"], Counter(row["chances"])
@@ -142,6 +146,9 @@ def summary(paths: Sequence[Path]) -> FileSummary:
             told = -row["n"] if row["correct"] is None else row["correct"]
             found = (told / row["n"], told, row["n"])
             best[claim] = max(best.get(claim, found), found)
+        elif row["kind"] == "look" and "incumbent" in row:
+            look = row["when"], row["incumbent"], row["t"]
+            beaten.setdefault(ClaimKey(row["model"], row["shots"]), []).append(look)
     chances = sorted(Fraction(chance) for chance in sizes.elements())
     beside = [file for file in read_folder(paths[0].parent) if file.path not in paths]
     sets = {file: examples for file in beside for examples in file.sets.values()}
@@ -160,7 +167,10 @@ def summary(paths: Sequence[Path]) -> FileSummary:
         examples=len(chances),
         standard_baseline=float(sum(chances) / max(1, len(chances))),
         t=len(set().union(*(tries for each in files for tries in each.tries.values()))),
-        claims=[_claim_summary(each, best[each], own, files, chances) for each in sorted(best)],
+        claims=[
+            _claim_summary(each, best[each], own, files, chances, beaten.get(each, []))
+            for each in sorted(best)
+        ],
         related={str(other.path): common for other, common in others.items()},
         openings={test: len(tries) for test, tries in sorted(openings.items())},
     )
@@ -172,7 +182,11 @@ def _claim_summary(
     own: Sequence[LedgerFile],
     files: Sequence[LedgerFile],
     chances: list[Fraction],
+    beaten: list[tuple[str, str, int]],
 ) -> ClaimSummary:
+    incumbents: dict[str, int] = {}
+    for _, incumbent, counted in sorted(beaten):
+        incumbents[incumbent] = max(counted, incumbents.get(incumbent, 0))
     looks = {name: look.t for file in files for name, look in file.looks.get(claim, {}).items()}
     tries = (
         TriesOfClaim(key, tries, file.models[key])
@@ -199,6 +213,7 @@ def _claim_summary(
         max_random_baseline={
             str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE
         },
+        incumbents=incumbents,
     )
 
 
@@ -224,6 +239,8 @@ class Look:
     best_correct: int
     n: int
     """Prompts that were counted; right answers of the best one, and its examples."""
+    incumbent: str = ""
+    """Digest of the prompt that the best one was compared with; empty where it was with none."""
 
 
 def looks(paths: Iterable[Path]) -> list[Look]:

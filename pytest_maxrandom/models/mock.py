@@ -144,7 +144,9 @@ class MockModel(Model):
         if knows < self._spec.knows and _asks(example):
             return example.right[int(which * len(example.right))]
         order = _shown(example, tail)
-        guess = self._uniforms("guesses", who, example.input, *known, *order)[0]
+        how = questions[0].generation
+        drawn = () if how is None or not (how.sample or how.seed) else (how.seed, how.sample)
+        guess = self._uniforms("guesses", who, example.input, *known, *order, *drawn)[0]
         return _drawn(self._weights(example, _labels(questions, texts), order), guess)
 
     def _who(self, context: str, example: Example) -> tuple[str, str]:

@@ -26,6 +26,10 @@ class Generation:
     temperature: float = 0.0
     """0 takes the likeliest token each time. Above 0 tokens are drawn, and the same question is
     answered alike each time as far as the model allows that."""
+    seed: int = 0
+    sample: int = 0
+    """Which of several answers it is, and the seed that a suite names: other numbers draw other
+    tokens."""
 
     def stopped(self, text: str) -> str | None:
         """Return a text up to the first of the texts at which it ends; None if it has none."""
@@ -57,8 +61,14 @@ class Question:
 
     @property
     def seed(self) -> int:
-        """From which tokens of a generated answer are drawn: the same for the same text."""
-        raw = hashlib.sha256(self.context.encode("utf-8", "surrogatepass")).digest()
+        """From which tokens of a generated answer are drawn: the same for the same text.
+
+        Each of several samples has one of its own; the first has that of a single answer.
+        """
+        how, named = self.generation, self.context
+        if how is not None and (how.seed or how.sample):
+            named = f"{how.seed}\0{how.sample}\0{named}"
+        raw = hashlib.sha256(named.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(raw[:4]) >> 1
 
 

@@ -94,6 +94,9 @@ from pytest_maxrandom.record.run import (
     RunRecord as RunRecord,
     arithmetics as arithmetics,
 )
+from pytest_maxrandom.record.samples import (
+    Sampled as Sampled,
+)
 from pytest_maxrandom.record.words import (
     ALLOWED as ALLOWED,
     AMBER as AMBER,

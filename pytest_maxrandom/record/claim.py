@@ -17,6 +17,7 @@ from pytest_maxrandom.record.base import (
 from pytest_maxrandom.record.cost import SweepCost, TrainingRecord
 from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
 from pytest_maxrandom.record.incumbent import BesideIncumbent
+from pytest_maxrandom.record.samples import Sampled
 from pytest_maxrandom.record.words import PassesOn, Standing
 
 HeuristicName = Literal[
@@ -231,6 +232,8 @@ class ClaimRecord(ItemRecord):
     """Without choices: in how many examples references can take each other's places, by their kind
     or by what they are to their question ("offered (2)", "copied"). The baselines are learnt from
     answers whose references have done so. Empty where there are choices."""
+    sampled: Sampled | None = None
+    """None where each answer was asked for once."""
     metric: str = "accuracy"
     """The measure that the best prompt maximizes, and that the baselines are about; score: the mean
     of graded scores, of which there is no number of right answers."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         PassesOn,
         RedFlag,
         Remark,
+        Sampled,
         Searched,
         Shortcuts,
         Standing,
@@ -51,6 +52,7 @@ class Result:
     verdict: Standing | None = None
     best: int = 0
     """Row of the best prompt among those that are distinct."""
+    sampled: Sampled | None = None
     best_correct: int | None = None
     best_accuracy: float | None = None
     best_score: float | None = None
@@ -101,6 +103,14 @@ class Result:
     def level(self) -> float:
         """What p_max is compared with."""
         return self.levels.get("p_max", DEFAULT_LEVEL)
+
+    @property
+    def reached(self) -> float:
+        """Accuracy of the best prompt, whether its right answers are counted or are a mean."""
+        if self.best_correct is not None:
+            return self.best_correct / self.n
+        assert self.best_accuracy is not None
+        return self.best_accuracy
 
     @property
     def has_learned(self) -> bool:

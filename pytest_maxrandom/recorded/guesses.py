@@ -27,6 +27,11 @@ _NEAR = 0.8
 _MOST_LABELS = 10
 """Labels of right answers up to which they seem to be the choices of every question."""
 _NO_PAIR = "no two columns name a prompt and an example so that each pair stands in one row"
+_ONE_ROW = (
+    "each example stands in one row, but a table has a row for each prompt and example: write the "
+    "answers of all prompts below each other (as pandas.melt does), and name the prompt in a column"
+)
+_UNTOLD = "without it nothing tells which answer is right (or name a column `correct` with 0 and 1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,8 @@ class _Guesser:
             if each is None and candidates:
                 self.found.columns[role] = Guess(*candidates[0])
             elif each is None:
-                self.found.missing[role] = _NO_PAIR
+                alone = role == "prompt" and self._examples == self._count
+                self.found.missing[role] = _ONE_ROW if alone else _NO_PAIR
 
     def _may_name(self, column: str) -> bool:
         """Tell whether a column can name prompts or examples: values that come again."""
@@ -241,10 +247,16 @@ class _Guesser:
         if "correct" not in roles and not {"prediction", "gold"} <= roles.keys():
             for role in ("prediction", "gold"):
                 if role not in roles:
-                    self.found.missing[role] = (
-                        "without it nothing tells which answer is right (or name a column "
-                        "`correct` with 0 and 1)"
-                    )
+                    self.found.missing[role] = _UNTOLD + self._graded
+
+    @property
+    def _graded(self) -> str:
+        """Say that there are scores, which are neither right nor wrong, if there are."""
+        for column in self._free:
+            cells = self._columns[column].distinct
+            if last_known(plain(column)) == "score" and all(map(_is_share, cells)):
+                return f"; {quoted(column)} holds scores, but an answer is right or wrong here"
+        return ""
 
     def _take_both(self) -> None:
         """Take for answers and right answers the only two columns that have the same few texts."""
@@ -277,6 +289,14 @@ class _Guesser:
 def _is_list(text: str) -> bool:
     try:
         return as_list(text) is not None
+    except ValueError:
+        return False
+
+
+def _is_share(text: str) -> bool:
+    """Tell whether a text is a number from 0 to 1, perhaps with a decimal comma."""
+    try:
+        return 0 <= float(text.replace(",", ".")) <= 1
     except ValueError:
         return False
 

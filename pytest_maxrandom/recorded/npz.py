@@ -20,7 +20,8 @@ For each sweep of t prompts on n examples the archive has arrays whose names beg
 =====================  ===========  ===============================================================
 
 All from ``answers`` on are optional; with the first two of these ``correct`` and ``evaluated`` are
-as well.
+as well. Where each example was asked k times, ``correct``, ``answers`` or both have a third axis of
+that length; ``log_likelihoods`` are those of single answers.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.headers import check_arrays
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
+from pytest_maxrandom.sweeps.samples import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -81,8 +83,9 @@ def read_npz(path: Path) -> list[Answers]:
             "arrays after its task and number of shots"
         )
     sweeps = [
-        _sweep(_Arrays(path, f"{task}__{shots}__", content), task, int(shots))
+        folded(_sweep(arrays, task, int(shots)), k)
         for task, shots in keys
+        for arrays, k in [_by_sample(_Arrays(path, f"{task}__{shots}__", content))]
     ]
     for sweep in sweeps:
         sweep.refuse_equal_scores()
@@ -205,6 +208,44 @@ class _Arrays:
             expected = ", but the answer says otherwise; write all arrays from the same run"
             self.refuse(name, given != computed, given.__getitem__, expected)
         return given
+
+
+def _by_sample(arrays: _Arrays) -> tuple[_Arrays, int]:
+    """Return arrays in which each sample is as if it were a prompt, and how many there are."""
+    cells = {
+        name: arrays.content[arrays.prefix + name]
+        for name in ("correct", "answers", "evaluated")
+        if name in arrays
+    }
+    sizes = {name: array.shape[2] for name, array in cells.items() if array.ndim == 3}
+    if not sizes:
+        return arrays, 1
+    (first, k), *others = sizes.items()
+    for name, other in others:
+        if other != k:
+            raise arrays.error(
+                name,
+                f"found {other} samples on its third axis, but {first} has {k}; write both "
+                "from the same run",
+            )
+    if not k:
+        raise arrays.error(first, "found no sample on its third axis; give at least one")
+    if "log_likelihoods" in arrays:
+        raise arrays.error(
+            "log_likelihoods",
+            "belong to single answers, but there are several samples of each; leave them out",
+        )
+    content = dict(arrays.content)
+    for name in ("prompt_ids", "demonstration_ids"):
+        if name in arrays:
+            content[arrays.prefix + name] = np.repeat(content[arrays.prefix + name], k, axis=0)
+    for name, array in cells.items():
+        if array.ndim == 3:
+            flat = array.transpose(0, 2, 1).reshape(-1, array.shape[1])
+        else:
+            flat = np.repeat(array, k, axis=0)
+        content[arrays.prefix + name] = flat
+    return replace(arrays, content=content), k
 
 
 def _sweep(arrays: _Arrays, task: str, shots: int) -> Answers:

@@ -17,6 +17,7 @@ from pytest_maxrandom.errors import RecordedError, dotted
 from pytest_maxrandom.host.data import refused
 from pytest_maxrandom.recorded.files import opened
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
+from pytest_maxrandom.sweeps.samples import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,6 +128,8 @@ class PromptLine:
     """Digest of its text."""
     demonstration_ids: list[str]
     examples: list[AnswerLine]
+    sample: int | None = None
+    """Which of several answers of the prompt these are, from 0; left out where there is one."""
     simulated: bool = False
     """Whether a rule made the answers up (`backend: mock`); left out where none did."""
     examples_digest: str | None = None
@@ -171,6 +174,8 @@ class _Claim:
     """Of each its digest, and the ids of its demonstrations."""
     answers: list[list[tuple[str, int | None, list[float | None]]]] = field(default_factory=list)
     """Of each prompt and example the id, what was chosen, and the log-likelihoods."""
+    samples: list[int] = field(default_factory=list)
+    """Of each line which sample of its prompt it is."""
 
     def add(self, line: PromptLine, where: str) -> None:
         """Take a line in, or say what in it contradicts the claim's first."""
@@ -184,6 +189,7 @@ class _Claim:
         for answer in line.examples:
             self._compare(answer, where)
         self.prompts.append((line.prompt, tuple(line.demonstration_ids)))
+        self.samples.append(line.sample or 0)
         self.answers.append([(own.id, own.chosen, own.log_likelihoods) for own in line.examples])
 
     def _compare(self, answer: AnswerLine, where: str) -> None:
@@ -204,6 +210,29 @@ class _Claim:
 
     def sweep(self, path: Path) -> Answers:
         """Return all that was gathered."""
+        k = 1 + max(self.samples)
+        if k > 1:
+            self._order(path, k)
+        return folded(self._read(path), k)
+
+    def _order(self, path: Path, k: int) -> None:
+        """Put the samples of each prompt together, which may stand in any order."""
+        first: dict[str, int] = {}
+        places = [first.setdefault(digest, len(first)) for digest, _ in self.prompts]
+        found = [*zip(places, self.samples, strict=True)]
+        for digest, place in first.items():
+            own = sorted(sample for at, sample in found if at == place)
+            if own != [*range(k)]:
+                raise RecordedError(
+                    f"{path}: {self.first.claim}: prompt {digest!r} has the samples {own}, and "
+                    f"others have 0 to {k - 1}; keep the lines of one run, each once"
+                )
+        order = sorted(range(len(found)), key=found.__getitem__)
+        self.prompts = [self.prompts[each] for each in order]
+        self.answers = [self.answers[each] for each in order]
+
+    def _read(self, path: Path) -> Answers:
+        """Return it as if each sample were a prompt."""
         examples = [*self.examples.values()]
         columns = {name: column for column, name in enumerate(self.examples)}
         names, codes = _codes(examples)

@@ -276,14 +276,26 @@ def read(path: Path) -> list[Answers]:
         raise RecordedError(why)
     match path.suffix.lower():
         case ".npz":
-            return read_npz(path)
+            return _single(read_npz(path))
         case ".jsonl":
-            return read_predictions(path)
+            return _single(read_predictions(path))
         case ending:
             raise RecordedError(
                 f"{path}: found the ending {ending!r}, expected .npz (arrays of right answers) or "
                 ".jsonl (written by pytest --maxrandom-predictions)"
             )
+
+
+def _single(sweeps: list[Answers]) -> list[Answers]:
+    """Refuse answers of several samples, whose suite says what they come to."""
+    for each in sweeps:
+        if each.aggregate is not None:
+            raise RecordedError(
+                f"{each.path}: {each.claim}: holds {each.aggregate.samples} samples of each "
+                "answer, and one is needed here; give results with one, or judge these in a suite "
+                "(`aggregate`)"
+            )
+    return sweeps
 
 
 def read_choices(source: str) -> int | ChoiceTable:

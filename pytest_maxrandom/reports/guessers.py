@@ -61,6 +61,8 @@ def guessers(
         return None, f"whose metric is {metric_name(claim)}"
     if claim.roles:
         return None, "whose chance is learnt from its answers"
+    if claim.sampled is not None and claim.sampled.aggregate != "vote":
+        return None, "whose guessers give several answers to each example"
     groups = _groups(claim, n, standard)
     found = None if groups is None else MaxRandomBaseline.of_groups(groups, t)
     if found is not None and abs(found.expected_accuracy - maximum) <= _CLOSE:

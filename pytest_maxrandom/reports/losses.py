@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, signed
 from pytest_maxrandom.reports.text import clauses, shorten, visible
-from pytest_maxrandom.stats.regressions import look_share
+from pytest_maxrandom.stats.judged_losses import look_share
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import Regression, Regressions

@@ -148,7 +148,7 @@ def held_out(claim: ClaimRecord) -> str:
     test = claim.test
     if test is None:
         aside = claim.validation.test if claim.validation else 0
-        if not aside or claim.best_correct is None:
+        if not aside or claim.best_accuracy is None:
             return ""
         why = "opening it was switched off"
         if claim.passed is False and claim.holds is not None:

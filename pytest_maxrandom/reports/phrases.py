@@ -55,11 +55,12 @@ def result(claim: ClaimRecord) -> str:
         return bounded(claim.decided, claim.n)
     if claim.best_accuracy is None:
         return ""
-    if claim.metric == "accuracy":
-        if claim.best_correct is None:
-            return f"a mean score of {accuracy(claim.best_accuracy)}"
-        return f"{count(claim.best_correct)} of {count(examples(claim))} correct"
-    return f"{metric_name(claim)} {accuracy(claim.best_score)}"
+    if claim.metric == "accuracy" and claim.best_correct is not None:
+        by = "" if claim.sampled is None else f" ({metric_name(claim)})"
+        return f"{count(claim.best_correct)} of {count(examples(claim))} correct{by}"
+    if claim.metric == "accuracy" and claim.sampled is None:
+        return f"a mean score of {accuracy(claim.best_accuracy)}"
+    return f"{metric_name(claim)} {accuracy(best_value(claim))}"
 
 
 def bounded(decided: DecidedEarly, n: int | None) -> str:
@@ -147,7 +148,7 @@ def claimed(claim: ClaimRecord) -> str:
 
 def needed(claim: ClaimRecord) -> str:
     """Say what would have passed; empty where that is not known, or cannot be told."""
-    if claim.cannot_tell is not None or (claim.best_correct is None and claim.decided is None):
+    if claim.cannot_tell is not None or (claim.best_accuracy is None and claim.decided is None):
         return ""
     if claim.searched is not None and claim.searched.why is not None:
         return rule(asdict(claim.searched))
@@ -191,7 +192,7 @@ def best_shown(claim: ClaimRecord) -> str:
         bound = ("at least", found.at_least) if claim.passed else ("at most", found.at_most)
         return f"{bound[0]} {accuracy(bound[1] / claim.n)}"
     shown = accuracy(best_value(claim))
-    return shown if claim.metric == "accuracy" else f"{metric_name(claim)} {shown}"
+    return shown if (name := metric_name(claim)) == "accuracy" else f"{name} {shown}"
 
 
 def needed_score(claim: ClaimRecord) -> float | None:

@@ -9,6 +9,7 @@ import glob
 import json
 import math
 import shutil
+from itertools import count
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.answers import are_letters
@@ -107,7 +108,7 @@ def prompt_lines(
         # Letters alone would not tell which texts they stand for.
         listed = {each.id: list(each.choices) for each in with_listed_texts(examples) or examples}
     arithmetic = None if record.engine is None else record.engine.arithmetic
-    for prompt in predictions:
+    for prompt, sample in _samples(predictions):
         yield PromptLine(
             schema_version=VERSION,
             claim=record.id,
@@ -135,11 +136,23 @@ def prompt_lines(
                 )
                 for place, example in enumerate(prompt.examples)
             ],
+            sample=sample,
             simulated=record.simulated,
             examples_digest=named_digest(prompt.examples),
             model_digest=record.model_digest,
             arithmetic=arithmetic.digest if arithmetic else None,
         )
+
+
+def _samples(
+    predictions: Sequence[PromptPredictions],
+) -> Iterator[tuple[PromptPredictions, int | None]]:
+    """Yield each prompt, or each of its samples with their numbers from 0."""
+    for prompt in predictions:
+        if prompt.samples:
+            yield from zip(prompt.samples, count(), strict=False)
+        else:
+            yield prompt, None
 
 
 def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
@@ -150,7 +163,7 @@ def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
     Of choices that were scored there is no text.
     """
     left_out = {"listed": None, "cluster": None, "simulated": False, "text": None, "finish": None}
-    left_out |= {"examples_digest": None, "model_digest": None, "arithmetic": None}
+    left_out |= {"sample": None, "examples_digest": None, "model_digest": None, "arithmetic": None}
     return {
         key: value
         for key, value in vars(line).items()

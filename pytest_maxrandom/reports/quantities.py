@@ -11,7 +11,7 @@ from pytest_maxrandom.record import STANDINGS
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record import ClaimRecord, Sampled
     from pytest_maxrandom.stats.sizes import Mix
 
 OF_GUESSERS = ("p_max", "union_p")
@@ -29,12 +29,31 @@ def levels_of(claim: ClaimRecord) -> dict[str, float]:
 
 def metric_name(claim: ClaimRecord) -> str:
     """Name what the best prompt is best in."""
-    if claim.metric == "accuracy":
-        return claim.metric
+    if claim.sampled is not None:
+        return of_samples(claim.sampled, claim.metric)
+    return _of_metric(claim.metric)
+
+
+def of_samples(sampled: Sampled, metric: str) -> str:
+    """Name what several samples of each answer come to."""
+    k = sampled.samples
+    match sampled.aggregate:
+        case "pass":
+            return f"pass@{sampled.asked or k}"
+        case "all":
+            return f"all of {k}"
+        case "vote":
+            return f"{_of_metric(metric)} of votes of {k}"
+    return f"mean accuracy of {k} samples"
+
+
+def _of_metric(metric: str) -> str:
+    if metric == "accuracy":
+        return metric
     from pytest_maxrandom.record.metrics import METRICS  # it needs NumPy, which a summary does not
 
-    known = METRICS.get(claim.metric)
-    return claim.metric if known is None else str(known.words)
+    known = METRICS.get(metric)
+    return metric if known is None else str(known.words)
 
 
 def shown_p(claim: ClaimRecord, key: str) -> str:

@@ -24,7 +24,7 @@ from pytest_maxrandom.reports import designs
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
 from pytest_maxrandom.reports.phrases import best_value, decisive, needed_score
-from pytest_maxrandom.reports.quantities import metric_name, shown_p
+from pytest_maxrandom.reports.quantities import metric_name, of_samples, shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -247,6 +247,9 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
         Compared("settings", "tokens of an answer", "generated.max_tokens"),
         Compared("settings", "temperature",
                  lambda r: r.generated and f"{r.generated.temperature:g}"),
+        Compared("settings", "samples of each answer", "sampled.samples"),
+        Compared("settings", "what samples come to",
+                 lambda r: r.sampled and of_samples(r.sampled, r.metric)),
         Compared("settings", "pattern of answers",
                  lambda r: r.generated and (r.generated.pattern or "none"),
                  "another pattern reads the answers"),

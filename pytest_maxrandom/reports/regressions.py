@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.record.regressions import Regressions
 from pytest_maxrandom.reports.paired_answers import Compared, compare, of_tasks, paired, untold
-from pytest_maxrandom.stats.regressions import chosen, judged, look_share, needed_units
+from pytest_maxrandom.stats.judged_losses import chosen, judged, look_share
+from pytest_maxrandom.stats.regressions import needed_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

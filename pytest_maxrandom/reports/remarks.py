@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracies, accuracy, count, equals, level, p_value, span
+from pytest_maxrandom.reports import samples
 from pytest_maxrandom.reports.searches import rule, sources
 from pytest_maxrandom.reports.sentences import Writer
 from pytest_maxrandom.reports.text import listed
@@ -250,13 +251,13 @@ SENTENCES: dict[str, str] = {
     "runs_differ": "{repeats} of the {runs} runs {repeats:repeats/repeat} the prompts of an "
     "earlier one and {repeats:does/do} not count again, although up to {differ} of the {answers} "
     "answers differ.",
+    "samples": "{sampled:of_samples}.",
+    "graded_samples": "Each answer was scored {samples:,} times; the mean is its score.",
     "shots_not_told": "The log does not give the number of demonstrations; it is shown as 0.",
     "samples_limited": "{evaluated} of the {available} samples were evaluated (a limit).",
     "all_must_be_named": "Several choices are right in some samples, and all must be named.",
     "written_answers": "The model wrote its answers, and an answer that could not be read is "
     "wrong: the chance of a guess is an upper bound.",
-    "epochs": "Each sample was tried in {epochs} epochs, which are neither further examples nor "
-    "further prompts; the first is used.",
     # Predictions files.
     "predictions_are_recorded": "The predictions file has none of these answers: they are in the "
     "recorded results.",
@@ -349,6 +350,8 @@ _OLD_LINES = (
 UNDECIDED = {
     "no_budget": "t is not declared (`prompts: {budget: N}`)",
     "metric": "the metric is not accuracy",
+    "samples": "each answer has several samples",
+    "learnt": "there are no choices, and what guessers reach is learnt from all answers",
     "all_answers": "the claim, or a check that goes with it, depends on all answers",
     "red_flags": "the claim is expected to fail, but red flags may fail it in another way "
     "(`assert: {red_flags: warn}` makes them warn)",
@@ -367,6 +370,7 @@ _WRITER = Writer(
     accuracies=accuracies,
     p=lambda value: equals(p_value(value)),
     offer=_offer,
+    of_samples=samples.told,
     clauses="; ".join,
     told_apart=lambda why: (
         f"; a line of the ledger says that they ask something else: {why}" if why else ""

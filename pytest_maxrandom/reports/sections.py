@@ -63,6 +63,8 @@ def _correct(claim: ClaimRecord) -> str:
         return at_least if claim.passed else f"at most {share(claim.decided.at_most, claim.n)}"
     if claim.best_accuracy is None:
         return ""
+    if claim.best_correct is None and claim.sampled is not None:
+        return metric_name(claim)
     return _metric(claim) or share(claim.best_correct, examples(claim))
 
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, RunRecord
 
 
+_SHOWN = 12
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """What a claim was in one run."""
@@ -56,6 +59,8 @@ class Point:
     tell."""
     ended: str
     """What became of the claim, a key of `pytest_maxrandom.record.OUTCOMES`; empty of a look."""
+    incumbent: str
+    """First digits of the digest of the prompt that it was compared with; empty without one."""
     examples: str
     """What tells the validation set from others; points with others cannot be compared."""
 
@@ -149,6 +154,7 @@ def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
         maximum=claim.max_random_baseline,
         passed=claim.passed if claim.asserted else None,
         ended=became(claim) or "",
+        incumbent="" if claim.incumbent is None else claim.incumbent.digest[:_SHOWN],
         examples=known or digest(claim.task_digest or "", *claim.validation_ids),
     )
 
@@ -175,6 +181,7 @@ def _of_look(look: Look, level: float) -> Point:
         maximum=guessers.expected_accuracy,
         passed=None,
         ended="",
+        incumbent=look.incumbent[:_SHOWN],
         examples=look.examples,
     )
 

@@ -220,12 +220,13 @@ def _context(claim: ClaimRecord, reason: str = "") -> str:
 def _reached_and_needed(claim: ClaimRecord) -> tuple[str, str | None]:
     """Write both with as many digits as tell them apart; what is needed may be unknown."""
     n = examples(claim)
-    if claim.metric == "accuracy":
-        best, prefix = claim.best_accuracy, ""
+    name = metric_name(claim)
+    prefix = "" if name == "accuracy" else f"{name} "
+    if claim.metric == "accuracy" and claim.critical_score is None:
+        best = claim.best_accuracy
         needed = None if claim.critical_count is None or not n else claim.critical_count / n
     else:
-        best, prefix = claim.best_score, f"{metric_name(claim)} "
-        needed = claim.critical_score
+        best, needed = claim.best_score, claim.critical_score
     if best is None or needed is None:
         return f"best {prefix}{accuracy(best)}", None
     found, least = _apart(best, needed)

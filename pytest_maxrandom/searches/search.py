@@ -153,7 +153,19 @@ def claims_of(path: Path) -> list[PlannedClaim]:
     claims = [each for each in sweeps_of(plan_file(path)) if not each.replicate]
     if not claims:
         raise SearchError(f"{path}: its results are recorded, so there is no model to search with")
-    return claims
+    if any(each.aggregate for each in claims):
+        raise SearchError(
+            f"{path}: `generation: samples` asks each prompt several times, and a search is told "
+            "of one answer to each example; search without `samples`"
+        )
+    known = [each for each in claims if not each.condition.task.is_open]
+    if not known:
+        raise SearchError(
+            f"{path}: its tasks have no choices, and what a search has to reach is not known there "
+            "before all its answers are; let the suite try prompts (`prompts: {instructions: "
+            "[...]}`), each of which counts"
+        )
+    return known
 
 
 def _chosen(path: Path, claims: Sequence[PlannedClaim], **wanted: str | int | None) -> PlannedClaim:

@@ -34,6 +34,9 @@ which asks for one number starts at once.
 ``score_pairs``    an exact test of the difference of two prompts' scores
 ``bounded``        whether the mean of scores between 0 and 1 is above a bound
 ``score_sizes``    how many scores show that
+``samples``        several answers to one question: mean, vote, pass@k, all
+``sampled``        the best of t guessers in them
+``components``     noise of prediction and noise of data in them
 ``noncentral``     effect of an arm in log odds, given the total of each pair
 ``replication``    what single replicates would have concluded
 ``seeding``        random choices that are the same on every machine

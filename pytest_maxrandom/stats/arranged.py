@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _CELLS = 2**21  # entries of one batch of arranged right answers: 8 MiB
 _MOST_AT_ONCE = 1024  # arrangements of one batch
 _FEW_LABELS = 32  # which are looked at faster label by label
+_EXACT = 2**24
+"""Whole numbers below this are exact as single floats."""
 NEAR = 1e-12
 """Two scores closer than this are the same score, computed differently."""
 
@@ -225,14 +227,41 @@ def scores_of_accuracy(chosen: NDArray[np.int64], marks: Marks) -> Scores:
     chosen
         As of `max_t_test`.
     """
-    beside = np.zeros(len(chosen))
     answered = (chosen[:, :, None] == marks.labels).astype(np.float32)
-    if marks.rest is not None:  # who answers so is right but where another label is
-        rest = chosen == marks.rest
-        beside = rest.sum(axis=1).astype(np.float64)
+    rest = None if marks.rest is None else (chosen == marks.rest).astype(np.float32)
+    return _scores_of_credits(marks, answered, rest, (chosen != NOT_EVALUATED).sum(axis=1))
+
+
+def scores_of_credits(earned: NDArray[np.integer[Any]], marks: Marks, unit: int) -> Scores:
+    """Return mean credits, and what tells the best one of arrangements by their marks; all exact.
+
+    Parameters
+    ----------
+    earned
+        What a prompt scores on an example where a label is right, shape (t, n, labels).
+    unit
+        The credit of an example that is right.
+    """
+    whole = earned.shape[1] * unit
+    exact = np.float32 if whole < _EXACT else np.float64
+    answered = earned[:, :, marks.labels].astype(exact)
+    rest = None if marks.rest is None else earned[:, :, marks.rest].astype(exact)
+    return _scores_of_credits(marks, answered, rest, np.full(len(earned), whole))
+
+
+def _scores_of_credits(
+    marks: Marks,
+    answered: NDArray[Any],
+    rest: NDArray[Any] | None,
+    sizes: NDArray[np.int64],
+) -> Scores:
+    """Return both by the credits of labels that marks tell, and of the label that is else right."""
+    t = len(answered)
+    beside = np.zeros(t)
+    if rest is not None:  # who answers so is right but where another label is
+        beside = rest.sum(axis=1, dtype=np.float64)
         answered -= rest[:, :, None]
-    answers = np.ascontiguousarray(answered.reshape(len(chosen), marks.rows.size).T)
-    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
+    answers = np.ascontiguousarray(answered.reshape(t, marks.rows.size).T)
 
     def counts(rows: NDArray[np.float32]) -> Floats:
         # Maxima of short rows take longer than to turn them.

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.stats.chances import proportion, whole_number
-from pytest_maxrandom.stats.regressions import LossTest, look_share, needed_units
+from pytest_maxrandom.stats.judged_losses import look_share
+from pytest_maxrandom.stats.regressions import LossTest, needed_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

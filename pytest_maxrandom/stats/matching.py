@@ -14,6 +14,7 @@ inequalities", Probability Theory and Related Fields 138, 2007, proposition 1.1)
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from pytest_maxrandom.stats.chances import integers
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -60,6 +61,32 @@ def matches_p(answers: ArrayLike, gold: Gold, strata: ArrayLike | None = None) -
     >>> matches_p([0, 0, 0, 0], [0, 0, 1, 1])  # a constant answer
     1.0
     """
+    found = _hits(answers, gold, strata)
+    return None if found is None else found[1](found[0])
+
+
+def fewest_hits(
+    answers: ArrayLike, gold: Gold, strata: ArrayLike | None, level: float
+) -> int | None:
+    """Return how many hits `matches_p` needs to be at most a level, for answers like these.
+
+    They give each label as often, and other ones of them are right.
+
+    Returns
+    -------
+    int or None
+        One more than there are examples where no number does; None where there is no formula.
+    """
+    found = _hits(answers, gold, strata)
+    if found is None:
+        return None
+    return bisect_left(range(len(np.ravel(answers)) + 1), True, key=lambda k: found[1](k) <= level)
+
+
+def _hits(
+    answers: ArrayLike, gold: Gold, strata: ArrayLike | None
+) -> tuple[int, Callable[[int], float]] | None:
+    """Return the hits, and the probability of at least so many where right answers are shuffled."""
     chosen, rights = integers("answers", answers, 1), right_labels(gold)
     if len(rights) != len(chosen):
         raise ValueError(f"gold names {len(rights)} examples, the answers {len(chosen)}")
@@ -75,11 +102,12 @@ def matches_p(answers: ArrayLike, gold: Gold, strata: ArrayLike | None = None) -
     observed = int(np.sum(chosen[scored] == right[scored]))
     shuffled = [scored & (parts == part) for part in np.unique(parts[scored])]
     if max((int(here.sum()) for here in shuffled), default=0) > _MOST_EXAMPLES:
-        return _bound(observed, [(chosen[here], right[here]) for here in shuffled])
+        large = [(chosen[here], right[here]) for here in shuffled]
+        return observed, lambda hits: _bound(hits, large)
     masses = np.ones(1)
     for here in shuffled:
         masses = np.convolve(masses, hits_masses(chosen[here].tolist(), right[here].tolist()))
-    return min(1.0, math.fsum(masses[observed:].tolist()))
+    return observed, lambda hits: min(1.0, math.fsum(masses[hits:].tolist()))
 
 
 def likely_answers(gold: Sequence[int], strata: Sequence[int], correct: int) -> list[int]:

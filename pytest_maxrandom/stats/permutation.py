@@ -34,6 +34,7 @@ from pytest_maxrandom.stats.arranged import (
     pairs_of,
     scores_by_labels,
     scores_of_accuracy,
+    scores_of_credits,
     scores_of_pairs,
 )
 from pytest_maxrandom.stats.chances import integers, whole_number
@@ -163,6 +164,65 @@ def max_t_test(
     )
 
 
+def max_t_of_credits(
+    earned: NDArray[np.integer[Any]],
+    kinds: ArrayLike,
+    *,
+    unit: int = 1,
+    strata: ArrayLike | None = None,
+    groups: Sequence[Hashable] | None = None,
+    permutations: int = _FEWEST,
+    stop_after: int | None = None,
+    seed: int = 0,
+) -> PermutationTest:
+    """Test the best mean credit of t prompts by permuting the right answers.
+
+    What a prompt says to an example may be several samples, or a text with several references: all
+    that counts is what it scores with each right answer that the example may be given.
+
+    Parameters
+    ----------
+    earned
+        What each prompt scores on each example where the right answer is of each kind: whole
+        numbers from 0 to `unit`, shape (t, n, kinds).
+    kinds
+        The kind of each example's right answer, shape (n,).
+    unit
+        The credit of an example that is right.
+    strata, groups, permutations, stop_after, seed
+        As of `max_t_test`; without strata all examples exchange their right answers.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array has the wrong kind or shape, or a value lies outside its range.
+    """
+    values, kind = np.asarray(earned), integers("kinds", kinds, 1)
+    if values.dtype.kind not in "iu" or values.ndim != 3 or 0 in values.shape:
+        raise TypeError(
+            "earned must hold integers in 3 dimensions, none empty, found the shape "
+            f"{values.shape} of {values.dtype}"
+        )
+    t, n, many = values.shape
+    apart = np.zeros(n, dtype=np.int64) if strata is None else integers("strata", strata, 1)
+    for name, each in (("kinds", kind), ("strata", apart), ("groups", groups)):
+        if each is not None and len(each) != n:
+            raise ValueError(f"{name} names {len(each)} examples, earned has {n}")
+    if kind.min() < 0 or kind.max() >= many:
+        raise ValueError(f"kinds must be from 0 to {many - 1}, found {kind.min()} to {kind.max()}")
+    if values.min() < 0 or values.max() > unit:
+        raise ValueError(f"earned must be from 0 to {unit}, found {values.min()} to {values.max()}")
+    limit = whole_number("permutations", permutations, 1)
+    alike = _kinds(apart.tobytes(), None if groups is None else tuple(groups))
+    drawn = _Draws(alike, n, batch_of(max(n, t) * many), limit, seed)
+    marks = marks_of(kind[:, None] == np.arange(many))
+    scores = scores_of_credits(values, marks, unit)
+    return PermutationTest(
+        **compared_with(drawn.marked(marks), scores, limit, stop_after, 0.0),
+        fixed=sum(size for size, rows in alike if len(rows) == size * _WIDTH),
+    )
+
+
 def max_t_of_all(
     predictions: ArrayLike,
     gold: Gold,
@@ -218,7 +278,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def of_all(
-    tested: Callable[..., Test], answers: NDArray[np.int64], t: int, level: float
+    tested: Callable[..., Test], answers: NDArray[np.integer[Any]], t: int, level: float
 ) -> tuple[float, Test, float]:
     """Test the best of t prompts, of which some are at hand, by any test: see `max_t_of_all`.
 

@@ -18,6 +18,7 @@ from pytest_maxrandom.suite.base import (
     Spec,
     Text,
 )
+from pytest_maxrandom.suite.samples import MOST_SAMPLES, AggregateSettings, PassSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +133,7 @@ def _pattern(text: str) -> str:
     return text
 
 
-class GenerationSpec(Spec):
+class GenerationSpec(AggregateSettings):
     """Answers that are generated: how long they may be, and how they are read."""
 
     max_tokens: Annotated[int, Field(gt=0, le=100_000)] = 64
@@ -150,8 +151,33 @@ class GenerationSpec(Spec):
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     """0 takes the likeliest token each time; above 0, tokens are drawn, with a separate seed for
     each prompt and example."""
+    samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 1
+    """How often each prompt is asked each example; needs a temperature above 0. With more later,
+    those that are stored are read."""
+    seed: Seed = 0
+    """Another seed draws other tokens: its prompts are further tries."""
     pattern: Annotated[Text, AfterValidator(_pattern)] | None = None
     """Python regular expression whose first group is read instead of the whole answer."""
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield samples that would all be the same, and what single answers cannot come to."""
+        if self.samples > 1 and not self.temperature:
+            yield (
+                ("samples",),
+                f"found {self.samples}, but at temperature 0 all are the same answer; give a "
+                "`temperature` such as 0.7, or remove it",
+            )
+        if self.aggregate is not None and self.samples == 1:
+            yield (
+                ("aggregate",),
+                "each answer is one sample; ask for several (`samples: 5`), or remove it",
+            )
+        asked = self.aggregate.asked if isinstance(self.aggregate, PassSpec) else 1
+        if 1 < self.samples < asked:
+            yield (
+                ("aggregate",),
+                f"pass@{asked} needs at least {asked} samples, found {self.samples}; ask for more",
+            )
 
 
 class ExactMatchSpec(Spec):

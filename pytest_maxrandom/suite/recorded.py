@@ -20,6 +20,7 @@ from pytest_maxrandom.suite.claims import (
 from pytest_maxrandom.suite.extensions import SpecUnion
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
 from pytest_maxrandom.suite.prompts import ExactMatchSpec  # noqa: TC001 - read by pydantic
+from pytest_maxrandom.suite.samples import AggregateSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,6 +134,8 @@ class TableColumns(OwnColumns):
     """Without choices: the question, so that answers which stand there are seen."""
     cluster: ColumnName | None = None
     """A value that related examples share, such as their passage."""
+    sample: ColumnName | None = None
+    """Which of several answers to the same example a row is."""
 
 
 class SummaryColumns(OwnColumns):
@@ -340,7 +343,12 @@ class RecordedPromptsSpec(Spec):
 
 
 class RecordedSuiteSpec(
-    ComparingSettings, LabelBiasSettings, SharedSettings, MetricSettings, ClaimSettings
+    ComparingSettings,
+    LabelBiasSettings,
+    SharedSettings,
+    MetricSettings,
+    AggregateSettings,
+    ClaimSettings,
 ):
     """A suite of recorded results: every model, every task, every number of shots."""
 

@@ -13,13 +13,14 @@ from pytest_maxrandom.errors import ModelError, PromptTooLong, QuestionError, Sc
 from pytest_maxrandom.models.questions import both
 from pytest_maxrandom.record import Arithmetic, Fingerprint, SweepCost
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.sweeps.scorers import SCORERS, stored_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.models.questions import Answer, Question
+    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
     from pytest_maxrandom.tasks.task import Example
@@ -73,6 +74,21 @@ class Job:
     """Name of the scorer."""
     task: str
     """SHA-256 (hex) of the examples as the prompt's format shows and scores them."""
+    aggregate: Aggregate | None = None
+    """What the answers of several such jobs come to; None where the prompt is asked once."""
+    sample: int = 0
+    """Which of these it is, from 0."""
+
+    @property
+    def place(self) -> int:
+        """The place of its prompt in the sweep, from 0."""
+        return self.number // (1 if self.aggregate is None else self.aggregate.samples)
+
+    @property
+    def stored_as(self) -> str:
+        """What the results store calls its scoring; the first sample is that of a single answer."""
+        own = stored_as(self.scoring)
+        return f"{own} sample {self.sample}" if self.sample else own
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,23 +220,31 @@ class LocalExecutor:
         return Scored(answers, cost, model.batch_tokens, model.peak_memory())
 
 
-def jobs_of(prompts: Iterable[tuple[Prompt, Sequence[Example]]], scoring: Scoring) -> list[Job]:
+def jobs_of(
+    prompts: Iterable[tuple[Prompt, Sequence[Example]]],
+    scoring: Scoring,
+    aggregate: Aggregate | None = None,
+) -> list[Job]:
     """Return the jobs of a sweep.
 
     Parameters
     ----------
     prompts : iterable of t pairs of Prompt and sequence of Example
         The prompts, each with the examples that it is scored on.
+    aggregate : Aggregate, optional
+        What several samples of each answer come to; each of them is a job.
     """
     digests: dict[tuple[Format, tuple[int, ...]], str] = {}  # most prompts share their examples
-    jobs = []
-    for number, (prompt, examples) in enumerate(prompts):
+    jobs: list[Job] = []
+    for prompt, examples in prompts:
         # An instruction changes nothing of how an example is shown.
         form = replace(prompt.format, layout=replace(prompt.format.layout, task_prefix=""))
         shown = form, tuple(map(id, examples))
         if shown not in digests:
             digests[shown] = scored_digest(form, examples)
-        jobs.append(Job(number, prompt, examples, scoring, digests[shown]))
+        for sample in range(1 if aggregate is None else aggregate.samples):
+            of_prompt = prompt, examples, scoring, digests[shown]
+            jobs.append(Job(len(jobs), *of_prompt, aggregate=aggregate, sample=sample))
     return jobs
 
 
@@ -239,15 +263,22 @@ def questions_of(job: Job, counts: list[int] | None = None) -> Iterator[Question
     scorer = SCORERS[job.scoring]
     for example in job.examples:
         questions = scorer.questions(job.prompt, example)
+        if job.sample:
+            questions = [_sampled(each, job.sample) for each in questions]
         if counts is not None:
             counts.append(len(questions))
         yield from questions
 
 
+def _sampled(question: Question, sample: int) -> Question:
+    how = question.generation
+    return question if how is None else replace(question, generation=replace(how, sample=sample))
+
+
 @contextmanager
 def _named(job: Job) -> Iterator[None]:
     """Put the prompt's name before what a model says against a question."""
-    name = f"prompt {job.number + 1} ({job.prompt.digest[:8]})"
+    name = f"prompt {job.place + 1} ({job.prompt.digest[:8]})"
     try:
         yield
     except PromptTooLong as error:

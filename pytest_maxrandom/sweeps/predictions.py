@@ -11,6 +11,7 @@ import numpy as np
 
 from pytest_maxrandom.answers import NO_CHOICE, Answers, Unread
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
+from pytest_maxrandom.stats.samples import UNREAD, voted
 from pytest_maxrandom.sweeps.labels import common_words
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.sweeps.scorers import SCORERS, joined
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.models.questions import Answer, Finish
+    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
@@ -61,12 +63,41 @@ class PromptPredictions:
     """Per example what was generated and why that ends; empty where choices were scored."""
     said: tuple[str | None, ...] = ()
     """Per example what was read of an open answer; empty where there are choices."""
+    samples: tuple[PromptPredictions, ...] = ()
+    """The answers of each sample, where the prompt was asked several times; what is chosen is then
+    the commonest of them."""
+    aggregate: Aggregate | None = None
+    """What these come to; None where it was asked once."""
 
     @property
     def correct(self) -> int:
-        """How many answers are right."""
-        pairs = zip(self.chosen, self.examples, strict=True)
-        return sum(choice in example.right for choice, example in pairs)
+        """How many answers are right; of means of samples the whole number below."""
+        return int(sum(self.scores))
+
+    @property
+    def known_correct(self) -> int | None:
+        """The same; None where it is no whole number, or samples are missing."""
+        how = self.aggregate
+        if how is None:
+            return self.correct
+        whole = how.how == "vote" or how.binary
+        return self.correct if whole and len(self.samples) == how.samples else None
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """Per example 1 where the answer is right, else 0; or what its samples come to."""
+        how = self.aggregate
+        if how is None or how.how == "vote" or not self.samples:
+            pairs = zip(self.chosen, self.examples, strict=True)
+            return tuple(float(choice in example.right) for choice, example in pairs)
+        right = np.sum([each.scores for each in self.samples], axis=0).astype(np.int64)
+        earned = how._replace(samples=len(self.samples)).credits(right)
+        return tuple((earned / how.unit).tolist())
+
+    @property
+    def accuracy(self) -> float:
+        """Mean of the scores."""
+        return sum(self.scores) / len(self.examples)
 
     @property
     def unread(self) -> int:
@@ -113,6 +144,46 @@ def predict(
         finishes=tuple(one.finish or "stop" for one in generated),
         said=tuple(one.said for one in read) if scorer.is_open else (),
     )
+
+
+def made_one(samples: Sequence[PromptPredictions], aggregate: Aggregate) -> PromptPredictions:
+    """Return what the samples of a prompt come to; where some are missing, those that are there.
+
+    What is chosen is the commonest answer, with the first text that says so. Between equally common
+    ones a lot decides that knows neither which is right nor where it stands.
+    """
+    first = samples[0]
+    chosen = np.array(
+        [[UNREAD if c is None else c for c in each.chosen] for each in samples],
+        dtype=np.int64,
+    )
+    said = voted(
+        np.ascontiguousarray(chosen.T)[None],
+        lambda place, choice: "" if choice == UNREAD else first.examples[place].choices[choice],
+        [example.id for example in first.examples],
+    )[0].tolist()
+    source = [
+        next(each for each in samples if each.chosen[place] == (None if vote == UNREAD else vote))
+        for place, vote in enumerate(said)
+    ]
+    generated = bool(first.texts)
+    return replace(
+        first,
+        chosen=tuple(None if vote == UNREAD else vote for vote in said),
+        ties=0,
+        margins=(0.0,) * len(said),
+        texts=tuple(each.texts[place] for place, each in enumerate(source)) if generated else (),
+        finishes=tuple(each.finishes[place] for place, each in enumerate(source))
+        if generated
+        else (),
+        samples=tuple(samples),
+        aggregate=aggregate,
+    )
+
+
+def samples_of(predictions: Sequence[PromptPredictions]) -> list[PromptPredictions]:
+    """Return each sample as if it were a prompt, those of one together; else the prompts."""
+    return [each for prompt in predictions for each in prompt.samples or (prompt,)]
 
 
 def labelled(predictions: Iterable[PromptPredictions], labels: Labels) -> NDArray[np.int64]:

@@ -186,7 +186,7 @@ class Generate:
         """Return one question, whose answer is generated."""
         how = prompt.format.generation
         assert how is not None
-        asked = Generation(how.max_tokens, prompt.format.stops, how.temperature)
+        asked = Generation(how.max_tokens, prompt.format.stops, how.temperature, how.seed)
         answers = prompt.format.answers(example)
         return [Question(prompt.context(example), answers, example, generation=asked)]
 

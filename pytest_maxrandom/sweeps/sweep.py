@@ -15,9 +15,9 @@ from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import spent, total
 from pytest_maxrandom.sweeps.parts import Parts
-from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.predictions import made_one, predict
 from pytest_maxrandom.sweeps.rows import Key
-from pytest_maxrandom.sweeps.scorers import SCORERS, stored_as
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -118,7 +118,7 @@ class Cache:
         return self.own or self._key(job) in self.ahead
 
     def _key(self, job: Job) -> Key:
-        asked = job.task, job.prompt.digest, stored_as(job.scoring)
+        asked = job.task, job.prompt.digest, job.stored_as
         return Key(self.model_digest, *asked, self.forced_engine, self.arithmetic.digest)
 
     def lock(self, jobs: Sequence[Job]) -> str:
@@ -161,7 +161,8 @@ def run_sweep(
         Whether results are computed even if they are stored.
     finished : callable
         Called with each prompt's predictions when they are there, whether they are new or read;
-        with new ones before they are stored, so that what is stored was always told.
+        with new ones before they are stored, so that what is stored was always told. Of a prompt
+        with several samples it is called with each of them, and those before.
     begun : mapping of int to BegunPrompt, optional
         What this run has computed of prompts already, by their numbers.
     known : mapping of int to Scored, optional
@@ -265,27 +266,45 @@ class _Results:
     finished: Callable[[PromptPredictions], None] = lambda predictions: None
     cache: Cache | None = None
     _found: dict[int, tuple[PromptPredictions, Cost, SweepCost]] = field(default_factory=dict)
+    _samples: dict[int, dict[int, PromptPredictions]] = field(default_factory=dict)
+    """By the prompt's place, and which sample it is."""
     _computed: int = 0
 
     def add(
         self, job: Job, scored: Scored, *, reused: bool = False, cost: SweepCost | None = None
     ) -> None:
         """Take the result of a job."""
-        predictions = predict(job.prompt, job.examples, scored.answers, job.scoring)
-        self.finished(predictions)
+        own = predictions = predict(job.prompt, job.examples, scored.answers, job.scoring)
+        if job.aggregate is None:
+            self.finished(predictions)
+        else:
+            samples = self._samples.setdefault(job.place, {})
+            samples[job.sample] = predictions
+            if len(samples) == job.aggregate.samples:
+                predictions = made_one([*samples.values()], job.aggregate)
+            else:
+                some = tuple(samples.values())
+                predictions = replace(predictions, samples=some, aggregate=job.aggregate)
+            self.finished(predictions)
         earlier = reused and not (self.cache and self.cache.computed_now(job))
         if self.cache and not reused:
             self.cache.write(job, scored)
         cost = cost or spent(scored, reused=earlier)
-        self._found[job.number] = predictions, scored.cost, cost
+        self._found[job.number] = own, scored.cost, cost
         self._computed += not cost.reused
         self.progress(len(self._found), len(self.jobs), self._computed)
 
     def sweep(self) -> Sweep:
         """Return all of it, once every result was added."""
         found = [self._found[job.number] for job in self.jobs]
-        done = tuple(predictions for predictions, _, _ in found)
-        margins = (margin for one in done for margin in one.margins if 0 < margin < math.inf)
+        asked = [predictions for predictions, _, _ in found]
+        done, aggregate = tuple(asked), self.jobs[0].aggregate if self.jobs else None
+        if aggregate is not None:
+            done = tuple(
+                made_one([own[sample] for sample in sorted(own)], aggregate)
+                for _, own in sorted(self._samples.items())
+            )
+        margins = (margin for one in asked for margin in one.margins if 0 < margin < math.inf)
         engine = total([spent for _, _, spent in found])
         engine = replace(engine, closest=min(margins, default=None))
         return Sweep.of(done, engine, [cost for _, cost, _ in found])

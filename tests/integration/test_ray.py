@@ -173,6 +173,19 @@ def test_a_decided_sweep_has_the_verdict_of_one_process(folder: Path, nodes: Nod
     assert found["knows"]["outcome"] == "passed"
 
 
+def test_an_incumbent_is_compared_as_in_one_process(folder: Path, nodes: Nodes) -> None:
+    models = "- {backend: mock, name: guesses}\n- {backend: mock, name: knows, knows: 0.9}"
+    old = "incumbent: {instruction: Old, model: {backend: mock, name: old, knows: 0.2}}\n"
+    rest = f"{old}assert: {{better_than: incumbent}}\n"
+    _suite("s", models, _instructions(6), rest)
+    _, alone = _run("--maxrandom-store=alone.db")
+    shutil.rmtree("eval_suites/maxrandom-ledger-simulated")
+    _, found = _run(_on(nodes), "--maxrandom-store=ray.db")
+    for name, claim in alone.items():
+        assert found[name]["incumbent"] == claim["incumbent"]
+    assert found["knows"]["outcome"] == "passed"
+
+
 def test_whoever_interrupts_a_run_goes_on_with_it(folder: Path, nodes: Nodes) -> None:
     _suite("s", "- {backend: mock, name: m, knows: 0.9, seconds: 0.1}", _instructions(200))
     process = _begin(_on(nodes))

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.stats.samples import Aggregate
 from tests.notes import sentences
 from tests.tiny import save_llama
 from tests.unit.recorded.reading import read_inspect, read_lm_eval
@@ -231,11 +232,11 @@ def test_scorers_of_inspect_are_kept_apart() -> None:
         read_inspect(path)
 
 
-def test_epochs_and_limits_of_inspect_are_said() -> None:
+def test_epochs_of_inspect_are_samples_and_limits_are_said() -> None:
     pytest.importorskip("backports.zstd")
     [epochs] = read_inspect(INSPECT_LOGS / "epochs")
     assert epochs.correct.shape == (1, 4)
-    assert any("tried in 2 epochs" in note for note in sentences(epochs.notes))
+    assert epochs.aggregate == Aggregate("mean", 2)
     [limited] = read_inspect(INSPECT_LOGS / "limit")
     assert limited.correct.tolist() == [[True, False]]
     assert "2 of the 4 samples were evaluated (a limit)." in sentences(limited.notes)

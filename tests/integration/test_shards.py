@@ -56,6 +56,22 @@ def test_thejoined_report_is_that_of_one_process(suite: Path) -> None:
     assert alike(joined()) == alike(alone)
 
 
+def test_an_incumbent_and_all_models_are_compared_as_in_one_process(suite: Path) -> None:
+    suite.write_text(
+        SUITE.replace("assert: report", "assert: {better_than: incumbent}")
+        + "incumbent: {instruction: 'Old:', model: {name: old, backend: mock, knows: 0.2}}\n"
+        + "compare: all\n"
+    )
+    alone = in_one("eval_suites")
+    assert main(["shards", "eval_suites", "--into", "3", "--out", "parts"]) == 0
+    _shards(3)
+    found = joined()
+    for kind, key in (("claims", "incumbent"), ("best_models", "models"), ("best_models", "pairs")):
+        assert [each[key] for each in found[kind]] == [each[key] for each in alone[kind]]
+        assert all(each[key] for each in found[kind])
+    assert [claim["outcome"] for claim in found["claims"]].count("passed") == 2
+
+
 def test_joining_again_finds_the_same_t(suite: Path) -> None:
     main(["shards", "eval_suites", "--into", "2", "--out", "parts"])
     _shards(2)

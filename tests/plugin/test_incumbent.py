@@ -12,6 +12,8 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.ledger.summary import looks
+from pytest_maxrandom.reports.trend import trends
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,10 +123,10 @@ def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
 def test_the_incumbent_is_no_try_and_is_asked_once(pytester: pytest.Pytester, folder: Path) -> None:
     suite(folder)
     first = run(pytester)
-    ledger = [*(folder / ".maxrandom-simulated").rglob("*.jsonl")] or [
-        path for path in folder.rglob("*") if "maxrandom" in str(path) and path.is_file()
-    ]
-    counted = sum(first["incumbent"]["digest"] in path.read_text() for path in ledger)
+    ledger = [*folder.glob("maxrandom-ledger-simulated/*.jsonl")]
+    assert ledger
+    lines = [json.loads(line) for path in ledger for line in path.read_text().splitlines()]
+    counted = sum(line.get("prompt") == first["incumbent"]["digest"] for line in lines)
     again = run(pytester)
     assert counted == 0
     assert (first["t"], again["t"]) == (10, 10)
@@ -305,6 +307,16 @@ def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
     assert second["t"] == second["incumbent"]["of"] == 25
     assert second["incumbent"]["chosen_here"] == 25
     assert second["outcome"] == "failed"
+    shown = [first["incumbent"]["digest"][:12], second["incumbent"]["digest"][:12]]
+    [ledger] = folder.glob("maxrandom-ledger-simulated")
+    assert main(["ledger", "show", str(ledger)]) == 0
+    assert (
+        f"compared with the incumbent {shown[0]} (t up to 10), then {shown[1]} (t up to 25)"
+        in capsys.readouterr().out
+    )
+    [found] = trends([], looks([ledger]))
+    assert [point.incumbent for point in found.points] == shown
+    assert [point.t for point in found.points] == [10, 25]
     assert main(["promote", "r.json"]) == 2
     assert "expected a claim that passed and asserts `better_than: incumbent`, found none" in (
         capsys.readouterr().err

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
+
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.errors import SearchError
+from pytest_maxrandom.searches.search import claims_of
 
 SUITE = """\
 models: [{models}]
@@ -74,10 +77,18 @@ def test_a_suite_of_open_tasks_runs_whole(pytester: pytest.Pytester) -> None:
     assert "learnt, as there are no choices" in text
     assert "the commonest reference of each kind" in text
     assert "References: `" in text
-    again = pytester.runpytest("--maxrandom-json=r.json")  # out of the store
+    for form in ("disclosure", "html", "latex", "bibtex", "csv"):
+        assert main(["report", "r.json", "--format", form]) == 0
+    again = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-until=decided")
     again.assert_outcomes(passed=1, failed=3)
     stored = claims(pytester)["facts[knows-1shot]"]
     assert stored["permutation_p"] == knows["permutation_p"]
+
+
+def test_searches_are_refused_before_anything_is_asked(pytester: pytest.Pytester) -> None:
+    write(pytester)
+    with pytest.raises(SearchError, match="its tasks have no choices, and what a search has"):
+        claims_of(pytester.path / "s.maxrandom.yaml")
 
 
 def told(pytester: pytest.Pytester, *wanted: str) -> None:

@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
 from pytest_maxrandom import search
 from pytest_maxrandom.cli import main
@@ -129,6 +130,29 @@ def test_a_bit_for_each_prompt_is_a_tree(
     # Examples that are left out have told of the prompts as well.
     assert record.new_questions is not None
     assert record.new_questions.estimate is None
+
+
+def test_what_a_verdict_needs_is_what_passes(suite: Path) -> None:
+    """With as many of each label as the best prompt gave, the permutation p passes from there."""
+    with begun(suite, "accept", "guesses", budget=6) as tries:
+        replies(tries, 6)
+        record = tries.verdict()
+        assert record.best_prompt is not None
+        answered = tries._tried._answers[record.best_prompt.digest]
+    assert record.searched is not None
+    assert record.searched.possible is not None
+    assert record.critical_count is not None
+    assert "permutation_p" in record.critical_parts
+    # Of two labels, hits follow from the examples where the first one is answered and right.
+    said = sum(chosen == 0 for chosen in answered.chosen)
+    right = sum(example.right == (0,) for example in answered.examples)
+    both = np.arange(N + 1)
+    masses, hits = hypergeom(N, right, said).pmf(both), 2 * both + N - right - said
+    needed = [
+        masses[hits >= least].sum() * record.searched.possible
+        for least in (record.critical_count - 1, record.critical_count)
+    ]
+    assert needed[1] <= 0.05 < needed[0]
 
 
 @pytest.mark.parametrize("budget", [1, 2, 3, 4])

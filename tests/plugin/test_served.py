@@ -73,6 +73,23 @@ def test_the_report_says_what_was_asked_and_checked(
     assert "asked twice, in two orders, log-likelihoods differ by at most 0 nats" in report
 
 
+def test_an_incumbent_is_one_more_prompt_to_a_server_and_asked_once(
+    pytester: pytest.Pytester, server: FakeServer
+) -> None:
+    text = SUITE.format(url=server.url, more="").replace("report", "{better_than: incumbent}")
+    text += "incumbent: {instruction: 'Old: '}\n"
+    (pytester.path / "s.maxrandom.yaml").write_text(text)
+    found = []
+    for _ in range(2):
+        pytester.runpytest("--maxrandom-json=r.json")
+        [claim] = json.loads((pytester.path / "r.json").read_text())["claims"]
+        asked = sum("Old: " in json.dumps(body) for _, body in server.bodies)
+        found.append((claim["t"], claim["incumbent"], asked))
+    assert found[0] == found[1]
+    assert (found[0][0], found[0][1]["n"], found[0][1]["model"]) == (3, 8, "far")
+    assert found[0][2] > 0
+
+
 @pytest.mark.usefixtures("server")
 def test_the_report_says_that_a_way_was_tested_with_a_fake_only(
     pytester: pytest.Pytester,

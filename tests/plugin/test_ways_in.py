@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tests.proof.sessions import run_pytest
 from tests.unit.recorded.logs.inspect_logs import Log, write_json
@@ -314,6 +315,26 @@ def test_every_way_in_gives_the_same_verdict(
 ) -> None:
     [claim] = planned(tmp_path, suite(way, task, model, live, tmp_path))
     assert of_record(judged(claim)) == told(live.claims[task, model, "accuracy"])
+
+
+@pytest.mark.parametrize("way", [*WAYS, "predictions"])
+def test_every_way_in_compares_with_an_incumbent_among_its_prompts(
+    way: str, live: Live, tmp_path: Path
+) -> None:
+    text = suite(way, "yes-no", "knows", live, tmp_path)
+    [alone] = planned(tmp_path, text)
+    assert alone.evidence is not None
+    name, right = alone.evidence.results.prompts[0], alone.evidence.results.correct
+    named = f"incumbent: {{prompt: {json.dumps(name)}}}\nassert: {{better_than: incumbent}}\n"
+    [claim] = planned(tmp_path, f"{text}{named}")
+    record = judged(claim)
+    best = right[int(right.sum(axis=1).argmax())]
+    wins, losses = int((best & ~right[0]).sum()), int((right[0] & ~best).sum())
+    alone_p = stats.binomtest(wins, wins + losses, alternative="greater").pvalue
+    assert record.incumbent is not None
+    assert record.incumbent.difference == pytest.approx((wins - losses) / N)
+    assert record.incumbent_p == pytest.approx(min(1.0, len(right) * alone_p))
+    assert record.incumbent.chosen_here == len(right)
 
 
 @pytest.mark.parametrize("model", ["knows", "guesses"])

@@ -51,6 +51,7 @@ def verdict_on(sweep: Sweep, *, right_and_wrong: bool = False) -> Verdict:
     claim = _claim(sweep, right_and_wrong=right_and_wrong)
     assert claim.evidence is not None
     null = claim.evidence.null
+    assert null is not None
     result = assess(claim.claim, null, null.best, views_of_recorded(claim), thrifty=True)
     if result.passed:
         result = result_of_recorded(claim)

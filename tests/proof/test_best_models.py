@@ -115,6 +115,20 @@ def test_tries_that_are_not_at_hand_are_paid_for(measured: Measured) -> None:
     assert wrong <= most(RUNS)
 
 
+def test_many_good_prompts_are_not_better_than_one(measured: Measured) -> None:
+    """One model has 20 good prompts, and the other one as good and 19 worse ones."""
+    generator, wrong, by_hand = np.random.default_rng(9), 0, 0
+    for _ in range(RUNS):
+        (many, one), _ = drawn(generator, [RATE] * 2, 20, 200, 0.5)
+        (worse,), _ = drawn(generator, [RATE - 0.2], 19, 200, 0.5)
+        models = [many, np.vstack([one[:1], worse])]
+        found = best_models(models, intervals=False)
+        wrong += min(each.holm for each in found.orders) <= LEVEL
+        by_hand += min(holm_by_hand(models)) <= LEVEL
+    measured(f"20 good prompts beside one ({RUNS} runs)", "", wrong / RUNS, by_hand / RUNS)
+    assert wrong <= most(RUNS)
+
+
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
 def test_with_one_prompt_each_as_much_is_found_as_by_hand(rho: float, measured: Measured) -> None:
     """Of four models one is better by .10 than two, and these by .05 than the last."""

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from pytest_maxrandom.stats.judged_losses import chosen, judged, look_share
 from pytest_maxrandom.stats.losses import power_of_not_worse, power_of_worse
-from pytest_maxrandom.stats.regressions import Change, chosen, judged, look_share
+from pytest_maxrandom.stats.regressions import Change
 from tests.proof.scale import LEVEL, most, scaled
 
 if TYPE_CHECKING:

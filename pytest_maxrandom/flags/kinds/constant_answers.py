@@ -45,8 +45,7 @@ def _check(judged: JudgedAnswers) -> Found:
     misleads = judged.passing is not None
     if result is not None and result.permutation_p is not None:
         constant = best_constant(judged, tried.gold)
-        assert result.best_correct is not None
-        misleads &= result.best_correct * constant.n <= constant.correct * result.n
+        misleads &= result.reached <= constant.correct / constant.n
     parameters = {
         "told": len(usual),
         "prompts": len(tried.prompts),

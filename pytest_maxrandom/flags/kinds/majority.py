@@ -23,10 +23,9 @@ def _check(judged: JudgedAnswers) -> Found:
         # The same score, computed differently, may be off in the last digits.
         as_good = value >= result.best_score - _ROUNDING
     else:
-        assert result.best_correct is not None
         label = constant.answer
         case, reached = "accuracy", {"correct": constant.correct, "n": constant.n}
-        as_good = constant.correct * result.n >= result.best_correct * constant.n
+        as_good = constant.correct / constant.n >= result.reached
     if as_good:
         yield Flag("majority", {"case": case, "label": name_of(judged, label), **reached})
 

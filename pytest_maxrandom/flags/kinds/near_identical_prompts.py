@@ -42,8 +42,7 @@ def _check(judged: JudgedAnswers) -> Found:
     if tried.answers is not None and tried.gold is not None:
         return
     t = len(tried.prompts)
-    assert result.best_correct is not None
-    if t < _ENOUGH or result.best_correct > _PLAIN * result.n:
+    if t < _ENOUGH or result.reached > _PLAIN:
         return
     kappas, apart = _agreement(tried, result.best)
     near = kappas >= _ALIKE
@@ -54,7 +53,7 @@ def _check(judged: JudgedAnswers) -> Found:
         "told": int(near.sum()),
         "prompts": t,
         "differing": float(differ),
-        "reached": result.best_correct / result.n,
+        "reached": result.reached,
     }
     yield Flag("near_identical_prompts", parameters)
 

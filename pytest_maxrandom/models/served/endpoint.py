@@ -216,7 +216,7 @@ class Endpoint:
     def _refusal(self, path: str, response: BaseHTTPResponse, raw: bytes) -> ModelError:
         """Say what a status other than 200 means."""
         status = response.status
-        said = quoted(self._without_key(_said(raw)), 300)
+        said = quoted(self._without_key(_sentence(raw)), 300)
         if status < 400:
             target = self._without_key(_host(response.headers.get("Location", "")) or "elsewhere")
             return ModelError(
@@ -333,7 +333,7 @@ def _code(raw: bytes) -> str | None:
         return None
 
 
-def _said(raw: bytes) -> str:
+def _sentence(raw: bytes) -> str:
     """Return the sentence in a server's refusal."""
     try:
         found = json.loads(raw)

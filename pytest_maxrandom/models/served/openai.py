@@ -159,12 +159,12 @@ class OpenAI(Dialect):
             If it does not answer.
         """
         body = {"model": self._model, "prompt": text, "max_tokens": 1, "temperature": 0}
-        reply = self._told(text, "/v1/completions", body | {"logprobs": most})
+        reply = self._reply(text, "/v1/completions", body | {"logprobs": most})
         _add(reply, spent)
         told = part_of(self._at, reply, "choices", 0, "logprobs", "top_logprobs", 0)
         return {one: log_probability(self._at, told, one) for one in told}
 
-    def _told(self, text: str, path: str, body: dict[str, Any]) -> Any:
+    def _reply(self, text: str, path: str, body: dict[str, Any]) -> Any:
         try:
             return self._at.post(path, body)
         except Refused as refused:
@@ -228,7 +228,7 @@ class OpenAIChat(OpenAI):
             "logprobs": True,
             "top_logprobs": most,
         }
-        reply = self._told(text, "/v1/chat/completions", body)
+        reply = self._reply(text, "/v1/chat/completions", body)
         _add(reply, spent)
         said = part_of(self._at, reply, "choices", 0, "logprobs", "content", 0, "top_logprobs")
         told: dict[str, float] = {}

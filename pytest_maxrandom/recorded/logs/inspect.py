@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.recorded import InspectResults
 
 Samples: TypeAlias = "dict[tuple[str, int], LoggedAnswer]"
-"""What was answered, by the sample's id and its epoch."""
+"""What was answered, by the sample's id and its epoch: the epochs of a sample are several answers
+to the same example."""
 
 _ZSTANDARD = 93
 """The number of the method in an archive."""
@@ -118,14 +119,18 @@ def _run(path: Path, header: Fields, samples: Samples, scorer: str, shots: int |
     arguments = header.object("eval", "task_args")
     notes = _complete(header, samples)
     _same_accuracy(header, scorer, samples)
-    kept = [answer for (_, epoch), answer in samples.items() if epoch == 1]
+    epochs = max(epoch for _, epoch in samples)
     if shots is None:
         numbers = (arguments.get(name) for name in _SHOTS)
         shots = next((n for n in numbers if type(n) is int and n >= 0), None)
     if shots is None:
         shots = 0
         notes.append(Remark("shots_not_told"))
-    answers, more = _answers(kept)
+    answers, more = _answers([*samples.values()])
+    by_epoch = {each: list[LoggedAnswer]() for each in range(1, epochs + 1)}
+    for (_, epoch), answer in zip(samples, answers, strict=True):
+        by_epoch[epoch].append(answer)
+    first, *others = map(tuple, by_epoch.values())
     return LoggedRun(
         path=path,
         log=path,
@@ -134,13 +139,14 @@ def _run(path: Path, header: Fields, samples: Samples, scorer: str, shots: int |
             header.object("eval").get("model_args"),
             _settings(header.object("eval").get("model_generate_config")),
             _settings(header.object("plan").get("config")),
-            sorted((answer.id, answer.prompt) for answer in kept),
+            sorted((answer.id, answer.prompt) for answer in first),
         ),
         model=header.need(str, "eval", "model"),
         task=header.need(str, "eval", "task"),
         shots=shots,
         measure=scorer,
-        answers=answers,
+        answers=first,
+        others=tuple(others),
         notes=(*notes, *more),
     )
 
@@ -168,8 +174,6 @@ def _complete(header: Fields, samples: Samples) -> list[Remark]:
     if available is not None and len(ids) < available:
         values = {"evaluated": len(ids), "available": available}
         notes.append(Remark("samples_limited", values))
-    if epochs > 1:
-        notes.append(Remark("epochs", {"epochs": epochs}))
     return notes
 
 

@@ -16,6 +16,7 @@ from pytest_maxrandom.answers import Answers, are_letters
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.base import repeats
+from pytest_maxrandom.sweeps.samples import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,6 +76,8 @@ class LoggedRun:
     measure: str
     """How its answers were judged."""
     answers: tuple[LoggedAnswer, ...]
+    others: tuple[tuple[LoggedAnswer, ...], ...] = ()
+    """Further answers to the same examples, where each was asked several times."""
     notes: tuple[Remark, ...] = ()
     """What a reader must know."""
 
@@ -128,12 +131,19 @@ def gather(path: Path, runs: Sequence[LoggedRun]) -> list[Answers]:
 
 
 def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
-    first = runs[0]
+    first, k = runs[0], 1 + len(runs[0].others)
     columns = {answer.id: column for column, answer in enumerate(first.answers)}
     table: _Table = []
     for run in runs:
         _same_examples(first, run)
-        table.append(sorted(run.answers, key=lambda answer: columns[answer.id]))
+        if 1 + len(run.others) != k:
+            raise RecordedError(
+                f"{run.path}: {run.task}: {1 + len(run.others)} answers to each example, but "
+                f"{first.path} has {k}; keep the runs with as many epochs"
+            )
+        for answers in (run.answers, *run.others):
+            table.append(sorted(answers, key=lambda answer: columns[answer.id]))
+    each = [run for run in runs for _ in range(k)]
     correct = np.array([[answer.correct for answer in row] for row in table])
     graded = any(answer.score is not None for row in table for answer in row)
     scores = [
@@ -143,24 +153,28 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
     chances = tuple(answer.chance for answer in first.answers if answer.chance is not None)
     clusters = tuple(answer.cluster for answer in first.answers if answer.cluster is not None)
     root = path if path.is_dir() else path.parent
-    return Answers(
+    samples = Answers(
         path=path,
         claim=f"{first.task}[{first.model}-{first.shots}shot]",
         model=first.model,
         task=first.task,
         shots=first.shots,
-        prompts=tuple(str(run.log.relative_to(root).with_suffix("")) for run in runs),
+        prompts=tuple(str(run.log.relative_to(root).with_suffix("")) for run in each),
         examples=tuple(columns),
-        identities=tuple(run.identity for run in runs),
-        demonstration_ids=((),) * len(runs),
+        identities=tuple(run.identity for run in each),
+        demonstration_ids=((),) * len(each),
         correct=correct,
         evaluated=np.ones_like(correct),
         scores=np.array(scores) if graded else None,
         chances=chances if len(chances) == len(columns) else None,
-        notes=(*dict.fromkeys(note for run in runs for note in run.notes), *_repeats(runs, table)),
+        notes=(
+            *dict.fromkeys(note for run in runs for note in run.notes),
+            *_repeats(runs, table[::k]),
+        ),
         clusters=clusters or None,
         **_by_label(table),
     )
+    return folded(samples, k)
 
 
 def _same_examples(first: LoggedRun, run: LoggedRun) -> None:

@@ -110,14 +110,17 @@ class Grid:
     Attributes
     ----------
     prompts, examples : tuple of str
-        Ids, in the order of their first rows; t and n of them.
+        Ids, in the order of their first rows; t and n of them. Each sample of a prompt is as if it
+        were one of its own: those of one stand together, with its name.
     prompt, example : ndarray of int
         Per row the place of its prompt, and of its example.
+    samples : int
+        How many answers each prompt gave to each example.
 
     Raises
     ------
     RecordedError
-        If two rows stand in one place.
+        If two rows stand in one place, or an answer has fewer samples than others.
     """
 
     def __init__(
@@ -131,6 +134,9 @@ class Grid:
         self._rows, self._members, self._values = rows, members, values
         self.prompts, self._prompt_firsts, self.prompt = self._distinct("prompt")
         self.examples, self._example_firsts, self.example = self._distinct("example")
+        self.samples = 1
+        if "sample" in values:
+            self._tell_samples_apart()
         cells = len(self.prompts) * len(self.examples)
         if cells > max(_FEW_CELLS, _SPARSEST * len(members)):
             raise RecordedError(
@@ -147,8 +153,51 @@ class Grid:
                 again,
                 f"prompt {quoted(self.prompts[self.prompt[first]])} already has an answer to "
                 f"example {quoted(self.examples[self.example[first]])} in "
-                f"{rows.called(members[first])}; keep one row for each prompt and example",
+                f"{rows.called(members[first])}; keep one row for each prompt and example, or name "
+                "the column that tells samples apart as `columns: sample:`",
             )
+
+    def _tell_samples_apart(self) -> None:
+        """Let each sample be as if it were a prompt; those of an answer stand by their names."""
+        names, _, which = self._distinct("sample")
+        order = sorted(range(len(names)), key=lambda place: natural(names[place]))
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[order] = np.arange(len(names))
+        cell = self.prompt * len(self.examples) + self.example
+        by_cell = np.lexsort((rank[which], cell))
+        firsts = np.flatnonzero(np.diff(cell[by_cell], prepend=-1))
+        sizes = np.diff(np.append(firsts, len(cell)))
+        place = np.empty(len(cell), dtype=np.int64)
+        place[by_cell] = np.arange(len(cell)) - np.repeat(firsts, sizes)
+        same = (np.diff(cell[by_cell]) == 0) & (np.diff(rank[which][by_cell]) == 0)
+        for at in np.flatnonzero(same)[:1]:
+            one, other = sorted(by_cell[at : at + 2].tolist())
+            raise self.error(
+                other,
+                f"sample {quoted(names[which[one]])} of {self._about(one)} already stands in "
+                f"{self._rows.called(self._members[one])}; give each sample a name of its own",
+            )
+        self.samples = int(sizes.max())
+        if self.samples > 1 and "reference" in self._values:
+            raise self.error(
+                0,
+                f"{self._about(0)} has several samples, but answers without choices need one; "
+                "give one of each, or an empty name for `columns: sample:`",
+            )
+        for short in np.flatnonzero(sizes < self.samples)[:1]:
+            first = by_cell[firsts[short]]
+            raise self.error(
+                first,
+                f"{self._about(first)} has {sizes[short]} samples, and others have "
+                f"{self.samples}; give as many of each, or finish the run",
+            )
+        self.prompts = tuple(name for name in self.prompts for _ in range(self.samples))
+        self._prompt_firsts = np.repeat(self._prompt_firsts, self.samples)
+        self.prompt = self.prompt * self.samples + place
+
+    def _about(self, member: int | np.integer[Any]) -> str:
+        prompt, example = self.prompts[self.prompt[member]], self.examples[self.example[member]]
+        return f"the answer of prompt {quoted(prompt)} to example {quoted(example)}"
 
     def error(self, member: int | np.integer[Any], message: str) -> RecordedError:
         """Return an error at one of the sweep's rows."""
@@ -253,3 +302,9 @@ def shown(value: object) -> str:
     if isinstance(value, frozenset):
         return " and ".join(quoted(text) for text in sorted(value))
     return quoted(value) if isinstance(value, str) else str(value)
+
+
+def natural(label: str) -> tuple[bool, int, str]:
+    """Sort numbers by value, before other texts."""
+    number = label.isascii() and label.isdecimal() and len(label) < 19
+    return (not number, int(label) if number else 0, label)

@@ -97,7 +97,8 @@ def _columns(results: Any) -> dict[str, Sequence[Any]]:
             return _of_grid({str(name): values for name, values in results.items()})
         return {str(name): _listed(values) for name, values in results.items()}
     named: Any = getattr(results, "column_names", None)
-    named = getattr(results, "columns", None) if named is None else named
+    if named is None and hasattr(results, "__getitem__") and not hasattr(results, "collect"):
+        named = getattr(results, "columns", None)
     try:
         return {str(name): _listed(results[name]) for name in named}
     except (TypeError, KeyError, IndexError):

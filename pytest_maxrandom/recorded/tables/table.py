@@ -13,9 +13,10 @@ from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
-from pytest_maxrandom.recorded.tables.grid import Grid, owners, shown
+from pytest_maxrandom.recorded.tables.grid import Grid, natural, owners, shown
 from pytest_maxrandom.recorded.tables.open_table import PARSED, open_sweep, refuse_choices
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
+from pytest_maxrandom.sweeps.samples import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,6 +119,10 @@ def _unread(path: Path, columns: TableColumns) -> str:
 
 
 def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
+    return folded(_samples(path, grid, ragged=ragged), grid.samples)
+
+
+def _samples(path: Path, grid: Grid, *, ragged: bool) -> Answers:
     least, most = grid.sizes(ragged=ragged)
     texts, said = grid.of_rows("prediction")
     correct, scores = _graded(grid)
@@ -127,7 +132,7 @@ def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
     gold: Texts | None = None if scores is not None else grid.of_examples("gold")
     if gold is None and said is not None and correct is not None and len(texts) == 2:
         gold = _follows(grid, texts, np.where(correct, said, 1 - said), choices)
-    labels = sorted({*texts}.union(*(gold or ())), key=_natural)
+    labels = sorted({*texts}.union(*(gold or ())), key=natural)
     number = {label: place for place, label in enumerate(labels)}
     right = None if gold is None else [frozenset(map(number.__getitem__, each)) for each in gold]
     answers = None if said is None else np.array([number[text] for text in texts])[said]
@@ -382,11 +387,6 @@ _PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
     "listed": ("choices", _as_listed),
     "order": ("choices", _as_order),
     "cluster": ("cluster", str),
+    "sample": ("sample", as_id),
 }
 """What is read from the column of which role, and how."""
-
-
-def _natural(label: str) -> tuple[bool, int, str]:
-    """Sort numbers by value, before other texts."""
-    number = label.isascii() and label.isdecimal() and len(label) < 19
-    return (not number, int(label) if number else 0, label)

@@ -55,7 +55,7 @@ class Cells(TypedDict):
     """How the page writes `Answers` as JSON."""
 
     prompts: list[str]
-    """Names, or the beginnings of digests."""
+    """Names, or the beginnings of digests; of several samples of each answer each has its row."""
     examples: list[str]
     """Ids."""
     demonstrations: list[list[str]]
@@ -129,9 +129,11 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
         }
         accuracy = sum(row.values()) / len(row)
         wanted = line.prompt == best if best else accuracy > highest
+        if best and found is not None and found.prompt == best:
+            wanted = False  # the first of its samples stands for it
         if found is None or wanted:
             found, highest, place = line, accuracy, len(rows)
-        prompts.append(line.prompt[:12])
+        prompts.append(_of_sample(line.prompt[:12], line.sample))
         demonstrations.append(tuple(line.demonstration_ids))
         rows.append(row)
     if found is None:
@@ -158,6 +160,11 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
     if not results.prompts:
         return None
     best, asked = results.best, results.evaluated[results.best].nonzero()[0].tolist()
+    if results.sampled is not None and results.aggregate is not None:
+        k, samples = results.aggregate.samples, results.sampled
+        best *= k
+        named = (_of_sample(name, row % k) for row, name in enumerate(samples.prompts))
+        results = replace(samples, prompts=tuple(named))
     # Labels are numbered as they are named; scores stand in the order of the choices.
     scored = results.log_likelihoods is not None and not results.labels
     graded = results.is_graded
@@ -222,17 +229,22 @@ def of_sweep(
 ) -> Cells | None:
     """Return the answers of a sweep; None if it has none."""
     from pytest_maxrandom.reports.predictions import prompt_lines
+    from pytest_maxrandom.sweeps.predictions import samples_of
 
     digest = record.best_prompt.digest if record.best_prompt else None
     cells = of_lines(prompt_lines(record, predictions), digest)
     if cells is None or not texts:
         return cells and without_texts(cells)
-    best = predictions[cells["best"]]
+    best = samples_of(predictions)[cells["best"]]
     return Cells(
         **cells,
         texts=[ShownText(input=each.input, choices=list(each.choices)) for each in best.examples],
         solved=[best.prompt.format.demonstration(each) for each in best.prompt.demonstrations],
     )
+
+
+def _of_sample(name: str, sample: int | None) -> str:
+    return name if sample is None else f"{name} #{sample + 1}"
 
 
 def _answer(line: AnswerLine, column: int, per_token: bool) -> BestAnswer:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+from pytest_maxrandom.claims.samples import scored_by_samples
 from pytest_maxrandom.claims.training import unfair
 from pytest_maxrandom.claims.untestable import MissingClaim
 from pytest_maxrandom.errors import Problem, SuiteError, dotted
@@ -271,4 +272,7 @@ def _results(arm: str, claim: _Claimed) -> Answers | None:
     if not claim.evidence.results.prompts:
         raise Unpaired(f"the results of {arm!r} have the best prompt only, but a comparison of "
                        "arms needs every prompt's answer to every example")  # fmt: skip
+    if scored_by_samples(claim.evidence.results):
+        raise Unpaired(f"the results of {arm!r} hold several samples of each answer, and a "
+                       "comparison needs one; use `aggregate: vote`")  # fmt: skip
     return claim.evidence.results

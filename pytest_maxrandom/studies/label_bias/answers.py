@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.claims.samples import scored_by_samples
 from pytest_maxrandom.stats.chances import choices_of, is_share
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits, membership
 from pytest_maxrandom.stats.labels.scores import recalls
@@ -118,6 +119,11 @@ def recorded(claim: RecordedClaim) -> Answers:
     assert claim.evidence is not None
     sweep, chances = claim.evidence.results, claim.evidence.chances
     path = claim.model.results.path
+    if scored_by_samples(sweep):
+        raise NoLabels(
+            f"{path} holds several samples of each answer; use `aggregate: vote`, which makes one "
+            "of them"
+        )
     if sweep.answers is None or sweep.gold is None:
         raise NoLabels(
             f"{path} does not say which answers were given and which are right; give results with "

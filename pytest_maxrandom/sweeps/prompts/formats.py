@@ -203,6 +203,7 @@ class Prompt:
             stops = self.format.stops
             limits = ("generate", how.max_tokens, len(stops), *stops)
             asked = (*asked, *limits, repr(how.temperature), how.pattern or "")
+            asked = (*asked, f"seed {how.seed}") if how.seed else asked
         if self.format.matching is not None:
             asked = (*asked, "matching", self.format.matching.content)
         return digest(self.text, layout.input_prefix, *listing, self.format.output_prefix, *asked)

@@ -93,6 +93,7 @@ def test_every_kind_of_file_gives_the_suite_of_its_answers(
     assert "pytest a.maxrandom.yaml" in capsys.readouterr().out
     [claim] = claims("a.maxrandom.yaml")
     assert claim.evidence is not None
+    assert claim.null is not None
     assert (claim.null.t, claim.evidence.n, claim.null.standard_baseline) == (5, 12, 0.5)
     assert claim.evidence.results.correct_counts.tolist() == RIGHT
     assert main(["check", "a.maxrandom.yaml"]) == 0
@@ -150,6 +151,18 @@ def test_of_right_and_wrong_only_p_max_is_claimed_and_the_reason_told(
     assert claim.evidence.results.correct_counts.tolist() == RIGHT
 
 
+def test_of_letters_is_claimed_what_they_can_show() -> None:
+    letters = [
+        row | {"prediction": "AB"[row["prediction"] == "y"], "gold": "AB"[row["gold"] == "y"]}
+        for row in rows()
+    ]
+    write_csv("a.csv", letters)
+    assert init("--results", "a.csv") == 0
+    [claim] = claims("eval_suites/a.yaml")
+    assert claim.claim.asserted() == {"permutation_p": 0.05, "beats": "max_random"}
+    assert claim.claim.cannot_tell is None
+
+
 def test_models_tasks_and_shots_of_a_file_are_claims_of_their_own() -> None:
     content = [
         {"llm": model, "dataset": task, "n_shots": shots, **row}
@@ -190,6 +203,7 @@ def test_published_maxima_lack_only_what_they_do_not_say(
     assert "--set chance=1/4 --set t=200" in capsys.readouterr().err
     assert init("--results", "a.csv", "--set", "chance=1/2", "t=200") == 0
     [claim] = claims("eval_suites/a.yaml")
+    assert claim.null is not None
     assert (claim.null.t, claim.claim.asserted()) == (200, {"p_max": 0.05})
 
 

@@ -45,7 +45,7 @@ def _run(*claims: ClaimRecord) -> RunRecord:
 def _many() -> list[ClaimRecord]:
     return [
         samples.claim(best=35 + number, task=f"{LONG}_{number}", model=LONG, shots=shots)
-        for number in range(10)
+        for number in range(5)
         for shots in (0, 4, 32)
     ]
 

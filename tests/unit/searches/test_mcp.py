@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,12 @@ async def _conversation(suite: Path, talk: Any, *options: str) -> None:
     from mcp import Client, StdioServerParameters
 
     arguments = ["-m", "pytest_maxrandom.cli", "mcp", str(suite), *options]
-    server = StdioServerParameters(command=sys.executable, args=arguments, cwd=suite.parents[1])
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=arguments,
+        cwd=suite.parents[1],
+        env=dict(os.environ),  # a client gives its server few of them by itself
+    )
     async with Client(server) as client:
 
         async def call(tool: str, **given: Any) -> Any:
@@ -56,8 +62,15 @@ async def _tries_what_is_refused(suite: Path, call: Any) -> None:
         await call("try_prompt", claim=CLAIM, demonstrations=["/etc/passwd", "e1"])
     with pytest.raises(Refused, match=r"format: unknown key `path` \(keys here: "):
         await call("try_prompt", claim=CLAIM, demonstrations=["e1", "e2"], format={"path": "/etc"})
-    with pytest.raises(Refused):
+    with pytest.raises(Refused, match=r"^try_prompt: takes claim, instruction, .*, not suite$"):
         await call("try_prompt", claim=CLAIM, suite="/etc/passwd", feedback="answers")
+    # What is of a wrong type is told in a sentence, without a validator's words and address.
+    with pytest.raises(Refused, match=r"^try_prompt: demonstrations: found 'e1', expected a list$"):
+        await call("try_prompt", claim=CLAIM, demonstrations="e1")
+    with pytest.raises(Refused, match=r"^try_prompt: format: found 7, expected an object or a tex"):
+        await call("try_prompt", claim=CLAIM, format=7)
+    with pytest.raises(Refused, match=r"^plan: first: found 'x', expected a whole number$"):
+        await call("plan", claim=CLAIM, first="x")
     with pytest.raises(Refused, match="choices: found 1, expected at least 2"):
         await call("baseline", n=10, choices=1, t=1)
     with pytest.raises(Refused, match="there is nothing to judge"):
@@ -84,6 +97,7 @@ def test_an_agent_is_counted_and_gets_nothing_else(suite: Path) -> None:
                 demonstrations=ids[number : number + 2],
             )
             assert type(told["accept"]) is bool
+            assert set(told) == {"accept", "t", "left"}
             assert told["left"] == 3 - number
         with pytest.raises(Refused, match="the budget of 4 prompts is spent"):
             await call("try_prompt", claim=CLAIM, demonstrations=ids[-2:])
@@ -103,8 +117,10 @@ def test_an_agent_is_counted_and_gets_nothing_else(suite: Path) -> None:
         assert again["best_correct"] == verdict["best_correct"]
 
     _run(suite, talk, "--budget", "4", "--by", "agent")
-    prompts = {row["prompt"] for row in lines(suite, "prompt")}
-    assert len(prompts) == len(lines(suite, "feedback")) == 4
+    assert len({row["prompt"] for row in lines(suite, "prompt")}) == 4
+    assert [row["correct"] for row in lines(suite, "feedback")] == [None] * 4
+    # The verdicts told how good the best prompt is, and of no other.
+    assert len([row for row in lines(suite, "prompt") if row["correct"] is not None]) == 1
 
 
 def test_a_server_that_cannot_start_says_why(

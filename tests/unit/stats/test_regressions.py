@@ -10,15 +10,8 @@ import pytest
 from scipy.stats import binomtest, multinomial
 
 from pytest_maxrandom.stats.differences import sign_flip
-from pytest_maxrandom.stats.regressions import (
-    Change,
-    LossTest,
-    chosen,
-    flipped,
-    judged,
-    look_share,
-    needed_units,
-)
+from pytest_maxrandom.stats.judged_losses import chosen, judged, look_share
+from pytest_maxrandom.stats.regressions import Change, LossTest, flipped, needed_units
 
 
 def whole(gains: int, losses: int, n: int) -> LossTest:

@@ -444,7 +444,7 @@ prompts:
         "9: the key `tasks[1].path` is missing; add it",
         f"10: `tasks[2]`: found 'hello', expected keys with values (keys here: {TASK_KEYS}, split, "
         "subset, revision, task, dataset_path, dataset_name, dataset_kwargs, doc_to_choice, "
-        "doc_to_target, trust_remote_code)",
+        "filter, doc_to_target, trust_remote_code)",
         f"12: `prompts.count`: found 'none', expected {COUNT}",
         "13: prompts.shots[1] repeats prompts.shots[0]; remove one of the two",
         "15: found '3' as a key, expected a word",

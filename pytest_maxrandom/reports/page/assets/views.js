@@ -211,6 +211,7 @@ function trendView(claim) {
       ["t", true, (row) => String(row.t)], ["n", true, (row) => String(row.n)], ["best", true, (row) => score(row.best)],
       ["interval", true, (row) => (row.low === null || row.high === null ? "-" : `${score(row.low)} to ${score(row.high)}`)],
       ["needed", true, (row) => score(row.needed)], ["maximum random baseline", true, (row) => score(row.maximum)], ["result", false, (row) => row.result],
+      ...(claim.trend.some((each) => each.incumbent) ? [["beside the incumbent", false, (row) => (row.incumbent ? code(row.incumbent) : "-")]] : []),
     ], claim.trend),
   ];
 }

@@ -7,8 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
+from pytest_maxrandom.stats.samples import Aggregate
 from tests.notes import sentences
 from tests.unit.recorded.logs.inspect_logs import Log, write_archive, write_json
 from tests.unit.recorded.reading import read_inspect
@@ -138,14 +140,16 @@ def test_scores_are_right_or_wrong_in_the_ways_that_inspect_knows(
     assert sweep.correct.all() == sweep.correct.any() == right
 
 
-def test_epochs_are_neither_examples_nor_prompts(tmp_path: Path) -> None:
+def test_epochs_are_samples_and_neither_examples_nor_prompts(tmp_path: Path) -> None:
     content = Log(epochs=3).content()
     for sample in content["samples"]:
         if sample["epoch"] > 1:
             sample["scores"]["choice"]["value"] = "I"
     [sweep] = read_inspect(write_json(tmp_path / "log.json", Log(changes=content)))
-    assert sweep.correct.tolist() == [[True, False, False, True]]
-    assert any("tried in 3 epochs" in note for note in sentences(sweep.notes))
+    assert sweep.values == pytest.approx(np.array([[1 / 3, 0, 0, 1 / 3]]))
+    assert sweep.aggregate == Aggregate("mean", 3)
+    assert sweep.sampled is not None
+    assert sweep.sampled.correct.tolist() == [[True, False, False, True], [False] * 4, [False] * 4]
 
 
 @pytest.mark.parametrize(

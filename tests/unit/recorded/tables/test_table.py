@@ -298,7 +298,8 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
             [row("p", "a"), row("p", "b"), row("p", "a", 0)],
             3,
             "t[m-2shot]: prompt 'p' already has an answer to example 'a' in {line} 1; keep one row "
-            "for each prompt and example",
+            "for each prompt and example, or name the column that tells samples apart as `columns: "
+            "sample:`",
         ),
         ([row("p", "a"), row(" ", "a")], 2, "prompt is empty; give every row a value"),
         ([row("p", "a"), row("p", "")], 2, "example is empty; give every row a value"),

@@ -40,7 +40,7 @@ def arms(gains: int, losses: int, n: int = 100) -> PairedAnswers:
     return PairedAnswers(names, first, second, np.ones((1, n), dtype=np.bool_))
 
 
-def judged(found: Difference, **claim: float) -> ComparisonRecord:
+def judged(found: Difference, **claim: Any) -> ComparisonRecord:
     spec = DifferenceSpec(**claim)
     record = comparison(confidence=0.9, asserted=spec.model_dump(exclude_none=True))
     record_difference(record, found, spec)

@@ -1,0 +1,54 @@
+"""Suites whose answers have several samples, and what such answers cannot be asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.samples import scores_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+
+_VOTE = "use `aggregate: vote`, which makes one answer of the samples"
+
+
+def cannot_sample(claim: PlannedClaim) -> str | None:
+    """Say what a claim asks for that answers of several samples cannot give; None where nothing."""
+    if claim.aggregate is None:
+        return None
+    return next(_refused(claim), None)
+
+
+def _refused(claim: PlannedClaim) -> Iterator[str]:
+    suite, condition = claim.suite, claim.condition
+    if suite.scoring != "generate":
+        yield f"`scoring: {suite.scoring}` reads one answer each time; use `scoring: generate`"
+    if suite.label_bias is not None:
+        yield "`label_bias` asks for one answer each time; remove one of the two"
+    if suite.until == "decided":
+        yield "`until: decided` counts single answers; remove one of the two"
+    if not scores_samples(claim.aggregate):
+        return
+    for key in ("compare", "contamination", "replicates"):
+        if getattr(suite, key):
+            yield f"`{key}` compares answers that are right or wrong; {_VOTE}, or remove `{key}`"
+    if suite.metric != "accuracy":
+        yield f"`metric: {suite.metric}` is of one answer to each example; {_VOTE}"
+    if condition.test:
+        yield f"a test set is answered once, right or wrong; {_VOTE}, or remove `test`"
+    if suite.shortcuts:
+        yield f"`shortcuts` compares answers that are right or wrong; {_VOTE}, or remove it"
+    if claim.claim.spend:
+        yield f"`looks: spend` needs guessers that are known before the answers; {_VOTE}"
+    if condition.prompt_set.leaves_out:
+        yield (
+            "prompts leave out their own demonstrations, and scores of samples are compared on the "
+            f"same examples; use a smaller `validation: max_examples`, or {_VOTE}"
+        )
+    by = {each.exchange.by for each in condition.shuffled}
+    if "clusters" in by:
+        yield f"its clusters differ in size, and right answers are exchanged one by one; {_VOTE}"
+    if "orders" in by:
+        yield f"its examples compare things that recur; {_VOTE}"

@@ -1,0 +1,192 @@
+"""Answers of several samples: their guessers, and how their right answers are shuffled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.claims.nulls import Guessers, SampleGuessers
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
+from pytest_maxrandom.record.samples import Sampled
+from pytest_maxrandom.stats.chances import choices_of
+from pytest_maxrandom.stats.components import components
+from pytest_maxrandom.stats.maximum import BestOfPrompts
+from pytest_maxrandom.stats.sampled import BestOfSamples
+from pytest_maxrandom.stats.samples import Aggregate, Kinds, profiles
+from pytest_maxrandom.sweeps.samples import choices_of_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.answers import Answers
+
+_VOTE = "use `aggregate: vote`, which makes one answer of the samples"
+
+
+class NoSamples(ValueError):
+    """Why samples cannot be judged by what they come to, in one sentence."""
+
+
+def scores_samples(aggregate: Aggregate | None) -> bool:
+    """Whether the score of an answer is that of its samples: any but one, or a vote, is."""
+    return aggregate is not None and aggregate.how != "vote"
+
+
+def scored_by_samples(answers: Answers) -> bool:
+    """Whether answers are scored so."""
+    return scores_samples(answers.aggregate)
+
+
+def guessers_of_samples(
+    answers: Answers, chances: Sequence[Fraction] | None, t: int
+) -> Guessers | SampleGuessers:
+    """Return t guessers who gave the same samples as the prompts.
+
+    Where only right and wrong are known, a guesser by pass gives as many different answers as there
+    can be, and by mean and all the same ones: those reach most.
+
+    Parameters
+    ----------
+    answers : Answers
+        Of distinct prompts, to the same examples, `scored_by_samples`.
+    chances : sequence of Fraction, optional
+        Per example the chance of one guess.
+    t : int
+        Number of guessers, at least that of the prompts.
+
+    Raises
+    ------
+    NoSamples
+        If prompts were scored on different examples, or chances are not of a number of choices.
+    """
+    aggregate = answers.aggregate
+    assert aggregate is not None
+    if not answers.evaluated.all():
+        raise NoSamples(
+            "prompts were scored on different examples, and scores of samples are compared on the "
+            f"same ones; give results on the same examples, or {_VOTE}"
+        )
+    if chances is None:
+        raise NoSamples("chances are stated of a mix of examples; list the choices of each example")
+    right = [1] * len(chances) if answers.gold is None else [*map(len, answers.gold)]
+    choices = [*map(choices_of, right, chances)]
+    for name, own, of, chance in zip(answers.examples, right, choices, chances, strict=True):
+        if own != chance * of:
+            raise NoSamples(
+                f"example {name!r} has the chance {chance}, which is not that of {own} of a whole "
+                f"number of choices; give the number of choices of each example, or {_VOTE}"
+            )
+    kinds = Kinds.of(aggregate, _spread(answers, aggregate), choices, right)
+    if not aggregate.binary:
+        return SampleGuessers(BestOfSamples.of(kinds, aggregate.unit, t))
+    own_chances = kinds.chances()
+    means = [sum(row, Fraction()) / len(row) for row in own_chances]
+    copies = [1] * len(means)
+    copies[means.index(max(means))] += t - len(means)
+    best = BestOfPrompts(list(zip(own_chances, copies, strict=True)))
+    places = tuple(range(len(means)))
+    return Guessers(best, places, len(choices), sum(means, Fraction()) / len(means))
+
+
+def _spread(answers: Answers, aggregate: Aggregate) -> NDArray[np.int64]:
+    samples, k = answers.sampled, aggregate.samples
+    assert samples is not None
+    if samples.answers is not None:
+        return profiles(choices_of_samples(samples, k))
+    spread = np.zeros((*answers.correct.shape, k), dtype=np.int64)
+    if aggregate.how == "pass":
+        spread[...] = 1
+    else:
+        spread[..., 0] = k
+    return spread
+
+
+def shuffles_of_samples(
+    answers: Answers, ways: Callable[[Answers], list[Shuffle] | NoPermutations]
+) -> list[Shuffle] | NoPermutations:
+    """Return how the right answers of samples are shuffled, all samples of an example together.
+
+    Parameters
+    ----------
+    answers : Answers
+        Of distinct prompts, `scored_by_samples`.
+    ways : callable
+        Returns how those of single answers are.
+    """
+    samples, aggregate = answers.sampled, answers.aggregate
+    assert samples is not None
+    found = ways(samples)
+    if isinstance(found, NoPermutations):
+        return found
+    if not answers.evaluated.all():
+        return NoPermutations(f"prompts were scored on different examples: {_VOTE}")
+    for each in found:
+        if each.exchange.by == "orders":
+            return NoPermutations(f"examples compare things that recur: {_VOTE}")
+        if each.exchange.by == "clusters":
+            return NoPermutations(f"its clusters differ in size: {_VOTE}")
+    return [each._replace(aggregate=aggregate) for each in found]
+
+
+def sampled(answers: Answers, best: int) -> Sampled | None:
+    """Return what the samples of the best prompt say; None where there is one of each answer.
+
+    Parameters
+    ----------
+    answers : Answers
+        Of the distinct prompts.
+    best : int
+        Row of the best one.
+    """
+    aggregate, samples = answers.aggregate, answers.sampled
+    if aggregate is None or samples is None:
+        return None
+    k = aggregate.samples
+    own = samples.of_prompts([*range(best * k, best * k + k)])
+    right = own.correct[:, answers.evaluated[best]]
+    shares = right.mean(axis=0)
+    found = components(right.T) if right.shape[1] > 1 else None
+    record = Sampled(
+        samples=k,
+        aggregate=aggregate.how,
+        asked=aggregate.asked,
+        right=float(shares.mean()),
+        any_right=float((shares > 0).mean()),
+        all_right=float((shares == 1).mean()),
+        noise_of_data=None if found is None else found.of_data,
+        noise_of_prediction=None if found is None else found.of_prediction,
+        between=None if found is None else found.between,
+        within=None if found is None else found.within,
+    )
+    if own.answers is None:
+        return record
+    spread = profiles(choices_of_samples(own, k))
+    spread = spread[:, answers.evaluated[best]]
+    record = replace(
+        record,
+        different=float((spread > 0).sum(axis=2).mean()),
+        alike=float((spread[..., 0] == k).mean()),
+    )
+    chances = answers.chances
+    if chances is None or answers.gold is None:
+        return record
+    scored = np.flatnonzero(answers.evaluated[best]).tolist()
+    counts = [len(answers.gold[place]) for place in scored]
+    many = [choices_of(n, chances[place]) for n, place in zip(counts, scored, strict=True)]
+    by_chance = partial(_by_chance, k=k, spread=spread, choices=many, right=counts)
+    return replace(record, any_by_chance=by_chance("pass"), all_by_chance=by_chance("all"))
+
+
+def _by_chance(
+    how: str, *, k: int, spread: NDArray[np.int64], choices: Sequence[int], right: Sequence[int]
+) -> float:
+    """Return what a guesser who gave these samples reaches."""
+    kinds = Kinds.of(Aggregate(how, k), spread, choices, right)  # type: ignore[arg-type]
+    [row] = kinds.chances()
+    return float(sum(row) / len(row))

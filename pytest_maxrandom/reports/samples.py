@@ -1,0 +1,48 @@
+"""Several samples of each answer, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import accuracy, count, percent
+from pytest_maxrandom.reports.text import clauses
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def told(found: Mapping[str, Any]) -> str:
+    """Say what the samples of the best prompt are worth, and what a guesser with such ones is.
+
+    Parameters
+    ----------
+    found : mapping
+        The fields of `pytest_maxrandom.record.samples.Sampled`.
+    """
+    k = found["samples"]
+    spread = ""
+    if found["different"] is not None:
+        spread = (
+            f"the best prompt gives {found['different']:.1f} different answers on average, and "
+            f"{percent(found['alike'])} of the examples get the same one each time"
+        )
+    noise = ""
+    if found["noise_of_data"] is not None:
+        noise = (
+            f"its standard error is {accuracy(found['noise_of_data'])} of data (other examples) "
+            f"and {accuracy(found['noise_of_prediction'])} of prediction (the same asked again)"
+        )
+    return clauses(
+        f"Each example was asked {count(k)} times",
+        spread,
+        f"{accuracy(found['right'])} of its samples are right",
+        noise,
+        f"pass@{k} is {accuracy(found['any_right'])}{_by_chance(found['any_by_chance'])}",
+        f"all {k} are right on {accuracy(found['all_right'])}{_by_chance(found['all_by_chance'])}",
+    )
+
+
+def _by_chance(value: float | None) -> str:
+    return (
+        "" if value is None else f" (a guesser with as many different answers: {accuracy(value)})"
+    )

@@ -1,0 +1,110 @@
+"""Noise of prediction and noise of data: two components of the variance of a mean of samples.
+
+Each of n examples was asked k times. Its own rate of right answers differs from that of others
+(*data*: another set of examples would have other ones), and its k samples differ from that rate
+(*prediction*: the same examples asked again would be answered otherwise). With p_i the rate of
+example i, of examples that are independent draws and samples that are so given the example,
+
+    Var(mean) = between / n + within / (n k),    between = Var(p_i), within = E[p_i (1 - p_i)].
+
+Both are estimated without bias by the mean squares of a one-way layout with random effects (Searle,
+Casella and McCulloch, "Variance Components", 1992, chapter 3).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class Components:
+    """What a mean over n examples of k samples varies by.
+
+    Attributes
+    ----------
+    n, k
+        Examples, and samples of each.
+    mean
+        The mean score.
+    between
+        Unbiased estimate of the variance of examples' own rates; below 0 by luck where these hardly
+        differ.
+    within
+        Unbiased estimate of the mean variance of a sample about its example's rate.
+    """
+
+    n: int
+    k: int
+    mean: float
+    between: float
+    within: float
+
+    def error(self, n: int, k: int) -> float:
+        """Return the standard error of the mean of n examples with k samples each."""
+        return math.sqrt(max(0.0, self.between) / n + self.within / (n * k))
+
+    @property
+    def of_data(self) -> float:
+        """Standard error that is left however many samples are taken."""
+        return math.sqrt(max(0.0, self.between) / self.n)
+
+    @property
+    def of_prediction(self) -> float:
+        """Standard error of the same examples, asked again."""
+        return math.sqrt(self.within / (self.n * self.k))
+
+
+def components(scores: ArrayLike) -> Components:
+    """Estimate both components.
+
+    Parameters
+    ----------
+    scores
+        The score of each sample, shape (n, k), n >= 2 and k >= 2.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer examples or samples: one of each shows no difference.
+    """
+    cells = np.asarray(scores, dtype=np.float64)
+    if cells.ndim != 2 or min(cells.shape) < 2:
+        raise ValueError(
+            f"scores must have the shape (n, k), at least 2 of each, found {cells.shape}"
+        )
+    n, k = cells.shape
+    rates = cells.mean(axis=1)
+    within = float(((cells - rates[:, None]) ** 2).sum() / (n * (k - 1)))
+    return Components(
+        n=n,
+        k=k,
+        mean=float(rates.mean()),
+        between=float(rates.var(ddof=1)) - within / k,
+        within=within,
+    )
+
+
+def more(found: Components) -> dict[str, float]:
+    """Return the standard error as it is, and with twice as much of either.
+
+    Examples
+    --------
+    >>> told = more(Components(n=100, k=4, mean=0.5, between=0.04, within=0.16))
+    >>> round(told["now"], 4), told["any number of samples"]
+    (0.0283, 0.02)
+    """
+    n, k = found.n, found.k
+    return {
+        "now": found.error(n, k),
+        "twice the samples": found.error(n, 2 * k),
+        "any number of samples": found.of_data,
+        "twice the examples": found.error(2 * n, k),
+        "twice the examples, half the samples": found.error(2 * n, max(1, k // 2)),
+    }

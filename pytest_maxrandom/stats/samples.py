@@ -1,0 +1,275 @@
+"""Several answers of one prompt to one example: what they score, and what a guesser scores so.
+
+A prompt that is asked k times at a temperature gives k *samples*. They are not independent: at a
+low temperature all are the same, and a model may as well spread them over all choices. Formulas for
+k independent guesses are wrong for both. So chance is taken from the answers that were given: they
+stay as they are, and the right answer of an example is any of its m choices. A guesser with d
+different answers is right by *pass* with d/m, by *all* with 1/m where d = 1 and else never, and on
+average each sample is right with 1/m, however alike they are; their number says what the mean of an
+example may be. By *vote* it gives one answer, and its chance is 1/m.
+
+Where j of k samples are asked (pass@j), the score is the unbiased estimator of Chen et al.
+("Evaluating Large Language Models Trained on Code", 2021): 1 - C(k - c, j) / C(k, j), where c are
+right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from pytest_maxrandom.stats.chances import whole_number
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.seeding import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Labels: TypeAlias = NDArray[np.int64]
+
+How: TypeAlias = Literal["mean", "vote", "pass", "all"]
+"""What several samples of an answer come to: the share that is right, the commonest answer, whether
+any is right, whether all are."""
+HOWS: tuple[How, ...] = get_args(How)
+
+UNREAD = 2**62
+"""The label of a sample that is no choice: nobody could read one in it."""
+
+
+class Aggregate(NamedTuple):
+    """How the samples of an answer are made one score.
+
+    Attributes
+    ----------
+    how
+        What they come to.
+    samples
+        Their number k.
+    asked
+        For pass@j the number j, 1 to k; None where all samples count.
+    """
+
+    how: How
+    samples: int
+    asked: int | None = None
+
+    @property
+    def j(self) -> int:
+        """How many samples a pass may take."""
+        return self.samples if self.asked is None else self.asked
+
+    @property
+    def binary(self) -> bool:
+        """Whether an example is right or wrong, and nothing between."""
+        return self.how != "mean" and (self.how != "pass" or self.j == self.samples)
+
+    @property
+    def unit(self) -> int:
+        """The score of an example that is right."""
+        if self.how == "mean":
+            return self.samples
+        return math.comb(self.samples, self.j) if self.how == "pass" else 1
+
+    def credits(self, right: NDArray[np.integer]) -> Labels:
+        """Return the scores of examples, in units of 1 / `unit`, by how many samples are right.
+
+        Raises
+        ------
+        ValueError
+            Of a vote, which depends on the wrong answers, too.
+        """
+        k = self.samples
+        if self.how == "mean":
+            return np.asarray(right, dtype=np.int64)
+        if self.how == "all":
+            return np.asarray(right == k, dtype=np.int64)
+        if self.how == "vote":
+            raise ValueError("a vote depends on the wrong answers, too: use `voted`")
+        table = [self.unit - math.comb(k - c, self.j) for c in range(k + 1)]
+        return np.asarray(np.array(table, dtype=np.int64)[right])
+
+
+def pass_at(correct: int, samples: int, j: int) -> float:
+    """Return the unbiased estimate of pass@j: P(any of j samples is right).
+
+    Parameters
+    ----------
+    correct, samples
+        Right samples, and all.
+    j
+        How many are asked, 1 to `samples`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number lies outside its range.
+
+    Examples
+    --------
+    >>> pass_at(1, 4, 4), pass_at(1, 4, 1), pass_at(2, 4, 2)
+    (1.0, 0.25, 0.8333333333333334)
+    """
+    k = whole_number("samples", samples, 1)
+    c, asked = whole_number("correct", correct, 0, k), whole_number("j", j, 1, k)
+    return 1 - math.comb(k - c, asked) / math.comb(k, asked)
+
+
+def voted(labels: Labels, names: Callable[[int, int], str], examples: Sequence[str]) -> Labels:
+    """Return the commonest of the samples of each answer.
+
+    Between equally common ones a lot decides that knows neither which is right nor where it stands:
+    a digest of the example's id and the answers' texts.
+
+    Parameters
+    ----------
+    labels
+        Labels of the samples, shape (t, n, k); -1 where there is no answer. One that is `UNREAD`
+        has no vote where anything could be read.
+    names
+        The text of a label of an example, by the example's place and the label.
+    examples
+        Ids, length n.
+
+    Returns
+    -------
+    ndarray of int
+        Shape (t, n).
+    """
+    votes = _votes(labels)
+    read = labels != UNREAD
+    votes = np.where(read | ~read.any(axis=2, keepdims=True), votes, 0)
+    top = votes == votes.max(axis=2, keepdims=True)
+    first = np.take_along_axis(labels, top.argmax(axis=2)[..., None], axis=2)[..., 0]
+    lots: dict[tuple[int, int], str] = {}
+
+    def lot(example: int, label: int) -> str:
+        key = example, label
+        if key not in lots:
+            lots[key] = digest("vote", examples[example], names(example, label))
+        return lots[key]
+
+    found: Labels = first.copy()
+    for prompt, example in np.argwhere((top & (labels != first[..., None])).any(axis=2)).tolist():
+        tied = {*labels[prompt, example, top[prompt, example]].tolist()}
+        found[prompt, example] = min(tied, key=lambda label: lot(example, label))
+    return found
+
+
+def _votes(labels: Labels) -> Labels:
+    """Return per sample how many have its label, shape (t, n, k)."""
+    votes = np.zeros_like(labels)
+    for sample in range(labels.shape[2]):
+        votes += labels == labels[..., sample : sample + 1]
+    return votes
+
+
+def profiles(labels: Labels) -> Labels:
+    """Return how often each different answer was given, descending, zeros behind: (t, n, k).
+
+    What is `UNREAD` is none. Labels as of `voted`.
+    """
+    votes = _votes(labels)
+    earlier = np.zeros(labels.shape, dtype=np.bool_)
+    for sample in range(1, labels.shape[2]):
+        before = labels[..., :sample] == labels[..., sample : sample + 1]
+        earlier[..., sample] = before.any(axis=2)
+    counted = ~earlier & (labels != NOT_EVALUATED) & (labels != UNREAD)
+    return np.asarray(-np.sort(-np.where(counted, votes, 0), axis=2))
+
+
+@lru_cache(maxsize=65536)
+def law_of_right(profile: tuple[int, ...], choices: int, right: int = 1) -> dict[int, Fraction]:
+    """Return how many samples are right where any of the choices may be.
+
+    Parameters
+    ----------
+    profile
+        How often each different answer was given. Of more answers than there are choices, those
+        that were given most often are taken to be the choices.
+    choices, right
+        Number of choices, and how many of them are right.
+
+    Returns
+    -------
+    dict
+        Numbers of right samples and their probabilities.
+
+    Examples
+    --------
+    >>> law_of_right((3, 1), 4)
+    {0: Fraction(1, 2), 1: Fraction(1, 4), 3: Fraction(1, 4)}
+    """
+    given = sorted((each for each in profile if each), reverse=True)[:choices]
+    ways: Counter[tuple[int, int]] = Counter({(0, 0): 1})
+    for times in given:
+        for (taken, total), many in list(ways.items()):
+            if taken < right:
+                ways[taken + 1, total + times] += many
+    never = choices - len(given)
+    law: Counter[int] = Counter()
+    for (taken, total), many in ways.items():
+        law[total] += many * math.comb(never, right - taken)
+    all_ways = math.comb(choices, right)
+    return {total: Fraction(law[total], all_ways) for total in sorted(law) if law[total]}
+
+
+class Kinds(NamedTuple):
+    """Answers by how their samples are spread, and examples by their chances.
+
+    Attributes
+    ----------
+    laws
+        Per kind the score of a guesser with these samples, in units, and the probabilities.
+    places
+        The kind of each answer, shape (t, n).
+    """
+
+    laws: list[dict[int, Fraction]]
+    places: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls,
+        aggregate: Aggregate,
+        spread: Labels,
+        choices: Sequence[int],
+        right: Sequence[int],
+    ) -> Kinds:
+        """Return the kinds.
+
+        Parameters
+        ----------
+        aggregate
+            What is scored; no vote.
+        spread
+            As `profiles` returns it.
+        choices, right
+            Per example how many choices it has, and how many of these are right.
+        """
+        t, n, k = spread.shape
+        sizes = np.array([choices, right], dtype=np.int64).T
+        rows = np.concatenate(
+            [spread, np.broadcast_to(sizes, (t, n, 2))], axis=2, dtype=np.int64
+        ).reshape(t * n, k + 2)
+        distinct, places = np.unique(rows, axis=0, return_inverse=True)
+        laws = []
+        for *profile, many, correct in distinct.tolist():
+            law: dict[int, Fraction] = {}
+            for c, p in law_of_right(tuple(profile), many, correct).items():
+                score = int(aggregate.credits(np.array(c)))
+                law[score] = law.get(score, Fraction()) + p
+            laws.append(law)
+        return cls(laws, places.reshape(t, n))
+
+    def chances(self) -> list[list[Fraction]]:
+        """Return the chance that a guesser is right on each example, a row for each prompt."""
+        own = [law.get(1, Fraction()) for law in self.laws]
+        return [[own[place] for place in row] for row in self.places.tolist()]

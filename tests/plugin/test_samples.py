@@ -1,0 +1,83 @@
+"""Suites that ask each example several times run whole, and read what they have stored."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.recorded.predictions import read_lines
+from pytest_maxrandom.reports.page.cells import of_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N, T = 30, 3
+SUITE = """\
+models: [{{name: m, backend: mock, knows: 0.4}}]
+tasks:
+- name: colours
+  format: csv
+  path: colours.csv
+  columns: {{input: question, choices: choices, answer: answer}}
+  validation: {{max_examples: 30}}
+prompts: {{shots: 1, count: 3}}
+scoring: generate
+generation: {{temperature: 0.7, {how}}}
+"""
+RECORDED = """\
+models: [{{name: m, backend: recorded, results: {{path: p.jsonl, format: predictions}}}}]
+tasks: [{{name: colours}}]
+aggregate: {how}
+"""
+
+
+@pytest.fixture
+def task(pytester: pytest.Pytester) -> Path:
+    colours = ("red", "green", "blue")
+    listed = '"[""red"", ""green"", ""blue""]"'
+    rows = [f"thing {n}?,{listed},{colours[n * n % 7 % 3]}\n" for n in range(N + 20)]
+    path = pytester.path / "colours.csv"
+    path.write_text("question,choices,answer\n" + "".join(rows))
+    return path
+
+
+def run(pytester: pytest.Pytester, how: str, *arguments: str, suite: str = SUITE) -> dict[str, Any]:
+    name = "recorded" if suite is RECORDED else "s"
+    (pytester.path / f"{name}.maxrandom.yaml").write_text(suite.format(how=how))
+    pytester.runpytest(f"{name}.maxrandom.yaml", "--maxrandom-json=r.json", *arguments)
+    [claim] = json.loads((pytester.path / "r.json").read_text())["claims"]
+    return dict(claim)
+
+
+@pytest.mark.usefixtures("task")
+def test_samples_are_asked_once_and_counted_once(pytester: pytest.Pytester) -> None:
+    one = run(pytester, "samples: 1")
+    assert (one["engine"]["requests"], one["sampled"]) == (N * T, None)
+    few = run(pytester, "samples: 3", "--maxrandom-predictions=p.jsonl")
+    # The single answer is the first sample, and t counts a prompt once however often it is asked.
+    assert (few["engine"]["requests"], few["engine"]["reused"]) == (N * T * 2, T)
+    assert (few["t"], few["n"], few["best_correct"]) == (T, N, None)
+    assert few["best_accuracy"] == few["best_score"] == few["sampled"]["right"]
+    assert few["standard_baseline"] == pytest.approx(1 / 3)
+    # What samples come to may be chosen by what was seen: its prompts are further tries.
+    passes = run(pytester, "samples: 3, aggregate: pass", "--maxrandom-html=page.html")
+    assert (passes["engine"]["requests"], passes["t"]) == (0, 2 * T)
+    assert passes["best_accuracy"] == passes["sampled"]["any_right"] > few["best_accuracy"]
+    assert passes["best_correct"] == round(passes["best_accuracy"] * N)
+    # The predictions file has each sample, and gives the same numbers.
+    lines = [json.loads(line) for line in (pytester.path / "p.jsonl").read_text().splitlines()]
+    assert [line["sample"] for line in lines] == [0, 1, 2] * T
+    cells = of_lines(read_lines(pytester.path / "p.jsonl"))
+    assert cells is not None
+    names = [f"{line['prompt'][:12]} #{line['sample'] + 1}" for line in lines]
+    assert (cells["prompts"], len(cells["rows"])) == (names, 3 * T)
+    name = lines[0]["prompt"][:12]
+    beside = SUITE.format(how=f"max_tokens: 9}}\nincumbent: {{answers: p.jsonl, prompt: {name}")
+    (pytester.path / "beside.maxrandom.yaml").write_text(beside)
+    collected = pytester.runpytest("beside.maxrandom.yaml", "--collect-only")
+    collected.stdout.fnmatch_lines(["*holds several samples of each answer of the incumbent*"])
+    again = run(pytester, "mean", suite=RECORDED)
+    for key in ("best_accuracy", "p_max", "max_random_baseline", "permutation_p", "sampled"):
+        assert again[key] == few[key], key

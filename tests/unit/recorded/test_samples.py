@@ -1,0 +1,296 @@
+"""Recorded results with several samples of each answer."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.claims.nulls import SampleGuessers
+from pytest_maxrandom.errors import RecordedError, SuiteError
+from pytest_maxrandom.recorded.npz import read_npz
+from pytest_maxrandom.recorded.sources import read
+from pytest_maxrandom.reports.remarks import worded
+from pytest_maxrandom.stats.maximum import BestOfPrompts
+from pytest_maxrandom.stats.permutation import max_t_test
+from pytest_maxrandom.studies.label_bias.answers import NoLabels, recorded
+from pytest_maxrandom.suite.recorded import TableColumns
+from pytest_maxrandom.sweeps.samples import folded
+from tests.unit.recorded.reading import read_table
+from tests.unit.recorded.suites import judged, planned, suite_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+TEXTS = ("red", "green", "blue", "grey")
+T, N, K, M = 4, 30, 3, 4
+NAMES = TableColumns(prompt="prompt_id", example="example_id")
+TABLE = "r.csv, format: table, shots: 0, columns: {prompt: prompt_id, example: example_id}"
+close = pytest.approx
+
+
+def drawn(knowing: float = 0.5) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return samples, shape (t, n, k), and right answers."""
+    rng = np.random.default_rng(5)
+    gold = rng.integers(0, M, N)
+    said = rng.integers(0, M, (T, N, K))
+    return np.where(rng.random((T, N, K)) < knowing, gold[:, None], said), gold
+
+
+def table(path: Path, said: NDArray[np.int64], gold: NDArray[np.int64], **less: Any) -> Path:
+    """Write a row for each sample, those of one answer apart from each other."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        columns = ["prompt", "example", "sample", "prediction", "gold", "choices"]
+        writer.writerow([column for column in columns if column not in less])
+        for sample in range(said.shape[2]):
+            for prompt, example in np.ndindex(said.shape[:2]):
+                label = TEXTS[said[prompt, example, sample]]
+                row = [f"p{prompt}", f"e{example}", sample + 1, label, TEXTS[gold[example]]]
+                writer.writerow([*row, str([*TEXTS]).replace("'", '"')])
+    return path
+
+
+def of_suite(folder: Path, rest: str = "", results: str = TABLE) -> Any:
+    [claim] = planned(folder, suite_text("{name: q}", rest, results))
+    return claim
+
+
+def test_the_samples_of_a_table_are_read_as_they_stand(tmp_path: Path) -> None:
+    said, gold = drawn()
+    [read] = read_table(table(tmp_path / "r.csv", said, gold), NAMES, model="m", task="q", shots=0)
+    assert read.aggregate is not None
+    assert read.sampled is not None
+    assert (read.aggregate.how, read.aggregate.samples) == ("mean", K)
+    order = np.argsort(read.labels)  # labels are the texts in their order
+    assert read.prompts == tuple(f"p{each}" for each in range(T))
+    number = [read.labels.index(text) for text in TEXTS]
+    rows = np.array(number)[said].transpose(0, 2, 1).reshape(T * K, N)
+    assert read.sampled.answers is not None
+    assert np.array_equal(read.sampled.answers, rows)
+    assert read.values == close((said == gold[:, None]).mean(axis=2))
+    assert order.tolist() == [0, 1, 2, 3]
+    first = read.of_prompts([2, 0])
+    assert first.sampled is not None
+    assert np.array_equal(first.sampled.correct, read.sampled.correct[[6, 7, 8, 0, 1, 2]])
+
+
+def test_an_archive_has_a_third_axis(tmp_path: Path) -> None:
+    said, gold = drawn()
+    arrays = {"prompt_ids": np.arange(T), "example_ids": np.arange(N), "gold": gold}
+    arrays |= {"answers": said, "choices": np.full(N, M)}
+    path = tmp_path / "m.npz"
+    np.savez(path, **{f"q__0__{name}": array for name, array in arrays.items()})  # type: ignore[arg-type]
+    [read] = read_npz(path)
+    assert read.values == close((said == gold[:, None]).mean(axis=2))
+    arrays["correct"] = np.ones((T, N, K + 1), dtype=np.bool_)
+    np.savez(path, **{f"q__0__{name}": array for name, array in arrays.items()})  # type: ignore[arg-type]
+    with pytest.raises(RecordedError, match="answers: found 3 samples on its third axis, but corr"):
+        read_npz(path)
+
+
+def claimed(folder: Path, aggregate: str) -> tuple[Any, Any]:
+    claim = of_suite(folder, f"aggregate: {aggregate}\n")
+    return claim, judged(claim)
+
+
+def test_each_aggregate_is_judged_by_the_answers_given(tmp_path: Path) -> None:
+    said, gold = drawn()
+    table(tmp_path / "r.csv", said, gold)
+    hits = said == gold[:, None]
+    different = np.array([[len({*cell}) for cell in row] for row in said.tolist()])
+    chances = {
+        "pass": [[Fraction(d, M) for d in row] for row in different.tolist()],
+        "all": [[Fraction(d == 1, M) for d in row] for row in different.tolist()],
+    }
+    right = {"pass": hits.any(axis=2), "all": hits.all(axis=2)}
+    for how, of_prompts in chances.items():
+        claim, record = claimed(tmp_path, how)
+        best = BestOfPrompts([(row, 1) for row in of_prompts])
+        count = int(right[how].sum(axis=1).max())
+        assert record.best_correct == count
+        assert record.p_max == close(best.p_value(count), rel=1e-9)
+        assert record.max_random_baseline == close(best.expected_accuracy, rel=1e-9)
+        assert record.sampled.any_right == close(
+            right["pass"][claim_best(record, right[how])].mean()
+        )
+        assert record.permutation_p < 0.01
+
+    claim, record = claimed(tmp_path, "mean")
+    assert isinstance(claim.null, SampleGuessers)
+    assert record.best_correct is None
+    assert record.best_accuracy == record.best_score == close(hits.mean(axis=(1, 2)).max())
+    assert record.standard_baseline == close(1 / M)
+    assert record.passed
+
+    _, record = claimed(tmp_path, "vote")
+    assert record.standard_baseline == 1 / M
+    clear = [[max(map(cell.count, cell)) > 1 for cell in row] for row in said.tolist()]
+    sure = (hits.sum(axis=2) > 1).sum(axis=1)
+    assert sure.max() <= record.best_correct <= (sure + (~np.array(clear)).sum(axis=1)).max()
+
+
+def claim_best(record: Any, right: NDArray[np.bool_]) -> int:
+    return int(right.sum(axis=1).argmax())
+
+
+def test_identical_samples_are_one_answer(tmp_path: Path) -> None:
+    """All aggregates of k equal samples give the numbers of single answers."""
+    said, gold = drawn()
+    same = np.repeat(said[..., :1], K, axis=2)
+    table(tmp_path / "r.csv", same, gold)
+    single = max_t_test(said[..., 0], gold, permutations=9_999, stop_after=1_000)
+    best = BestOfPrompts([([Fraction(1, M)] * N, T)])
+    found = {how: claimed(tmp_path, how)[1] for how in ("mean", "vote", "pass", "all")}
+    for record in found.values():
+        assert record.best_accuracy == close(single.best)
+        assert record.p_max == close(best.p_value(round(single.best * N)), rel=1e-6)
+        assert record.max_random_baseline == close(best.expected_accuracy, abs=1e-9)
+        assert record.sampled.alike == 1
+        assert record.sampled.noise_of_prediction == 0
+    # Samples are exchanged as one answer is: by the same draws.
+    assert len({record.permutation_p for record in found.values()}) == 1
+
+
+def test_fewer_samples_of_more_are_estimated(tmp_path: Path) -> None:
+    said, gold = drawn()
+    table(tmp_path / "r.csv", said, gold)
+    _, record = claimed(tmp_path, "{pass: 2}")
+    c = (said == gold[:, None]).sum(axis=2)
+    estimates = np.vectorize(lambda right: 1 - math.comb(K - right, 2) / math.comb(K, 2))(c)
+    assert record.best_accuracy == close(estimates.mean(axis=1).max())
+    assert record.sampled.asked == 2
+
+
+def test_pass_of_answers_that_are_all_different_is_no_knowledge(tmp_path: Path) -> None:
+    """pass@4 is 1 whoever guesses so, where the formula for independent guesses says .684."""
+    rng = np.random.default_rng(0)
+    said = rng.permuted(np.tile(np.arange(4), (2, N, 1)), axis=2)
+    table(tmp_path / "r.csv", said, rng.integers(0, M, N))
+    _, record = claimed(tmp_path, "pass")
+    assert (record.best_accuracy, record.max_random_baseline, record.p_max) == (1, 1, 1)
+    assert record.permutation_p == 1
+    assert record.sampled.any_by_chance == 1
+    [note] = [worded(each).text for each in record.notes if each.kind == "samples"]
+    assert "pass@4 is 1.000 (a guesser with as many different answers: 1.000)" in note
+
+
+def test_right_and_wrong_alone_cannot_tell(tmp_path: Path) -> None:
+    said, gold = drawn()
+    hits = said == gold[:, None]
+    arrays = {"prompt_ids": np.arange(T), "example_ids": np.arange(N), "choices": np.full(N, M)}
+    arrays |= {"correct": hits, "evaluated": np.ones((T, N), dtype=np.bool_)}
+    np.savez(tmp_path / "m.npz", **{f"q__0__{name}": each for name, each in arrays.items()})  # type: ignore[arg-type]
+    for how, chance in (("pass", 3 / M), ("all", 1 / M), ("mean", 1 / M)):
+        record = judged(of_suite(tmp_path, f"aggregate: {how}\n", "m.npz, format: npz"))
+        assert record.passed is None
+        assert record.standard_baseline == close(chance)
+    with pytest.raises(SuiteError, match="a vote needs what was answered and what is right"):
+        of_suite(tmp_path, "aggregate: vote\n", "m.npz, format: npz")
+
+
+def edited(path: Path, change: Any) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(change(lines)) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda lines: lines[:-1],
+            r"r.csv:\d+: .* to example 'e29' has 2 samples, and others have 3",
+        ),
+        (
+            lambda lines: [*lines, lines[1]],
+            r"sample '1' of the answer of prompt 'p0' to example 'e0' al",
+        ),
+    ],
+)
+def test_missing_and_repeated_samples_are_refused(
+    tmp_path: Path, change: Any, message: str
+) -> None:
+    edited(table(tmp_path / "r.csv", *drawn()), change)
+    with pytest.raises(SuiteError, match=message):
+        of_suite(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        ("aggregate: best\n", "`aggregate`: found 'best', expected 'mean' or 'vote'"),
+        ("aggregate: {pass: 4}\n", r"pass@4 needs at least 4 samples of each answer, found 3"),
+        ("aggregate: {pass: 0}\n", "aggregate"),
+        ("metric: balanced_accuracy\n", "several samples; use `aggregate: vote`"),
+    ],
+)
+def test_what_samples_cannot_be_is_said_at_collection(
+    tmp_path: Path, rest: str, message: str
+) -> None:
+    table(tmp_path / "r.csv", *drawn())
+    with pytest.raises(SuiteError, match=message):
+        of_suite(tmp_path, rest)
+
+
+def test_what_needs_one_answer_refuses_samples(tmp_path: Path) -> None:
+    table(tmp_path / "r.csv", *drawn())
+    text = suite_text("{name: q}", "label_bias: {}\n", TABLE)
+    [claim] = planned(tmp_path, text)
+    with pytest.raises(NoLabels, match="several samples of each answer; use `aggregate: vote`"):
+        recorded(claim)
+    path = tmp_path / "m.npz"
+    np.savez(
+        path,
+        q__0__answers=drawn()[0],
+        q__0__gold=drawn()[1],
+        q__0__prompt_ids=np.arange(T),
+        q__0__example_ids=np.arange(N),
+    )
+    with pytest.raises(RecordedError, match="holds 3 samples of each answer, and one is needed"):
+        read(path)
+
+
+def test_what_is_no_choice_has_no_vote_and_no_chance(tmp_path: Path) -> None:
+    said, gold = drawn()
+    path = table(tmp_path / "r.csv", said, gold)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [line.split(",", 4) for line in lines[1:]]
+    for row in rows:
+        row[3] = "nothing" if row[1] == "e0" and row[2] != "1" else row[3]
+    path.write_text("\n".join([lines[0], *map(",".join, rows)]) + "\n", encoding="utf-8")
+    votes = of_suite(tmp_path, "aggregate: vote\n").evidence.results
+    named = [votes.labels[each] for each in votes.answers[:, 0].tolist()]
+    assert named == [TEXTS[each] for each in said[:, 0, 0].tolist()]
+    alone = of_suite(tmp_path, "aggregate: pass\n").null.best
+    whole = [[len({*cell}) for cell in row] for row in said.tolist()]
+    chances = [[Fraction(d, M) for d in [1, *row[1:]]] for row in whole]
+    assert alone.standard_baseline == close(float(sum(map(sum, chances)) / (T * N)))
+
+
+def test_graded_samples_have_their_mean(tmp_path: Path) -> None:
+    said, gold = drawn()
+    [read_in] = read_table(
+        table(tmp_path / "r.csv", said, gold), NAMES, model="m", task="q", shots=0
+    )
+    assert read_in.sampled is not None
+    scores = np.random.default_rng(0).random((T * K, N))
+    graded = folded(replace(read_in.sampled, scores=scores, correct=scores == 1), K)
+    assert graded.values == close(scores.reshape(T, K, N).mean(axis=1))
+    assert (graded.aggregate, graded.answers) == (None, None)
+    [note] = [worded(each).text for each in graded.notes if each.kind == "graded_samples"]
+    assert note == "Each answer was scored 3 times; the mean is its score."
+
+
+def test_single_answers_have_no_aggregate(tmp_path: Path) -> None:
+    said, gold = drawn()
+    table(tmp_path / "r.csv", said[..., :1], gold)
+    assert of_suite(tmp_path).evidence.results.aggregate is None
+    with pytest.raises(SuiteError, match=r"aggregate: .* holds one answer of each prompt to each"):
+        of_suite(tmp_path, "aggregate: pass\n")
