@@ -42,7 +42,7 @@ def test_answers_are_compared_with_all_spellings_by_the_stated_rule(tmp_path: Pa
     assert found.correct.tolist() == [[True, False, False], [True, False, False]]
     assert found.open is not None
     assert found.open.roles == ("name", "number", "number")
-    assert found.answers is found.gold is found.chances is None
+    assert (found.answers, found.gold, found.chances) == (None, None, None)
     near = read(tmp_path, rows, tolerance=0.5)
     assert near.correct.tolist() == [[True, False, True], [True, False, False]]
     exact = read(tmp_path, rows, exact_match={"normalise": []})
