@@ -29,7 +29,9 @@ _PLACES = re.compile(r"^(?:tasks\[\d+\]|models\[\d+\](?:\.results(?:\.columns)?)
 """Where in a suite a mistake would be, which is in no suite here."""
 _NO_CHANCE = "give `chance`, such as 1/4"
 _FEW_LABELS = 10
-_ROLES = ("prompt", "example", "prediction", "gold", "correct", "cluster")
+_ROLES = (
+    "prompt", "example", "prediction", "gold", "reference", "correct", "score", "judge", "cluster",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,10 @@ class Said:
     example: str | None = None
     prediction: str | None = None
     gold: str | None = None
+    reference: str | None = None
     correct: str | None = None
+    score: str | None = None
+    judge: str | None = None
     choices: str | int | Sequence[str] | None = None
     cluster: str | None = None
     model: str | None = None
@@ -161,7 +166,7 @@ def _check_columns(
     header = table.header
     needed = ["prompt", "example"]
     known = {role for role in _ROLES if (columns[role] or role) in header and columns[role] != ""}
-    if "correct" not in known:
+    if not {"correct", "score"} & known and not {"prediction", "reference"} <= known:
         needed += ["prediction", "gold"]
     named = [role for role, name in columns.items() if name and name not in header]
     missing = [*dict.fromkeys([*named, *(role for role in needed if role not in known)])]

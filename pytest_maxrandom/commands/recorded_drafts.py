@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Remark
     from pytest_maxrandom.recorded.found import FoundResults
 
-_BY_NAME = {"only_places": EXACT}
+_BY_NAME: dict[str, Any] = {"only_places": EXACT, "no_guessers": {}}
 """What is claimed by name where the default claim cannot tell, if not `p_max`, by the reason."""
+_BESIDE = {"beats": 0.62}
+"""What may be claimed of scores, which somebody has to choose."""
 _EXAMPLES = {"chance": "1/4", "t": "200"}
 """Values that a message shows for keys that are missing."""
 
@@ -179,7 +181,10 @@ def _task(draft: RecordedDraft, task: str, claims: Sequence[RecordedClaim]) -> l
         remark = draft.untold[task]
         why = worded(remark).text
         lines += wrap(why, 92, initial_indent="    # ", subsequent_indent="    # ")
-        lines.append(f"    assert: {yaml_of(dict(_BY_NAME.get(remark.kind, COUNTED)))}")
+        bounds = _BY_NAME.get(remark.kind, COUNTED)
+        lines.append(
+            f"    {'assert' if bounds else '# assert'}: {yaml_of(dict(bounds) or _BESIDE)}"
+        )
     for claim in claims:
         assert claim.evidence is not None
         null, t = claim.null, claim.evidence.t
@@ -229,7 +234,10 @@ def told(draft: RecordedDraft) -> str:
     for task, remark in draft.untold.items():
         why = worded(remark).text
         lines += wrap(
-            f"{task}: {why}; the suite claims it", 80, initial_indent="  ", subsequent_indent="  "
+            f"{task}: {why}{'; the suite claims it' if _BY_NAME.get(remark.kind, COUNTED) else ''}",
+            80,
+            initial_indent="  ",
+            subsequent_indent="  ",
         )
     return "\n".join(lines)
 

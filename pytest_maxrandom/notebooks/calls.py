@@ -33,7 +33,10 @@ def judge(
     example: str | None = None,
     prediction: str | None = None,
     gold: str | None = None,
+    reference: str | None = None,
     correct: str | None = None,
+    score: str | None = None,
+    judge: str | None = None,
     choices: str | int | Sequence[str] | None = None,
     cluster: str | None = None,
     model: str | None = None,
@@ -55,9 +58,10 @@ def judge(
         names to columns, or a list of rows. In a mapping, arrays of shape (prompts, examples) hold
         a cell for each answer instead, and arrays of shape (examples,) beside them what belongs to
         an example.
-    prompt, example, prediction, gold, correct, cluster : str, optional
-        The columns, if they are called otherwise. Either `correct` (0 or 1), or `prediction` and
-        `gold`, the answer and the right one, are needed.
+    prompt, example, prediction, gold, reference, correct, score, judge, cluster : str, optional
+        The columns, if they are called otherwise. Needed is `correct` (0 or 1); or `score`, from 0
+        to 1, perhaps with its `judge`; or `prediction` and the right answer: `gold` of choices,
+        `reference` of free answers.
     choices : str, int or sequence of str, optional
         The column with the number of choices or their list; or the number or the list itself,
         where all questions share it.

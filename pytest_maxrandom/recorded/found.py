@@ -180,7 +180,13 @@ def _look_into_table(found: FoundResults, stated: Mapping[str, Any]) -> None:
     labels = found.guessed.labels
     if labels:
         found.chance = f"1/{len(labels)}"
-    if not labels and "choices" not in found.guessed.columns and not stated.keys() & {"chance"}:
+    graded = {"score", "reference"} & found.guessed.columns.keys()
+    if (
+        not labels
+        and not graded
+        and "choices" not in found.guessed.columns
+        and not stated.keys() & {"chance"}
+    ):
         found.missing["chance"] = (
             "the chance of one guess: no column tells how many choices a question has"
         )
@@ -193,7 +199,8 @@ def _assume_no_shots(found: FoundResults) -> None:
 
 def _told_of_guessers(found: FoundResults, stated: Mapping[str, Any]) -> None:
     """Say what is missing of n, t and chance, and leave out a chance that results tell."""
-    if all(each.chances is not None for each in found.answers):
+    graded = {"score", "reference"} & (found.guessed.columns.keys() if found.guessed else set())
+    if graded or all(each.chances is not None for each in found.answers):
         found.chance = None
     elif found.chance is None and "chance" not in stated:
         found.missing["chance"] = "the chance of one guess: the results do not tell it"

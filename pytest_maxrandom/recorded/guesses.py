@@ -31,7 +31,7 @@ _ONE_ROW = (
     "each example stands in one row, but a table has a row for each prompt and example: write the "
     "answers of all prompts below each other (as pandas.melt does), and name the prompt in a column"
 )
-_UNTOLD = "without it nothing tells which answer is right (or name a column `correct` with 0 and 1)"
+_UNTOLD = "without it nothing tells which answer is right (or name a column `correct` or `score`)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,9 @@ class _Guesser:
         self._take("cluster", (each for each in self._named("cluster") if self._groups(each[0])))
         self._take("choices", self._named("choices"))
         self._take("correct", self._named("correct"))
+        if "correct" not in self.found.columns:
+            self._take("score", self._named("score"))
+        self._take("reference", self._named("reference"))
         self._answers()
         self._labels()
 
@@ -244,23 +247,17 @@ class _Guesser:
             self._take(role, alike)
         self._take_both()
         roles = self.found.columns
-        if "correct" not in roles and not {"prediction", "gold"} <= roles.keys():
+        told = {"correct", "score"} & roles.keys() or {"prediction", "reference"} <= roles.keys()
+        if not told and not {"prediction", "gold"} <= roles.keys():
             for role in ("prediction", "gold"):
                 if role not in roles:
-                    self.found.missing[role] = _UNTOLD + self._graded
-
-    @property
-    def _graded(self) -> str:
-        """Say that there are scores, which are neither right nor wrong, if there are."""
-        for column in self._free:
-            cells = self._columns[column].distinct
-            if last_known(plain(column)) == "score" and all(map(_is_share, cells)):
-                return f"; {quoted(column)} holds scores, but an answer is right or wrong here"
-        return ""
+                    self.found.missing[role] = _UNTOLD
 
     def _take_both(self) -> None:
         """Take for answers and right answers the only two columns that have the same few texts."""
-        if not self.found.columns.keys().isdisjoint(("prediction", "gold", "correct")):
+        if not {"prediction", "gold", "reference", "correct", "score"}.isdisjoint(
+            self.found.columns
+        ):
             return
         texts = {name: set(self._columns[name].distinct) for name in self._free}
         fixed = {name: self._of_example(name) for name in texts}
@@ -314,6 +311,7 @@ def _reads(parse: Callable[[str], object]) -> Callable[[str], bool]:
 
 _FITS: dict[str, Callable[[str], bool]] = {
     "correct": _reads(as_correct),
+    "score": _is_share,
     "shots": _reads(lambda text: as_number(text, 0)),
     "choices": lambda text: _is_list(text) or _reads(lambda text: as_number(text, 2))(text),
 }

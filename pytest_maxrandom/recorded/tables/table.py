@@ -328,7 +328,7 @@ def as_correct(text: str) -> bool:
 
 def _as_score(text: str) -> float:
     try:
-        score = float(_CORRECT.get(text.strip().casefold(), text))
+        score = float(_CORRECT.get(text.strip().casefold(), text.replace(",", ".")))
     except ValueError:
         score = math.nan
     if not 0 <= score <= 1:

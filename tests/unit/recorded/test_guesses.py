@@ -112,13 +112,13 @@ def test_few_labels_that_come_again_are_the_choices_and_many_are_not(tmp_path: P
     assert [*found.missing] == ["chance"]
 
 
-def test_a_column_for_each_prompt_and_scores_are_told(tmp_path: Path) -> None:
+def test_a_column_for_each_prompt_is_told_and_scores_are_found(tmp_path: Path) -> None:
     wide = [(f"q{e}", GOLD[e], *(SAID[p][e] for p in PROMPTS)) for e in EXAMPLES]
     found = find_results(write(tmp_path / "a.csv", ["qid", "gold", *PROMPTS], wide), {}, {})
     assert "pandas.melt" in found.missing["columns.prompt"]
     scored = [(p, e, "0,5") for p, e, *_ in rows()]
     path = write(tmp_path / "b.csv", ["prompt", "example", "f1 score"], scored)
-    assert "'f1 score' holds scores" in find_results(path, {}, {}).missing["columns.gold"]
+    assert guessed(path)["score"] == "f1 score"
 
 
 def test_all_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
