@@ -175,7 +175,7 @@ def test_an_assertion_is_about_answers_and_its_words_are_checked(
     arguments = ["diff", "good.json", "good.json", "--assert"]
     assert main([*arguments, "not_worse_than=-0.02"]) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "cannot be told: its report keeps no answers" in said
+    assert "Nothing was compared with good.json: its report keeps no answers" in said
     assert main([*arguments, "not_worse_than=-0.02,cannot_tell=pass"]) == 0
     assert main([*arguments, "not_worse_than=0.02", "--format=json"]) == 2
     assert "a loss of up to 0.02 is -0.02" in capsys.readouterr().err

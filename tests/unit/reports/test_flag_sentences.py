@@ -146,7 +146,7 @@ SENTENCES: list[tuple[str, dict[str, Any], str]] = [
         "unread_answers",
         {"told": 6, "answers": 100, "best": "7", "unreadable": 3, "cut": 2, "refused": 1},
         "In 6 of 100 answers (6 %) of prompt '7', the best, nothing could be read, and they "
-        "count as wrong: 3 name none, or several, 2 were cut, 1 refused: check what the model "
+        "count as wrong: 3 hold none, or several, 2 were cut, 1 refused: check what the model "
         "writes (--maxrandom-predictions), and check max_tokens, stop and pattern of `generation`.",
     ),
     (
