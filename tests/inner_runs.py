@@ -80,7 +80,10 @@ def pytester(
                 named: list[object] = []
                 if "no:xdist" not in arguments:  # which is blocked by the name that pytest finds
                     environment.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-                    named = [import_module(name) for name in PLUGINS]
+                    if any(str(each).startswith("-n") for each in arguments):
+                        environment.setenv("PYTEST_PLUGINS", ",".join(PLUGINS))  # of workers, too
+                    else:
+                        named = [import_module(name) for name in PLUGINS]
                 return run(*arguments, plugins=[*plugins, *named, imports], **options)
         finally:
             imports.bring_back()
