@@ -13,7 +13,7 @@ from pytest_maxrandom.commands.drafts import yaml_of
 from pytest_maxrandom.errors import KEYS, listed
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.recorded.found import find_results, name_of
-from pytest_maxrandom.recorded.guesses import shown
+from pytest_maxrandom.recorded.roles import shown
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.suite.recorded import RESULTS, RecordedSuiteSpec, RecordedTaskSpec
 
@@ -26,10 +26,15 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Remark
     from pytest_maxrandom.recorded.found import FoundResults
 
-_BY_NAME: dict[str, Any] = {"only_places": EXACT, "no_guessers": {}}
-"""What is claimed by name where the default claim cannot tell, if not `p_max`, by the reason."""
-_BESIDE = {"beats": 0.62}
-"""What may be claimed of scores, which somebody has to choose."""
+_BY_NAME = {
+    "only_right_and_wrong": COUNTED,
+    "not_permutable": COUNTED,
+    "only_places": EXACT,
+    "questions_not_told": EXACT,
+    "open_left_out": EXACT,
+}
+"""What is claimed by name where the default claim cannot tell, by the reason; of others, such as
+scores, only the user knows."""
 _EXAMPLES = {"chance": "1/4", "t": "200"}
 """Values that a message shows for keys that are missing."""
 
@@ -168,6 +173,7 @@ def _results(draft: RecordedDraft) -> list[str]:
         lines.append("      columns:")
         for role, column in columns.items():
             why = f"  # {guessed[role].why}" if role in guessed else ""
+            why = why if column else "  # its column holds something else"
             lines.append(f"        {role}: {yaml_of(column)}{why}")
     return lines
 
@@ -181,17 +187,15 @@ def _task(draft: RecordedDraft, task: str, claims: Sequence[RecordedClaim]) -> l
         remark = draft.untold[task]
         why = worded(remark).text
         lines += wrap(why, 92, initial_indent="    # ", subsequent_indent="    # ")
-        bounds = _BY_NAME.get(remark.kind, COUNTED)
-        lines.append(
-            f"    {'assert' if bounds else '# assert'}: {yaml_of(dict(bounds) or _BESIDE)}"
-        )
+        if remark.kind in _BY_NAME:
+            lines.append(f"    assert: {yaml_of(dict(_BY_NAME[remark.kind]))}")
     for claim in claims:
         assert claim.evidence is not None
         null, t = claim.null, claim.evidence.t
         guessers = (
             f"; the best of {count(t)} guessers is expected to reach "
             f"{accuracy(null.max_random_baseline)}"
-            if null is not None
+            if null is not None and null.max_random_baseline is not None
             else ""
         )
         lines.append(
@@ -232,13 +236,11 @@ def told(draft: RecordedDraft) -> str:
         rows.append(["  model", repr(answers[0].model), "after the file: --model NAME"])
     lines += table(rows, left=3).splitlines() if rows else []
     for task, remark in draft.untold.items():
-        why = worded(remark).text
-        lines += wrap(
-            f"{task}: {why}{'; the suite claims it' if _BY_NAME.get(remark.kind, COUNTED) else ''}",
-            80,
-            initial_indent="  ",
-            subsequent_indent="  ",
-        )
+        if {"assert"} & {*draft.suite, *draft.task}:
+            continue
+        does = "the suite claims it" if remark.kind in _BY_NAME else "write it into the suite"
+        said = f"{task}: {worded(remark).text}; {does}"
+        lines += wrap(said, 80, initial_indent="  ", subsequent_indent="  ")
     return "\n".join(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import zipfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed
 from pytest_maxrandom.host.data import refused
 from pytest_maxrandom.recorded.files import opened
-from pytest_maxrandom.recorded.guesses import Guessed, guess
+from pytest_maxrandom.recorded.guesses import guess
 from pytest_maxrandom.recorded.names import plain
 from pytest_maxrandom.recorded.sources import READERS, read_results
 from pytest_maxrandom.recorded.tables.files import read_columns
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.recorded.roles import Guessed
 
 TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
 """Endings of files that may be tables."""
@@ -177,19 +179,16 @@ def _look_into_table(found: FoundResults, stated: Mapping[str, Any]) -> None:
     found.missing |= {f"columns.{role}": why for role, why in found.guessed.missing.items()}
     if "shots" not in found.guessed.columns and "shots" not in found.keys:
         _assume_no_shots(found)
-    labels = found.guessed.labels
+    labels, columns = found.guessed.labels, found.guessed.columns
+    if not found.guessed.guessed_at:
+        return
     if labels:
         found.chance = f"1/{len(labels)}"
-    graded = {"score", "reference"} & found.guessed.columns.keys()
-    if (
-        not labels
-        and not graded
-        and "choices" not in found.guessed.columns
-        and not stated.keys() & {"chance"}
-    ):
+    if not labels and "choices" not in columns and not stated.keys() & {"chance"}:
+        gold = columns.get("gold")
         found.missing["chance"] = (
             "the chance of one guess: no column tells how many choices a question has"
-        )
+        ) + (f" (if none: --set columns.reference={shlex.quote(gold.column)})" if gold else "")
 
 
 def _assume_no_shots(found: FoundResults) -> None:
@@ -199,8 +198,10 @@ def _assume_no_shots(found: FoundResults) -> None:
 
 def _told_of_guessers(found: FoundResults, stated: Mapping[str, Any]) -> None:
     """Say what is missing of n, t and chance, and leave out a chance that results tell."""
-    graded = {"score", "reference"} & (found.guessed.columns.keys() if found.guessed else set())
-    if graded or all(each.chances is not None for each in found.answers):
+    if all(
+        each.chances is not None or each.open is not None or each.without_guessers
+        for each in found.answers
+    ):
         found.chance = None
     elif found.chance is None and "chance" not in stated:
         found.missing["chance"] = "the chance of one guess: the results do not tell it"

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.errors import did_you_mean, quoted
+from pytest_maxrandom.recorded.cells import are_graded, can_be, is_list
 from pytest_maxrandom.recorded.names import MEANING, NAMED, last_known, plain
-from pytest_maxrandom.recorded.tables.columns import as_list, as_number
+from pytest_maxrandom.recorded.roles import Guess, Guessed
+from pytest_maxrandom.recorded.tables.columns import IF_NAMED
 from pytest_maxrandom.recorded.tables.grid import by_first_row
-from pytest_maxrandom.recorded.tables.table import as_correct
 from pytest_maxrandom.suite.recorded import TableColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -31,43 +31,13 @@ _ONE_ROW = (
     "each example stands in one row, but a table has a row for each prompt and example: write the "
     "answers of all prompts below each other (as pandas.melt does), and name the prompt in a column"
 )
-_UNTOLD = "without it nothing tells which answer is right (or name a column `correct` or `score`)"
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """Which column has a role, and why it seems so."""
-
-    column: str
-    why: str
-
-
-@dataclass(slots=True)
-class Guessed:
-    """What the columns of a table seem to hold.
-
-    Attributes
-    ----------
-    columns : dict of str to Guess
-        By their roles, the keys of `columns` in a suite.
-    missing : dict of str to str
-        What is needed and was not found, by roles, with the reason.
-    labels : tuple of str
-        The labels of right answers, where they seem to be the choices of every question.
-    """
-
-    columns: dict[str, Guess] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    labels: tuple[str, ...] = ()
-
-    def keys(self) -> dict[str, str]:
-        """Return `columns` of a suite: those that are called otherwise than their role."""
-        roles = TableColumns.model_fields
-        return {
-            role: self.columns[role].column
-            for role in roles
-            if role in self.columns and self.columns[role].column != role
-        }
+_UNTOLD = (
+    "without it nothing tells which answer is right (or name a column `correct` with 0 and 1, or "
+    "`score` with numbers from 0 to 1)"
+)
+_ANSWERS = ("prediction", "gold")
+_BY_SHAPE = ("prompt", "example", "sample", "score", "reference", "input")
+"""Roles that more than a name decides."""
 
 
 def guess(rows: Rows, said: Mapping[str, str | None]) -> Guessed:
@@ -94,7 +64,9 @@ class _Guesser:
         self.found = Guessed(
             {role: Guess(column, "you said so") for role, column in said.items() if column}
         )
-        for role in NAMED.keys() - {"prompt", "example"}:  # of these the reader says what is wrong
+        if "reference" in self.found.columns:
+            self._refused |= {"gold", "choices"}
+        for role in NAMED.keys() - _BY_SHAPE:  # of these the reader says what is wrong
             own = [(name, "its name") for name in self._free if plain(name) == role]
             self._take(role, own)
         for role in ("model", "task", "shots"):
@@ -103,11 +75,15 @@ class _Guesser:
         self._take("cluster", (each for each in self._named("cluster") if self._groups(each[0])))
         self._take("choices", self._named("choices"))
         self._take("correct", self._named("correct"))
-        if "correct" not in self.found.columns:
-            self._take("score", self._named("score"))
-        self._take("reference", self._named("reference"))
+        self._scores()
         self._answers()
         self._labels()
+        self.found.unread = tuple(
+            role
+            for role in TableColumns.model_fields
+            if role in self._columns
+            if role not in self.found.columns.keys() | {*IF_NAMED}
+        )
 
     @property
     def _free(self) -> list[str]:
@@ -144,9 +120,8 @@ class _Guesser:
             elif near := did_you_mean(name, meant, str, _NEAR):
                 word = near.removeprefix("; did you mean ").removesuffix("?")
                 ranked.append(((2, meant.index(word)), column, f"its name is nearly {word!r}"))
-        fits = _FITS.get(role, lambda _: True)
         for _, column, why in sorted(ranked):
-            if all(map(fits, self._columns[column].distinct)):
+            if can_be(role, self._columns[column].distinct):
                 yield column, why
 
     def _pair(self) -> None:
@@ -158,6 +133,8 @@ class _Guesser:
             for role, each in zip(roles, known, strict=True)
         ]
         pairs = [(p, e) for p in named[0] for e in named[1] if p[0] != e[0]]
+        if not any(self._stands_once(p[0], e[0]) for p, e in pairs):
+            self._sample(pairs)
         whole = "with it each pair of prompt and example stands in one row"
         others = [(name, whole) for name in self._free if self._may_name(name)]
         pairs += [(p, e) for p in named[0] for e in others if p[0] != e[0]]
@@ -180,13 +157,25 @@ class _Guesser:
                 alone = role == "prompt" and self._examples == self._count
                 self.found.missing[role] = _ONE_ROW if alone else _NO_PAIR
 
+    def _sample(self, pairs: Iterable[tuple[tuple[str, str], tuple[str, str]]]) -> None:
+        """Find the column by which several rows of one prompt and example differ."""
+        samples = [*self._named("sample")]
+        for (prompt, _), (example, _) in pairs:
+            for sample in samples:
+                if sample[0] not in (prompt, example) and (
+                    self._cells(prompt, example, sample[0])[1] == self._count
+                ):
+                    self._take("sample", [sample])
+                    return
+
     def _may_name(self, column: str) -> bool:
         """Tell whether a column can name prompts or examples: values that come again."""
         return 1 < len(self._columns[column].distinct) < self._count
 
     def _cells(self, *columns: str) -> tuple[NDArray[np.int64], int]:
-        """Return per row its number by some columns, and its sweep; and how many there are."""
-        of_sweep = (self.found.columns.get(role) for role in ("model", "task", "shots"))
+        """Return per row its number by some columns, sweep and sample; and how many there are."""
+        further = ("model", "task", "shots", "sample")
+        of_sweep = (self.found.columns.get(role) for role in further)
         codes, size = np.zeros(self._count, dtype=np.int64), 1
         for column in (*columns, *(each.column for each in of_sweep if each)):
             values = self._columns[column]
@@ -225,9 +214,27 @@ class _Guesser:
         several = 1 < len(self._columns[column].distinct) < self._examples
         return several and self._of_example(column)
 
+    def _scores(self) -> None:
+        """Find scores, where no column says what is right, and who gave them.
+
+        Beside answers and right answers only a column that is called so holds them: others may be
+        how sure a model was.
+        """
+        if "correct" in self.found.columns:
+            return
+        scores = [*self._named("score")]
+        told = (role in self.found.columns or any(self._named(role)) for role in _ANSWERS)
+        if all(told):
+            scores = [each for each in scores if plain(each[0]) == "score"]
+        self._take("score", scores)
+        if (found := self.found.columns.get("score")) is not None:
+            self.found.guessed_at = not are_graded(self._columns[found.column].distinct)
+            self._take("judge", self._named("judge"))
+
     def _answers(self) -> None:
         """Find predictions and right answers: these are the same for each example."""
         gold = [each for each in self._named("gold") if self._of_example(each[0])]
+        gold = (gold if "gold" not in self._refused else []) or self._references()
         said = [each for each in self._named("prediction") if not self._of_example(each[0])]
         if not said:  # of prompts that all answer alike
             said = [each for each in self._named("prediction") if each not in gold[:1]]
@@ -247,17 +254,39 @@ class _Guesser:
             self._take(role, alike)
         self._take_both()
         roles = self.found.columns
-        told = {"correct", "score"} & roles.keys() or {"prediction", "reference"} <= roles.keys()
-        if not told and not {"prediction", "gold"} <= roles.keys():
-            for role in ("prediction", "gold"):
-                if role not in roles:
-                    self.found.missing[role] = _UNTOLD
+        if roles.keys() & {"correct", "score"} and "reference" not in roles:
+            return
+        for role in _ANSWERS:
+            if role not in roles and not (role == "gold" and "reference" in roles):
+                self.found.missing[role] = _UNTOLD + self._beyond
+
+    @property
+    def _beyond(self) -> str:
+        """Say that there are scores on another scale, if there are."""
+        for column in self._free:
+            if last_known(plain(column)) in ("score", *NAMED["score"]):
+                return f"; not all cells of {quoted(column)} are numbers from 0 to 1"
+        return ""
+
+    def _references(self) -> list[tuple[str, str]]:
+        """Take references for open answers; return them for right answers if there are choices."""
+        if "score" in self.found.columns or "gold" in self.found.columns:
+            return []
+        found = [each for each in self._named("reference") if self._of_example(each[0])]
+        if "choices" in self.found.columns or any(self._choices(name) for name, _ in found):
+            return found
+        self._take("reference", found)
+        if "reference" in self.found.columns:
+            self.found.guessed_at = False
+            self._refused |= {"gold"}
+            self._take(
+                "input", (each for each in self._named("input") if self._of_example(each[0]))
+            )
+        return []
 
     def _take_both(self) -> None:
         """Take for answers and right answers the only two columns that have the same few texts."""
-        if not {"prediction", "gold", "reference", "correct", "score"}.isdisjoint(
-            self.found.columns
-        ):
+        if not self.found.columns.keys().isdisjoint(("prediction", "gold", "correct")):
             return
         texts = {name: set(self._columns[name].distinct) for name in self._free}
         fixed = {name: self._of_example(name) for name in texts}
@@ -275,53 +304,12 @@ class _Guesser:
     def _labels(self) -> None:
         """Take the labels of right answers for choices, if they are few and come again."""
         gold = self.found.columns.get("gold")
-        if gold is None or "choices" in self.found.columns:
-            return
-        texts = self._columns[gold.column].distinct
+        if gold is not None and "choices" not in self.found.columns and self.found.guessed_at:
+            self.found.labels = self._choices(gold.column)
+
+    def _choices(self, column: str) -> tuple[str, ...]:
+        """Return the texts of a column if they are few and come again; else nothing."""
+        texts = self._columns[column].distinct
         few = 2 <= len(texts) <= _MOST_LABELS and 2 * len(texts) <= self._examples
-        if few and all(each.strip() and not _is_list(each) for each in texts):
-            self.found.labels = tuple(sorted(texts))
-
-
-def _is_list(text: str) -> bool:
-    try:
-        return as_list(text) is not None
-    except ValueError:
-        return False
-
-
-def _is_share(text: str) -> bool:
-    """Tell whether a text is a number from 0 to 1, perhaps with a decimal comma."""
-    try:
-        return 0 <= float(text.replace(",", ".")) <= 1
-    except ValueError:
-        return False
-
-
-def _reads(parse: Callable[[str], object]) -> Callable[[str], bool]:
-    def fits(text: str) -> bool:
-        try:
-            parse(text)
-        except ValueError:
-            return False
-        return True
-
-    return fits
-
-
-_FITS: dict[str, Callable[[str], bool]] = {
-    "correct": _reads(as_correct),
-    "score": _is_share,
-    "shots": _reads(lambda text: as_number(text, 0)),
-    "choices": lambda text: _is_list(text) or _reads(lambda text: as_number(text, 2))(text),
-}
-"""What every cell of a column must be, so that it can have a role."""
-
-
-def shown(guessed: Guessed) -> list[tuple[str, str, str]]:
-    """Return role, column and reason of each guess, in the order of the suite's keys."""
-    return [
-        (role, quoted(guessed.columns[role].column), guessed.columns[role].why)
-        for role in NAMED
-        if role in guessed.columns
-    ]
+        told = few and all(each.strip() and not is_list(each) for each in texts)
+        return tuple(sorted(texts)) if told else ()

@@ -11,22 +11,24 @@ NAMED: dict[str, tuple[str, ...]] = {
         "id", "idx", "index", "question", "input", "text",
     ),
     "correct": ("is_correct", "right", "acc", "accuracy", "match", "exact_match", "hit"),
-    "score": ("rating", "grade", "f1", "rouge", "bleu", "quality"),
-    "judge": ("rater", "annotator"),
+    "score": ("f1", "rouge", "bleu", "grade", "rating", "reward", "acc", "accuracy"),
+    "judge": ("grader", "rater", "scorer", "judged_by", "scored_by"),
     "prediction": (
         "pred", "predicted", "predicted_label", "output", "response", "completion", "answer",
         "model_answer", "guess", "y_pred", "said",
     ),
     "gold": (
-        "label", "target", "truth", "ground_truth", "correct_answer", "expected",
-        "y_true", "gold_label", "answer", "solution",
+        "label", "target", "truth", "ground_truth", "correct_answer", "expected", "y_true",
+        "gold_label", "answer", "solution",
     ),
-    "reference": ("references",),
+    "reference": ("references", "reference_answer", "reference_answers"),
+    "input": ("question", "text", "context"),
     "choices": ("options", "candidates", "num_choices", "n_choices", "number_of_choices"),
     "model": ("model_name", "model_id", "llm"),
     "task": ("task_name", "dataset", "benchmark"),
     "shots": ("n_shots", "num_shots", "k_shot", "num_fewshot", "fewshot", "shot"),
     "cluster": ("passage", "passage_id", "group", "group_id"),
+    "sample": ("sample_id", "epoch", "repeat", "repetition", "attempt", "trial", "run", "seed"),
 }  # fmt: skip
 """What columns are called that mean a role, besides its own name; the usual ones first."""
 MEANING = {
@@ -37,12 +39,14 @@ MEANING = {
     "judge": "who gave the scores",
     "prediction": "the answer",
     "gold": "the right answer",
-    "reference": "the right answer",
+    "reference": "the right answer without choices",
+    "input": "the question",
     "choices": "the choices",
     "model": "the model",
     "task": "the task",
     "shots": "the number of demonstrations",
     "cluster": "what examples share",
+    "sample": "one of several answers",
 }
 _KNOWN = {word for role, words in NAMED.items() for word in (role, *words)}
 

@@ -41,7 +41,7 @@ and whether one without them is refused."""
 _PIECE = 256
 """Rows held at a time; many more would keep the garbage collector busy."""
 
-_IF_NAMED = ("kind", "input")
+IF_NAMED = ("kind", "input")
 """Columns that are read where a suite names them alone: others call something else so."""
 
 _WRITTEN: dict[type, Callable[[Any], str]] = {
@@ -70,7 +70,7 @@ def wanted_columns(columns: Spec, always: Collection[str]) -> Wanted:
             role in always or name not in (None, role),
         )
         for role, name in columns
-        if (name != "" or role in always) and not (name is None and role in _IF_NAMED)
+        if (name != "" or role in always) and not (name is None and role in IF_NAMED)
     }
 
 

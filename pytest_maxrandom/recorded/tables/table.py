@@ -326,9 +326,17 @@ def as_correct(text: str) -> bool:
     return _CORRECT[said]
 
 
-def _as_score(text: str) -> float:
+def as_score(text: str) -> float:
+    """Read how good an answer is.
+
+    Raises
+    ------
+    ValueError
+        If it is no number from 0 to 1.
+    """
+    said = text.strip().casefold().replace(",", ".")  # 0,5 where a comma is the decimal sign
     try:
-        score = float(_CORRECT.get(text.strip().casefold(), text.replace(",", ".")))
+        score = float(_CORRECT.get(said, said))
     except ValueError:
         score = math.nan
     if not 0 <= score <= 1:
@@ -379,7 +387,7 @@ _PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
     "prompt": ("prompt", as_id),
     "example": ("example", as_id),
     "correct": ("correct", as_correct),
-    "score": ("score", _as_score),
+    "score": ("score", as_score),
     "judge": ("judge", str),
     "prediction": ("prediction", _as_prediction),
     "gold": ("gold", _as_labels),

@@ -112,13 +112,65 @@ def test_few_labels_that_come_again_are_the_choices_and_many_are_not(tmp_path: P
     assert [*found.missing] == ["chance"]
 
 
-def test_a_column_for_each_prompt_is_told_and_scores_are_found(tmp_path: Path) -> None:
+def test_a_column_for_each_prompt_is_told(tmp_path: Path) -> None:
     wide = [(f"q{e}", GOLD[e], *(SAID[p][e] for p in PROMPTS)) for e in EXAMPLES]
     found = find_results(write(tmp_path / "a.csv", ["qid", "gold", *PROMPTS], wide), {}, {})
     assert "pandas.melt" in found.missing["columns.prompt"]
-    scored = [(p, e, "0,5") for p, e, *_ in rows()]
-    path = write(tmp_path / "b.csv", ["prompt", "example", "f1 score"], scored)
-    assert guessed(path)["score"] == "f1 score"
+
+
+def test_scores_need_no_chance_and_no_right_answers(tmp_path: Path) -> None:
+    scored = [(p, e, "0,5", "judge 1") for p, e, *_ in rows()]
+    path = write(tmp_path / "a.csv", ["prompt", "example", "f1 score", "grader"], scored)
+    found = find_results(path, {}, {})
+    assert found.keys["columns"] == {"score": "f1 score", "judge": "grader"}
+    assert not found.missing
+    assert found.answers[0].is_graded
+    assert found.answers[0].judge == "judge 1"
+    marks = write(
+        tmp_path / "b.csv", ["prompt", "example", "score"], [(*row[:2], 7) for row in rows()]
+    )
+    told = find_results(marks, {}, {}).missing["columns.gold"]
+    assert "not all cells of 'score' are numbers from 0 to 1" in told
+    right = [(p, e, int(said == gold)) for p, e, said, gold in rows()]
+    found = find_results(write(tmp_path / "c.csv", ["prompt", "example", "score"], right), {}, {})
+    assert [*found.missing] == ["chance"]  # each is right or wrong
+
+
+def test_how_sure_a_model_was_is_no_score(tmp_path: Path) -> None:
+    content = [(*row, 0.75) for row in rows()]
+    header = ["prompt", "example", "prediction", "gold", "confidence score"]
+    assert "score" not in guessed(write(tmp_path / "a.csv", header, content))
+
+
+def test_references_are_open_answers_unless_few_come_again(tmp_path: Path) -> None:
+    header = ["prompt", "qid", "question", "prediction", "reference"]
+    few = [(p, e, f"what is {e}?", said, gold) for p, e, said, gold in rows()]
+    found = find_results(write(tmp_path / "a.csv", header, few), {}, {})
+    assert found.keys["columns"] == {"example": "qid", "gold": "reference", "reference": ""}
+    assert found.chance == "1/2"
+    free = [(p, e, q, f"{said} {e}", f"{gold} {e}") for p, e, q, said, gold in few]
+    found = find_results(write(tmp_path / "b.csv", header, free), {}, {})
+    assert found.keys["columns"] == {"example": "qid", "input": "question"}
+    assert not found.missing
+    assert found.answers[0].open is not None
+    header[-1] = "gold"
+    said = {"columns": {"reference": "gold"}}
+    found = find_results(write(tmp_path / "c.csv", header, free), said, {})
+    told = {"example": "qid", "gold": "", "input": "question", "reference": "gold"}
+    assert found.keys["columns"] == told
+    assert found.answers[0].open is not None
+
+
+def test_samples_are_told_from_examples(tmp_path: Path) -> None:
+    several = [(p, e, k, said, gold) for p, e, said, gold in rows() for k in range(3)]
+    header = ["prompt", "example", "sample", "prediction", "gold"]
+    found = find_results(write(tmp_path / "a.csv", header, several), {}, {})
+    assert not found.keys["columns"]
+    assert found.answers[0].sampled is not None
+    header = ["prompt", "sample", "prediction", "gold"]
+    found = find_results(write(tmp_path / "b.csv", header, rows()), {}, {})
+    assert found.keys["columns"] == {"example": "sample", "sample": ""}
+    assert found.answers[0].sampled is None
 
 
 def test_all_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
