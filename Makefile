@@ -8,7 +8,7 @@ WORKERS := -n auto --dist loadfile --no-loadscope-reorder
 # Processes that tests start read what others have compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check jobs servers proof lint docs bench demo-model requirements clean
+.PHONY: demo test check jobs servers proof gpu lint docs bench demo-model requirements clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -36,6 +36,9 @@ servers: $(READY)  ## Install real servers, and build llama-cpp-python (some 5 m
 
 proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof tests/integration/lm_eval_tasks $(WORKERS)
+
+gpu: $(READY)  ## Run the tests of models and the benchmark of sweeps on a GPU; says why, if there is none
+	$(BIN)/python tools/gpu.py
 
 lint: $(READY)  ## Check style and types
 	$(BIN)/ruff check

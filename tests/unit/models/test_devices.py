@@ -12,7 +12,9 @@ import tempfile
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+import gpu
 import pytest
+import torch
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host.machine import held
@@ -222,3 +224,15 @@ def test_a_model_with_a_device_map_gives_the_same_scores(tiny_llama: Path) -> No
         assert model.device in ("cpu", "cuda:0")
         found.append(list(model.ask([question]).answers[0].log_likelihoods))
     assert found[0] == pytest.approx(found[1], abs=1e-4)
+
+
+def test_without_a_gpu_one_sentence_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.version, "cuda", None)
+    assert "is built for processors only" in (gpu.absent() or "")
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert gpu.absent() == "torch finds no GPU; `nvidia-smi` says whether the driver does"
+    with pytest.raises(SystemExit, match="torch finds no GPU"):
+        gpu.main([])
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert gpu.absent() is None
