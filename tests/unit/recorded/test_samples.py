@@ -157,6 +157,9 @@ def test_identical_samples_are_one_answer(tmp_path: Path) -> None:
         assert record.sampled.noise_of_prediction == 0
     # Samples are exchanged as one answer is: by the same draws.
     assert len({record.permutation_p for record in found.values()}) == 1
+    # So what is needed is the same, as a score where answers are not right or wrong.
+    assert found["mean"].critical_count is None
+    assert found["mean"].critical_score == close(found["vote"].critical_count / N)
 
 
 def test_fewer_samples_of_more_are_estimated(tmp_path: Path) -> None:
