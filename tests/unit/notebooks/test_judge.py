@@ -134,10 +134,11 @@ SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in rang
 def test_scores_open_answers_and_samples_are_those_of_a_suite(
     tmp_path: Path, content: list[dict[str, Any]], columns: dict[str, str], keys: dict[str, Any]
 ) -> None:
-    said: dict[str, Any] = {"claim": keys["assert"]} if "assert" in keys else {}
+    said: dict[str, Any] = {**columns}
+    said |= {"claim": keys["assert"]} if "assert" in keys else {}
     said |= {key: keys[key] for key in ("aggregate",) if key in keys}
     said |= {key: keys[key]["prompt"] for key in ("control",) if key in keys}
-    found = judge(content, **columns, **said)
+    found = judge(content, **said)
     expected = of_suite(tmp_path, content, results={"columns": columns}, **keys)
     assert as_in_file(found.record) == as_in_file(expected)
     assert f"t = {found.t}" in str(found)
