@@ -274,8 +274,13 @@ class Answers:
         """Whether no guesser answers so: graded, where several samples do not explain it."""
         return self.is_graded and self.aggregate is None
 
+    @property
+    def are_counted(self) -> bool:
+        """Whether what a prompt scores is its number of right answers."""
+        return self.scores is None or (self.aggregate is None and not self.is_graded)
+
     def refuse_graded(self) -> None:
-        """Refuse answers that are neither right nor wrong, which no guesser is compared with yet.
+        """Refuse answers that are neither right nor wrong, which no guesser is compared with.
 
         Raises
         ------
@@ -286,8 +291,8 @@ class Answers:
         for prompt, example in np.argwhere((values > 0) & (values < 1))[:1]:
             raise self._error(
                 f"prompt {self.prompts[prompt]!r} has the score {values[prompt, example]:.4g} on "
-                f"example {self.examples[example]!r}; a claim is judged by answers that are right "
-                "or wrong, so give 0 or 1 for each"
+                f"example {self.examples[example]!r}, which no guesser is compared with; give 0 or "
+                "1 for each"
             )
 
     @property

@@ -157,7 +157,7 @@ def assess(
     """
     seen = views[0].seen
     answers = seen.answers
-    if answers.scores is not None and answers.aggregate is None:
+    if answers.aggregate is None:
         answers.refuse_graded()
     scores, best = _scores(metric, views[0]), best_of(views, metric)
     shuffles = [shuffle for view in views for shuffle in view.shuffles]
@@ -177,7 +177,7 @@ def assess(
     result = judge(
         claim,
         null,
-        int(answers.correct_counts[best]) if answers.scores is None else None,
+        int(answers.correct_counts[best]) if answers.are_counted else None,
         best,
         score=None if scores is None else scores[best],
         permutation_p=None if test is None else test.p,
@@ -227,7 +227,7 @@ def answer_facts(answers: Answers, best: int) -> dict[str, Any]:
     if answers.clusters is not None:
         clusters = summary(compress(answers.clusters, answers.evaluated[best]))
     return {
-        "correct_counts": None if answers.scores is not None else answers.correct_counts.tolist(),
+        "correct_counts": answers.correct_counts.tolist() if answers.are_counted else None,
         "sampled": sampled(answers, best),
         "clusters": clusters[0],
         "effective_n": clusters[1],
@@ -240,7 +240,7 @@ def _scores(metric: Metric, view: View) -> list[float] | None:
     """Return each prompt's value of the metric; None where right answers are counted."""
     answers, shuffles = view.seen.answers, view.shuffles
     if metric == "accuracy":
-        return None if answers.scores is None else answers.accuracies.tolist()
+        return None if answers.are_counted else answers.accuracies.tolist()
     classes = [label for right in shuffles[0].gold for label in cast("frozenset[int]", right)]
     return [METRICS[metric].score(row, classes) for row in np.asarray(shuffles[0].answers).tolist()]
 

@@ -30,7 +30,8 @@ _PLACES = re.compile(r"^(?:tasks\[\d+\]|models\[\d+\](?:\.results(?:\.columns)?)
 _NO_CHANCE = "give `chance`, such as 1/4"
 _FEW_LABELS = 10
 _ROLES = (
-    "prompt", "example", "prediction", "gold", "reference", "correct", "score", "judge", "cluster",
+    "prompt", "example", "prediction", "gold", "correct", "score", "judge", "reference", "input",
+    "cluster", "sample",
 )  # fmt: skip
 
 
@@ -46,8 +47,10 @@ class Said:
     correct: str | None = None
     score: str | None = None
     judge: str | None = None
+    input: str | None = None
     choices: str | int | Sequence[str] | None = None
     cluster: str | None = None
+    sample: str | None = None
     model: str | None = None
     task: str | None = None
     shots: str | int | None = None
@@ -55,7 +58,9 @@ class Said:
     chance: float | str | Fraction | Mapping[int, int] | None = None
     claim: Mapping[str, Any] | str | None = None
     metric: str = "accuracy"
+    aggregate: str | Mapping[str, int] | None = None
     incumbent: str | None = None
+    control: str | None = None
     ragged: bool = False
 
     @classmethod
@@ -166,8 +171,8 @@ def _check_columns(
     header = table.header
     needed = ["prompt", "example"]
     known = {role for role in _ROLES if (columns[role] or role) in header and columns[role] != ""}
-    if not {"correct", "score"} & known and not {"prediction", "reference"} <= known:
-        needed += ["prediction", "gold"]
+    if known.isdisjoint(("correct", "score")):
+        needed += ["prediction"] if "reference" in known else ["prediction", "gold"]
     named = [role for role, name in columns.items() if name and name not in header]
     missing = [*dict.fromkeys([*named, *(role for role in needed if role not in known)])]
     if not missing:
@@ -206,7 +211,12 @@ def _suite(said: Said, models: Sequence[str], tasks: Sequence[str]) -> dict[str,
         "tasks": [{"name": name, **of_task} for name in tasks],
         "metric": said.metric,
         **({} if said.claim is None else {"assert": said.claim}),
-        **({} if said.incumbent is None else {"incumbent": {"prompt": said.incumbent}}),
+        **({} if said.aggregate is None else {"aggregate": said.aggregate}),
+        **{
+            role: {"prompt": prompt}
+            for role in ("incumbent", "control")
+            if (prompt := getattr(said, role)) is not None
+        },
     }
 
 

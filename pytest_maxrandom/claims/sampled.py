@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.samples import scores_samples
+from pytest_maxrandom.claims.samples import VOTE, scores_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-
-_VOTE = "use `aggregate: vote`, which makes one answer of the samples"
 
 
 def cannot_sample(claim: PlannedClaim) -> str | None:
@@ -33,22 +31,22 @@ def _refused(claim: PlannedClaim) -> Iterator[str]:
         return
     for key in ("compare", "contamination", "replicates"):
         if getattr(suite, key):
-            yield f"`{key}` compares answers that are right or wrong; {_VOTE}, or remove `{key}`"
+            yield f"`{key}` compares answers that are right or wrong; {VOTE}, or remove `{key}`"
     if suite.metric != "accuracy":
-        yield f"`metric: {suite.metric}` is of one answer to each example; {_VOTE}"
+        yield f"`metric: {suite.metric}` is of one answer to each example; {VOTE}"
     if condition.test:
-        yield f"a test set is answered once, right or wrong; {_VOTE}, or remove `test`"
+        yield f"a test set is answered once, right or wrong; {VOTE}, or remove `test`"
     if suite.shortcuts:
-        yield f"`shortcuts` compares answers that are right or wrong; {_VOTE}, or remove it"
+        yield f"`shortcuts` compares answers that are right or wrong; {VOTE}, or remove it"
     if claim.claim.spend:
-        yield f"`looks: spend` needs guessers that are known before the answers; {_VOTE}"
+        yield f"`looks: spend` needs guessers that are known before the answers; {VOTE}"
     if condition.prompt_set.leaves_out:
         yield (
             "prompts leave out their own demonstrations, and scores of samples are compared on the "
-            f"same examples; use a smaller `validation: max_examples`, or {_VOTE}"
+            f"same examples; use a smaller `validation: max_examples`, or {VOTE}"
         )
     by = {each.exchange.by for each in condition.shuffled}
     if "clusters" in by:
-        yield f"its clusters differ in size, and right answers are exchanged one by one; {_VOTE}"
+        yield f"its clusters differ in size, and right answers are exchanged one by one; {VOTE}"
     if "orders" in by:
-        yield f"its examples compare things that recur; {_VOTE}"
+        yield f"its examples compare things that recur; {VOTE}"

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
 
-_VOTE = "use `aggregate: vote`, which makes one answer of the samples"
+VOTE = "use `aggregate: vote`, which makes one answer of the samples"
+"""The way out where answers must be right or wrong."""
 
 
 class NoSamples(ValueError):
@@ -70,7 +71,7 @@ def guessers_of_samples(
     if not answers.evaluated.all():
         raise NoSamples(
             "prompts were scored on different examples, and scores of samples are compared on the "
-            f"same ones; give results on the same examples, or {_VOTE}"
+            f"same ones; give results on the same examples, or {VOTE}"
         )
     if chances is None:
         raise NoSamples("chances are stated of a mix of examples; list the choices of each example")
@@ -80,7 +81,7 @@ def guessers_of_samples(
         if own != chance * of:
             raise NoSamples(
                 f"example {name!r} has the chance {chance}, which is not that of {own} of a whole "
-                f"number of choices; give the number of choices of each example, or {_VOTE}"
+                f"number of choices; give the number of choices of each example, or {VOTE}"
             )
     kinds = Kinds.of(aggregate, _spread(answers, aggregate), choices, right)
     if not aggregate.binary:
@@ -125,12 +126,12 @@ def shuffles_of_samples(
     if isinstance(found, NoPermutations):
         return found
     if not answers.evaluated.all():
-        return NoPermutations(f"prompts were scored on different examples: {_VOTE}")
+        return NoPermutations(f"prompts were scored on different examples: {VOTE}")
     for each in found:
         if each.exchange.by == "orders":
-            return NoPermutations(f"examples compare things that recur: {_VOTE}")
+            return NoPermutations(f"examples compare things that recur: {VOTE}")
         if each.exchange.by == "clusters":
-            return NoPermutations(f"its clusters differ in size: {_VOTE}")
+            return NoPermutations(f"its clusters differ in size: {VOTE}")
     return [each._replace(aggregate=aggregate) for each in found]
 
 

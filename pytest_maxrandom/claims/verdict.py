@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.learnt import LearntGuessers
-from pytest_maxrandom.claims.nulls import Guessers, ScoreGuessers
+from pytest_maxrandom.claims.nulls import Guessers, SampleGuessers, ScoreGuessers
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
 from pytest_maxrandom.record import Remark
@@ -330,7 +330,7 @@ def judge(
     shown = all(holds(of_answers.get(key), levels[key]) for key in levels if key in OF_ANSWERS)
     told = claim.cannot_tell is None
     critical = claim.critical(null, bound) if told else None
-    scores = null if isinstance(null, ScoreGuessers) else None
+    scores = null if isinstance(null, ScoreGuessers | SampleGuessers) else None
     sampled = 0.0 if isinstance(null, Guessers) else null.expected_error
     known = None if isinstance(null, LearntGuessers) or null.only_permuted else null
     passed = shown and not claim.unmet(null, result) if told else None

@@ -37,8 +37,10 @@ def judge(
     correct: str | None = None,
     score: str | None = None,
     judge: str | None = None,
+    input: str | None = None,  # noqa: A002 - as the key of a suite
     choices: str | int | Sequence[str] | None = None,
     cluster: str | None = None,
+    sample: str | None = None,
     model: str | None = None,
     task: str | None = None,
     shots: str | int | None = None,
@@ -46,7 +48,9 @@ def judge(
     chance: float | str | Fraction | Mapping[int, int] | None = None,
     claim: Mapping[str, Any] | str | None = None,
     metric: str = "accuracy",
+    aggregate: str | Mapping[str, int] | None = None,
     incumbent: str | None = None,
+    control: str | None = None,
     ragged: bool = False,
 ) -> JudgedClaim:
     """Judge the best of t prompts by their answers, as a suite of recorded results would.
@@ -58,10 +62,12 @@ def judge(
         names to columns, or a list of rows. In a mapping, arrays of shape (prompts, examples) hold
         a cell for each answer instead, and arrays of shape (examples,) beside them what belongs to
         an example.
-    prompt, example, prediction, gold, reference, correct, score, judge, cluster : str, optional
-        The columns, if they are called otherwise. Needed is `correct` (0 or 1); or `score`, from 0
-        to 1, perhaps with its `judge`; or `prediction` and the right answer: `gold` of choices,
-        `reference` of free answers.
+    prompt, example, prediction, gold, correct, score, judge, cluster, sample : str, optional
+        The columns, if they are called otherwise. `correct` (0 or 1), `score` (from 0 to 1, perhaps
+        with its `judge`), or `prediction` and `gold`, the answer and the right one, are needed.
+        `sample` tells several answers of a prompt to an example apart.
+    reference, input : str, optional
+        In place of `gold`, where there are no choices: the columns of right answers and questions.
     choices : str, int or sequence of str, optional
         The column with the number of choices or their list; or the number or the list itself,
         where all questions share it.
@@ -78,8 +84,11 @@ def judge(
         permutation p is at most .05, and the best prompt is above the maximum random baseline.
     metric : str
         What prompts are best in.
-    incumbent : str, optional
-        The prompt that runs today, for ``claim={"better_than": "incumbent"}``.
+    aggregate : str or mapping, optional
+        What several samples come to: "mean" (by default), "vote", "pass", "all" or ``{"pass": k}``.
+    incumbent, control : str, optional
+        The prompt that runs today, for ``claim={"better_than": "incumbent"}``, and a blank or
+        constant one, for ``claim={"control_p": 0.05}``.
     ragged : bool
         Whether prompts may have been scored on different numbers of examples.
 

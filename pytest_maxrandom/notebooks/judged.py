@@ -138,7 +138,8 @@ class JudgedClaim(Shown):
     standard_baseline: float | None
     max_random_baseline: float | None
     needed: int | None
-    """Fewest right answers that would have passed; None if no number of them does."""
+    """Fewest right answers that would have passed; None if no number of them does, or scores are
+    no such numbers."""
     p_standard: float | None
     p_max: float | None
     permutation_p: float | None
@@ -158,6 +159,7 @@ class JudgedClaim(Shown):
             label_bias=[each for each in run.label_bias if each.claim == record.id],
             replicates=[],
             comparisons=[],
+            best_models=[],
             contamination=[],
             over_tasks=[],
             contamination_over_tasks=[],
@@ -184,11 +186,11 @@ class JudgedClaim(Shown):
     def __repr__(self) -> str:
         """Say in one line what became of it."""
         claim = self.record
-        needed = None if not (self.needed and self.n) else self.needed / self.n
+        needed, highest = phrases.needed_score(claim), self.max_random_baseline
         numbers = clauses(
             f"best {accuracy(phrases.best_value(claim))}",
             needed is not None and f"needed {accuracy(needed)}",
-            f"maximum random baseline {accuracy(self.max_random_baseline)}",
+            highest is not None and f"maximum random baseline {accuracy(highest)}",
             f"{phrases.name_of_p(claim)} = {phrases.decisive_p(claim)}",
             f"n = {count(self.n)}, t = {count(self.t)}",
         )

@@ -135,7 +135,7 @@ def test_a_claim_judges_scores_of_0_and_1_and_refuses_those_between() -> None:
     plain = judged(graded(scores, scores=None))
     assert judged(graded(scores)) == judged(graded(np.stack([scores] * 3, axis=2))) == plain
     scores[1, 3] = 0.25
-    expected = "prompt 'p1' has the score 0.25 on example 'e3'; a claim is judged by answers that"
+    expected = "prompt 'p1' has the score 0.25 on example 'e3', which no guesser is compared with"
     with pytest.raises(RecordedError, match=expected):
         judged(graded(scores))
     scores[1, 3] = 1

@@ -106,6 +106,44 @@ def test_it_says_what_a_suite_says(
     assert found.passed == (expected.passed if expected.asserted else None)
 
 
+SCORED = [
+    {"prompt": p, "example": e, "f1": round(draw.random(), 2)}
+    for draw in [random.Random(3)]
+    for p in ("a", "b", "blank")
+    for e in range(N)
+]
+OPEN = [
+    {"prompt": p, "example": e, "prediction": f"n{DRAW.choice([e, 7])}", "answer": f"n{e}",
+     "asked": f"question {e}"}
+    for p in "ab"
+    for e in range(N)
+]  # fmt: skip
+SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "keys"),
+    [
+        (SCORED, {"score": "f1"}, {"assert": {"beats": 0.3}}),
+        (SCORED, {"score": "f1"}, {"assert": {"control_p": 0.05}, "control": {"prompt": "blank"}}),
+        (OPEN, {"reference": "answer", "input": "asked"}, {}),
+        (SEVERAL, {"sample": "take"}, {}),
+        (SEVERAL, {"sample": "take"}, {"aggregate": {"pass": 1}}),
+    ],
+)
+def test_scores_open_answers_and_samples_are_those_of_a_suite(
+    tmp_path: Path, content: list[dict[str, Any]], columns: dict[str, str], keys: dict[str, Any]
+) -> None:
+    said: dict[str, Any] = {**columns}
+    said |= {"claim": keys["assert"]} if "assert" in keys else {}
+    said |= {key: keys[key] for key in ("aggregate",) if key in keys}
+    said |= {key: keys[key]["prompt"] for key in ("control",) if key in keys}
+    found = judge(content, **said)
+    expected = of_suite(tmp_path, content, results={"columns": columns}, **keys)
+    assert as_in_file(found.record) == as_in_file(expected)
+    assert f"t = {found.t}" in str(found)
+
+
 def _pandas() -> Any:
     return pytest.importorskip("pandas").DataFrame(columns())
 
