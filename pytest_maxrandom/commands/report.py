@@ -15,6 +15,7 @@ from pytest_maxrandom.record.packed import pack
 from pytest_maxrandom.recorded.predictions import read_lines
 from pytest_maxrandom.reports.csv import TABLES, csv
 from pytest_maxrandom.reports.formats import FORMATS
+from pytest_maxrandom.reports.hub import DEFAULT_TASK, hub
 from pytest_maxrandom.reports.page.cells import allowed_texts, of_lines
 from pytest_maxrandom.reports.page.render import html
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
@@ -27,11 +28,18 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
 
 _TEMPLATED = ("markdown", "disclosure", "html", "latex")
+_OF_ONE_FORMAT = {
+    "latex": ("standalone",),
+    "csv": ("table",),
+    "html": ("predictions", "earlier", "texts"),
+    "hub": ("dataset", "task-id", "claim"),
+}
+"""Options that only one format has."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "write a JSON report as Markdown, HTML, LaTeX, BibTeX or CSV"
+    text = "write a JSON report as Markdown, HTML, LaTeX, BibTeX, CSV, a badge or for the hub"
     parser = commands.add_parser("report", help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.set_defaults(run=run)
     add = parser.add_argument
@@ -42,9 +50,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="markdown",
         metavar="FORMAT",
         help="markdown: for GitHub (the default); disclosure: the paragraph for a paper or a model "
-        "card, as Markdown; html: one file for a browser; latex: tables and a paragraph for a "
-        "paper, to \\input; bibtex: the entries that they cite; csv: one row per claim, "
-        "unrounded"
+        "card, as Markdown; checklist: number of runs, selection criterion, seeds and compute, as "
+        "checklists of papers ask for them; html: one file for a browser; latex: tables and a "
+        "paragraph for a paper, to \\input; bibtex: the entries that they cite; csv: one row per "
+        "claim, unrounded; badge: JSON of a badge endpoint (shields.io); badge-svg: the same "
+        "badge as an image; hub: an evaluation result of the Hugging Face hub, a file for "
+        ".eval_results/"
         + "".join(
             f"; {name}: of {package_of(FORMATS.group, name)}" for name in FORMATS.names_added()
         ),
@@ -78,6 +89,21 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="with --format html: which texts of prompts the page holds: all, or only those of "
         "suites with `share: texts` (shared); auto (the default) is shared if the environment "
         "variable CI is set, else all",
+    )
+    add(
+        "--dataset",
+        metavar="ID",
+        help="with --format hub, which needs it: id of the benchmark on the hub, OWNER/NAME",
+    )
+    add(
+        "--task-id",
+        metavar="ID",
+        help=f"with --format hub: id of the benchmark's task (default: {DEFAULT_TASK})",
+    )
+    add(
+        "--claim",
+        metavar="NAME",
+        help="with --format hub: which claim, where the report has several: task[model-kshot]",
     )
     add("--out", type=Path, metavar="FILE", help="file to write (default: standard output)")
     add(
@@ -119,13 +145,10 @@ def run(options: argparse.Namespace) -> str:
             f"--templates: --format {options.format} uses no templates; expected "
             f"{', '.join(_TEMPLATED)}"
         )
-    if options.standalone and options.format != "latex":
-        raise ValueError(f"--standalone: found --format {options.format}, expected latex")
-    if options.table and options.format != "csv":
-        raise ValueError(f"--table: found --format {options.format}, expected csv")
-    for name in ("predictions", "earlier", "texts"):
-        if getattr(options, name) and options.format != "html":
-            raise ValueError(f"--{name}: found --format {options.format}, expected html")
+    for form, names in _OF_ONE_FORMAT.items():
+        for name in names:
+            if getattr(options, name.replace("-", "_")) and options.format != form:
+                raise ValueError(f"--{name}: found --format {options.format}, expected {form}")
     record, templates = load(options.results), options.templates
     write: dict[str, Callable[[], str]] = {
         "csv": lambda: csv(record, options.table or "claims"),
@@ -139,6 +162,9 @@ def run(options: argparse.Namespace) -> str:
             trend=trends([(path.stem, load(path)) for path in (*options.earlier, options.results)]),
         ),
         "markdown": lambda: markdown(record, templates),
+        "hub": lambda: hub(
+            record, options.dataset or "", options.task_id or DEFAULT_TASK, options.claim
+        ),
     }
     text = write.get(options.format, lambda: FORMATS[options.format](record))()
     if options.out is None:

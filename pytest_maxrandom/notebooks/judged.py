@@ -38,7 +38,10 @@ class Shown:
     _opened = False
 
     def report(self, form: str = "markdown") -> str:
-        """Write a report: markdown, disclosure, html, latex, bibtex, csv, or one of a package.
+        """Write a report: markdown, disclosure, checklist, html, latex, bibtex, csv, badge, ...
+
+        All formats of ``maxrandom report``, those of packages too; `hub` needs the command, which
+        is told the benchmark.
 
         Raises
         ------

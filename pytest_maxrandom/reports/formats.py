@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_maxrandom.host import packages
 from pytest_maxrandom.host.packages import NamedParts, blamed
+from pytest_maxrandom.reports.badge import badge, badge_svg
+from pytest_maxrandom.reports.checklist import checklist
 from pytest_maxrandom.reports.csv import csv
+from pytest_maxrandom.reports.hub import hub
 from pytest_maxrandom.reports.page.render import html
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
@@ -58,10 +61,14 @@ FORMATS: NamedParts[ReportFormat] = NamedParts(
     {
         "markdown": markdown,
         "disclosure": disclosure,
+        "checklist": checklist,
         "html": html,
         "latex": latex,
         "bibtex": bibtex,
         "csv": csv,
+        "badge": badge,
+        "badge-svg": badge_svg,
+        "hub": hub,
     },
     _usable,
 )

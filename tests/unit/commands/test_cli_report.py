@@ -27,6 +27,9 @@ STARTS = {
     "latex": "% Written by pytest-maxrandom",
     "bibtex": "@inproceedings{yauney-mimno-2024,",
     "csv": "id,suite,line,",
+    "checklist": "### For a paper's checklist",
+    "badge": '{\n  "schemaVersion": 1,',
+    "badge-svg": "<svg",
 }
 
 
@@ -117,6 +120,17 @@ def test_templates_of_the_user_are_used(
         (["--standalone"], "--standalone: found --format markdown, expected latex"),
         (["--table", "comparisons"], "--table: found --format markdown, expected csv"),
         (["--texts", "all"], "--texts: found --format markdown, expected html"),
+        (["--dataset", "a/b"], "--dataset: found --format markdown, expected hub"),
+        (["--format", "hub"], "say which: maxrandom report RESULTS.json --format hub --dataset"),
+        (
+            ["--format", "hub", "--dataset", "a/b"],
+            "found 3 claims, expected one, as a file of the hub has one value of a benchmark; "
+            "choose one with --claim NAME: weather[demo-nf4-4shot], ",
+        ),
+        (
+            ["--format", "hub", "--dataset", "a/b", "--claim", "wether[demo-nf4-4shot]"],
+            "--claim wether[demo-nf4-4shot]: there is no such claim, expected one of weather[",
+        ),
         (["--predictions", "p.jsonl"], "--predictions: found --format markdown, expected html"),
         (["--out", "no/such/folder/r.md"], "r.md: cannot be written: No such file or directory"),
     ],

@@ -46,7 +46,9 @@ def test_ids_and_reports_call_it_simulated(tmp_path: Path, name: str, shown: str
     record = replace(claim(), id=made.id, model=made.model, quantization="", simulated=True)
     of_run = run(record)
     texts = {
-        form: write(of_run) for form, write in FORMATS.items() if form not in ("csv", "bibtex")
+        form: write(of_run)
+        for form, write in FORMATS.items()
+        if form not in ("csv", "bibtex", "hub")
     }
     texts["terminal"] = " ".join(line.text for line in summary(of_run))
     texts["comment"] = comment(of_run)
