@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,14 +18,14 @@ import numpy as np
 from pytest_maxrandom.errors import RecordedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
     from typing import Any, Self
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.record import Remark
+    from pytest_maxrandom.record import HeuristicName, Remark
     from pytest_maxrandom.stats.samples import Aggregate
 
 
@@ -65,6 +66,11 @@ class OpenAnswers(NamedTuple):
     """Per example a number: references can take each other's places where it is the same."""
     roles: tuple[str, ...]
     """What these are called: the kind of the reference, or what it is to its question."""
+    controls: Mapping[HeuristicName, Sequence[Fraction]] = MappingProxyType({})
+    """Per example how probably an answer that needs no knowledge is right, by the names of such
+    answers; empty where that is computed from the examples."""
+    asked: bool = True
+    """Whether the questions are known, so that what is copied from them is seen."""
 
 
 class Maximum(NamedTuple):

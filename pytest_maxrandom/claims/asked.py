@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.ledger import SetLedger, Subject, Try
-    from pytest_maxrandom.recorded.predictions import PromptLine
+    from pytest_maxrandom.recorded.prediction_lines import PromptLine
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.sweep import Progress, Sweep

@@ -127,7 +127,7 @@ class Evidence:
         """Why open answers can show no knowledge; None where they can."""
         results = self.results
         assert results.open is not None
-        if results.inputs is None:
+        if not results.open.asked:
             return Remark("questions_not_told")
         if not results.evaluated.all():
             return Remark("open_left_out")

@@ -14,7 +14,7 @@ from pytest_maxrandom.errors import (
     dotted,
 )
 from pytest_maxrandom.ledger.lines import named_digest
-from pytest_maxrandom.recorded.predictions import PromptLine, read_lines
+from pytest_maxrandom.recorded.prediction_lines import PromptLine, read_lines
 from pytest_maxrandom.sweeps.open_answers import generation_of, matching_of
 from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import written

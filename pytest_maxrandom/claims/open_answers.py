@@ -8,45 +8,34 @@ better than a control fails by the red flag `heuristic`.
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.answers import Answers
-from pytest_maxrandom.claims.shortcuts import compare
+from pytest_maxrandom.claims.shortcuts import OF_OPEN, compare
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.sweeps.open_answers import (
     COPIED,
     coded,
     is_offered,
-    is_right,
-    labels_of_references,
-    numbers_in_order,
-    offer_of,
-    role_of,
-    roles_of,
     said_of,
 )
+from pytest_maxrandom.sweeps.open_controls import controls
 from pytest_maxrandom.sweeps.predictions import texts_of, unread_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.flags.kind import Compared
-    from pytest_maxrandom.record import HeuristicName
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.references import Matching
     from pytest_maxrandom.tasks.task import Example
 
 _SHARE = 0.1
 """Of questions that hold or offer their own answers, from which on a reader is told."""
-_NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w'-]*(?: [A-Z][\w'-]*)*")
-"""A name within a sentence, whose first word is one anyway."""
 
 
 def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
@@ -117,77 +106,25 @@ def follows(
 
 def beside_controls(best: PromptPredictions, matching: Matching) -> Compared:
     """Compare a sweep's best prompt with what needs no knowledge."""
-    examples = best.examples
+    examples, own = best.examples, controls(best.examples, matching)
     return compare(
         [chosen is not None for chosen in best.chosen],
-        controls(examples, matching),
+        {name: own[name] for name in OF_OPEN if name in own},
         clusters=[(each.cluster, each.cluster or each.id) for each in examples],
     )
 
 
-def beside_commonest(answers: Answers) -> Compared:
-    """Compare the best prompt of recorded answers with the commonest reference of each kind."""
+def beside_told(answers: Answers) -> Compared:
+    """Compare the best prompt of recorded answers with what needs no knowledge."""
     assert answers.open is not None
     asked = np.flatnonzero(answers.evaluated[answers.best]).tolist()
-    gold, strata = answers.open.gold, answers.open.strata
-    times: dict[int, Counter[frozenset[int]]] = defaultdict(Counter)
-    for place in asked:
-        if not is_offered(answers.open.roles[place]):
-            times[strata[place]][gold[place]] += 1
-    most = {stratum: counter.most_common(1)[0][0] for stratum, counter in times.items()}
-    copied = [answers.open.roles[place] == COPIED for place in asked]
-    commonest = [
-        Fraction(not held and most.get(strata[place]) == gold[place])
-        for place, held in zip(asked, copied, strict=True)
-    ]
     groups = answers.groups
     return compare(
         answers.correct[answers.best, asked].tolist(),
-        {"commonest": commonest},
+        {
+            name: [own[place] for place in asked]
+            for name in OF_OPEN
+            if (own := answers.open.controls.get(name)) is not None
+        },
         clusters=None if groups is None else [groups[place] for place in asked],
     )
-
-
-def controls(
-    examples: Sequence[Example], matching: Matching
-) -> dict[HeuristicName, list[Fraction]]:
-    """Return how probably each control is right on each example; those that ever are, and one.
-
-    Parameters
-    ----------
-    examples : sequence of Example
-        Open examples, at least one.
-    """
-    found: dict[HeuristicName, list[Fraction]] = {"commonest": _commonest(examples, matching)}
-    rules: Mapping[HeuristicName, Callable[[str], list[str]]] = {
-        "first_number": lambda text: numbers_in_order(text)[:1],
-        "last_number": lambda text: numbers_in_order(text)[-1:],
-        "first_name": lambda text: _NAME.findall(text)[:1],
-        "last_name": lambda text: _NAME.findall(text)[-1:],
-    }
-    for name, rule in rules.items():
-        found[name] = [
-            Fraction(any(is_right(said, each, matching) for said in rule(each.text)))
-            for each in examples
-        ]
-    offered = found["offered"] = []
-    for each in examples:
-        offer = offer_of(each.text)
-        is_one = offer is not None and role_of(each, matching).place is not None
-        offered.append(Fraction(1, len(offer.items)) if offer and is_one else Fraction(0))
-    return {name: own for name, own in found.items() if name == "commonest" or any(own)}
-
-
-def _commonest(examples: Sequence[Example], matching: Matching) -> list[Fraction]:
-    """Answer with the commonest reference of each kind."""
-    gold = [next(iter(own)) for own in labels_of_references(examples, matching).gold]
-    kinds = [None if each.open is None else each.open.kind for each in examples]
-    times: dict[str | None, Counter[int]] = defaultdict(Counter)
-    roles = roles_of(examples, matching)
-    free = [role.place is None for role in roles]
-    for kind, label, counts in zip(kinds, gold, free, strict=True):
-        if counts:
-            times[kind][label] += 1
-    most = {kind: counter.most_common(1)[0][0] for kind, counter in times.items()}
-    rows = zip(kinds, gold, free, strict=True)
-    return [Fraction(counts and most[kind] == label) for kind, label, counts in rows]

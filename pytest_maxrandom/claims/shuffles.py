@@ -80,7 +80,7 @@ class Shuffle(NamedTuple):
     def of_open(cls, answers: Answers) -> Shuffle:
         """Return how the references of open answers can be shuffled."""
         assert answers.open is not None
-        said, gold, strata, _ = answers.open
+        said, gold, strata = answers.open[:3]
         return cls(said, gold, None, strata, answers.groups, is_open=True)
 
     def in_order(self, ids: Sequence[str]) -> Shuffle:

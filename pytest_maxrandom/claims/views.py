@@ -14,8 +14,8 @@ from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.balanced import balanced_of_recorded, balanced_of_sweep
 from pytest_maxrandom.claims.kept import of_answers
 from pytest_maxrandom.claims.open_answers import (
-    beside_commonest,
     beside_controls,
+    beside_told,
     follows,
     open_answers_of,
 )
@@ -214,7 +214,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
         others=tuple(others),
         metric=claim.metric,
         constants=_constants_of_recorded(claim),
-        compared=None if read.open is None else beside_commonest(read.distinct()),
+        compared=None if read.open is None else beside_told(read.distinct()),
     )
     known = [] if isinstance(shuffles, NoPermutations) else shuffles
     if claim.metric != "accuracy":  # whose classes come first

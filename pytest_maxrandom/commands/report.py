@@ -12,7 +12,7 @@ from pytest_maxrandom.commands import written
 from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.host.packages import package_of
 from pytest_maxrandom.record.packed import pack
-from pytest_maxrandom.recorded.predictions import read_lines
+from pytest_maxrandom.recorded.prediction_lines import read_lines
 from pytest_maxrandom.reports.csv import TABLES, csv
 from pytest_maxrandom.reports.formats import FORMATS
 from pytest_maxrandom.reports.hub import DEFAULT_TASK, hub

@@ -349,6 +349,11 @@ def with_choices(sweep: Answers, choices: int | ChoiceTable | None) -> Answers:
     RecordedError
         If nobody tells them.
     """
+    if sweep.open is not None:
+        raise RecordedError(
+            f"{sweep.path}: {sweep.claim}: there are no choices, and a guess has no chance that is "
+            "known without the answers; leave it out, and claim it in a suite"
+        )
     if sweep.chances is not None:
         return sweep
     key = (sweep.model, sweep.task, sweep.shots)

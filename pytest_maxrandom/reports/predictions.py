@@ -1,6 +1,6 @@
 """The predictions file: one line of JSON for each prompt of each claim.
 
-`pytest_maxrandom.recorded.predictions` says what a line holds.
+`pytest_maxrandom.recorded.prediction_lines` says what a line holds.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.answers import are_letters
 from pytest_maxrandom.ledger.lines import named_digest
-from pytest_maxrandom.recorded.predictions import VERSION, AnswerLine, PromptLine
+from pytest_maxrandom.recorded.prediction_lines import VERSION, AnswerLine, OpenLine, PromptLine
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.lettered import with_listed_texts
+from pytest_maxrandom.sweeps.open_answers import said_of
+from pytest_maxrandom.sweeps.open_controls import with_controls
+from pytest_maxrandom.sweeps.predictions import samples_of
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
+    from pytest_maxrandom.tasks.task import Example
 
 
 def append(
@@ -107,8 +111,9 @@ def prompt_lines(
     if all(are_letters(example.choices) for example in examples):
         # Letters alone would not tell which texts they stand for.
         listed = {each.id: list(each.choices) for each in with_listed_texts(examples) or examples}
+    opened = _open_lines(predictions, examples)
     arithmetic = None if record.engine is None else record.engine.arithmetic
-    for prompt, sample in _samples(predictions):
+    for row, (prompt, sample) in enumerate(_samples(predictions)):
         yield PromptLine(
             schema_version=VERSION,
             claim=record.id,
@@ -133,6 +138,7 @@ def prompt_lines(
                     cluster=example.cluster,
                     text=prompt.texts[place] if prompt.texts else None,
                     finish=prompt.finishes[place] if prompt.finishes else None,
+                    open=opened[row][example.id] if opened else None,
                 )
                 for place, example in enumerate(prompt.examples)
             ],
@@ -155,7 +161,34 @@ def _samples(
             yield prompt, None
 
 
-def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
+def _open_lines(
+    predictions: Sequence[PromptPredictions], examples: Sequence[Example]
+) -> list[dict[str, OpenLine]]:
+    """Return of each prompt, by the ids of the examples, what it said; nothing of choices."""
+    matching = predictions[0].prompt.format.matching
+    if matching is None:
+        return []
+    found = with_controls(examples, said_of(samples_of(predictions)), matching)
+    return [
+        {
+            example.id: OpenLine(
+                said=label,
+                right=sorted(found.gold[place]),
+                role=found.roles[place],
+                stratum=found.strata[place],
+                controls={
+                    name: own[place].denominator
+                    for name, own in found.controls.items()
+                    if own[place]
+                },
+            )
+            for place, (example, label) in enumerate(zip(examples, row, strict=True))
+        }
+        for row in found.said.tolist()
+    ]
+
+
+def _keys(line: PromptLine | AnswerLine | OpenLine) -> dict[str, object]:
     """Return what a line holds: no cluster of tasks that have none, and no mark of real models.
 
     Choices are listed where labels are places.
@@ -163,6 +196,7 @@ def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
     Of choices that were scored there is no text.
     """
     left_out = {"listed": None, "cluster": None, "simulated": False, "text": None, "finish": None}
+    left_out |= {"open": None}
     left_out |= {"sample": None, "examples_digest": None, "model_digest": None, "arithmetic": None}
     return {
         key: value

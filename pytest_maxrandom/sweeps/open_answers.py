@@ -330,7 +330,7 @@ def coded(
     for example, is_free in zip(examples, free, strict=True):
         for reference in example.choices if is_free else ():
             texts.code(reference)
-    for text in {text for row in said for text in row.values() if text is not None}:
+    for text in dict.fromkeys(text for row in said for text in row.values() if text is not None):
         texts.code(text)
     columns, gold = [], []
     for example, role, is_free in zip(examples, roles, free, strict=True):

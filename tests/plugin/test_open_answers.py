@@ -55,7 +55,9 @@ def claims(pytester: pytest.Pytester) -> dict[str, dict[str, Any]]:
 def test_a_suite_of_open_tasks_runs_whole(pytester: pytest.Pytester) -> None:
     write(pytester, models=f"{KNOWS}, {BY_TYPE}", tasks=COPIED)
     report = ("--maxrandom-json=r.json", "--maxrandom-report=r.md", "--maxrandom-html=r.html")
-    pytester.runpytest(*report).assert_outcomes(passed=1, failed=3)
+    pytester.runpytest(*report, "--maxrandom-predictions=p.jsonl").assert_outcomes(
+        passed=1, failed=3
+    )
     found = claims(pytester)
     knows, by_type = found["facts[knows-1shot]"], found["facts[by-type-1shot]"]
     for claim in (knows, by_type):
@@ -83,6 +85,34 @@ def test_a_suite_of_open_tasks_runs_whole(pytester: pytest.Pytester) -> None:
     again.assert_outcomes(passed=1, failed=3)
     stored = claims(pytester)["facts[knows-1shot]"]
     assert stored["permutation_p"] == knows["permutation_p"]
+    read_back_as_they_were(pytester, found)
+
+
+def read_back_as_they_were(pytester: pytest.Pytester, sweeps: dict[str, dict[str, Any]]) -> None:
+    """Judge the predictions file of a run, with the numbers and outcomes of that run."""
+    results = "results: {path: p.jsonl, format: predictions}"
+    (pytester.path / "s.maxrandom.yaml").write_text(
+        f"models: [{{name: knows, backend: recorded, {results}}}, "
+        f"{{name: by-type, backend: recorded, {results}}}]\n"
+        "tasks: [{name: facts}, {name: extracts}]\n"
+    )
+    pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=1, failed=3)
+    read = claims(pytester)
+    assert read.keys() == sweeps.keys()
+    same = (
+        *("n", "t", "best_correct", "best_accuracy", "standard_baseline", "max_random_baseline"),
+        *("p_max", "p_standard", "permutation_p", "needed", "interval", "verdict", "passed"),
+        *("outcome", "roles", "shortcuts", "cannot_tell", "validation_ids", "red_flags"),
+    )
+    for name, sweep in sweeps.items():
+        assert {key: read[name].get(key) for key in same} == {key: sweep.get(key) for key in same}
+    (line, *_) = (pytester.path / "p.jsonl").read_text().splitlines()
+    told = json.loads(line)
+    told["examples"][0]["open"]["said"] = 10**6
+    told["examples"][0]["chosen"] = 0
+    (pytester.path / "p.jsonl").write_text(json.dumps(told))
+    result = pytester.runpytest("--collect-only")
+    result.stdout.fnmatch_lines(["*p.jsonl:1: example *'open' says that the answer is wrong, and*"])
 
 
 def test_searches_are_refused_before_anything_is_asked(pytester: pytest.Pytester) -> None:

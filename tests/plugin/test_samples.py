@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.recorded.predictions import read_lines
+from pytest_maxrandom.recorded.prediction_lines import read_lines
 from pytest_maxrandom.reports.page.cells import of_lines
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import as_id, as_list
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.suite.prompts import ExactMatchSpec
-from pytest_maxrandom.sweeps.open_answers import coded
+from pytest_maxrandom.sweeps.open_controls import with_controls
 from pytest_maxrandom.tasks.references import Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
 
@@ -98,7 +98,7 @@ def open_sweep(path: Path, grid: Grid, spec: TableResults) -> Answers:
         {each.id: texts[text] for each, text in zip(examples, row, strict=True) if text >= 0}
         for row in columns
     ]
-    found = coded(examples, said, Matching.of(spec.exact_match or ExactMatchSpec()))
+    found = with_controls(examples, said, Matching.of(spec.exact_match or ExactMatchSpec()))
     correct = hits(found.said, found.gold, np.arange(len(examples)))
     _refuse_other(grid, correct[grid.prompt, grid.example])
     return Answers(

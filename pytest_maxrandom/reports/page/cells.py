@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.record import ClaimRecord, RunRecord
-    from pytest_maxrandom.recorded.predictions import AnswerLine, PromptLine
+    from pytest_maxrandom.recorded.prediction_lines import AnswerLine, PromptLine
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 Texts: TypeAlias = Literal["all", "shared"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.predictions import read_lines
+from pytest_maxrandom.recorded.prediction_lines import read_lines
 from pytest_maxrandom.recorded.sources import read
 
 if TYPE_CHECKING:
