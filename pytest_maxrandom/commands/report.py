@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _TEMPLATED = ("markdown", "disclosure", "html", "latex")
 _OF_ONE_FORMAT = {
-    "latex": ("standalone",),
+    "latex": ("standalone", "upright"),
     "csv": ("table",),
     "html": ("predictions", "earlier", "texts"),
     "hub": ("dataset", "task-id", "claim"),
@@ -111,6 +111,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="with --format latex: write a whole document with its references",
     )
+    add(
+        "--upright",
+        action="store_true",
+        help="with --format latex: tables of claims for an upright page, over both columns where "
+        "it has two; without it they are made for a page in landscape",
+    )
     add("--templates", type=Path, metavar="DIR", help="folder with templates that override blocks")
 
 
@@ -152,7 +158,9 @@ def run(options: argparse.Namespace) -> str:
     record, templates = load(options.results), options.templates
     write: dict[str, Callable[[], str]] = {
         "csv": lambda: csv(record, options.table or "claims"),
-        "latex": lambda: latex(record, templates, standalone=options.standalone),
+        "latex": lambda: latex(
+            record, templates, standalone=options.standalone, upright=options.upright
+        ),
         "disclosure": lambda: disclosure(record, templates),
         "html": lambda: html(
             record,

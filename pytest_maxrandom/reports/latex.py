@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.notation import NONE
 from pytest_maxrandom.reports.dialect import Detail, Dialect
@@ -89,23 +89,34 @@ _ACCENTS = {
     "\N{COMBINING OGONEK}": "k",
 }
 _COLUMNS: dict[Kind, str] = {"text": "l", "prose": "p{7cm}"}
+_NOTHING = "--"
 _DOTTED = {"i": r"\i", "j": r"\j"}
 _BELOW = frozenset("dck")
 _LIGATURES = re.compile("-(?=-)|,(?=,)|'(?=')")
 _BREAKS = re.compile(r"(\\_|(?<!\\)[/.:-](?:\{\})?|\{\]\})(?=.)")
 _BREAK = r"\1\\allowbreak{}"
 _MINUS = re.compile(r"(?<!\S)-(?=\d?\.\d)")
-_NUMBER = re.compile(r"[+-]?(\d*)(?:\.(\d+))?")
-_PROBABILITY = re.compile(r"(?:[<>] )?[+-]?[\d,]*\.?\d+(?:e-\d+)?")
 _POWER = re.compile(r"(\d(?:\.\d+)?)e-0*(\d+)")
 
 
 class Latex(Dialect):
-    """LaTeX with booktabs, siunitx and longtable."""
+    """LaTeX with booktabs and longtable.
 
-    TEXTS = (*Dialect.TEXTS, "number", "probability")
+    Numbers are written as everywhere else. Those of a column have the same number of decimals, so
+    that flush right they are aligned at their points, and no package for numbers is needed.
+
+    Parameters
+    ----------
+    medium : {"latex", "upright"}, optional
+        Whether tables of claims have all columns, for a page in landscape, or fewer: those fit an
+        upright page, over both columns where it has two.
+    """
+
     name = "LaTeX"
     suffix = ".tex.j2"
+
+    def __init__(self, medium: Literal["latex", "upright"] = "latex") -> None:
+        self.medium: Literal["latex", "upright"] = medium
 
     def plain(self, text: str) -> str:
         r"""Write `text` as running text that reads as it stands: nothing in it is a command.
@@ -134,32 +145,6 @@ class Latex(Dialect):
         r"""Write `text` with p_max as a formula, 1e-05 as a power of ten, and minus signs."""
         powers = _POWER.sub(r"$\1\\times10^{-\2}$", self.plain(text))
         return _MINUS.sub("$-$", powers).replace(r"p\_max", r"$p_{\max}$")
-
-    def number(self, text: str) -> str:
-        """Write a number, as :mod:`pytest_maxrandom.notation` does, for a column of siunitx.
-
-        Examples
-        --------
-        >>> [LATEX.number(text) for text in (".683", "1,234", "-", "-.02")]
-        ['0.683', '1234', '{--}', '-0.02']
-        """
-        if text == NONE:
-            return "{--}"
-        return re.sub(r"^([+-]?)\.", r"\g<1>0.", text.replace(",", ""))
-
-    def probability(self, text: str) -> str:
-        r"""Write a p-value, as :mod:`pytest_maxrandom.notation` does.
-
-        Examples
-        --------
-        >>> print(LATEX.probability("8.7e-18"), LATEX.probability("> .999"))
-        \num{8.7e-18} $>$\,\num{0.999}
-        """
-        if text == NONE:
-            return "--"
-        sign, space, bare = text.rpartition(" ")
-        shown = rf"\num{{{self.number(bare)}}}"
-        return rf"${sign}$\,{shown}" if space else shown
 
     def italic(self, word: str) -> str:
         """Write a word of our own in italics; one letter is that of a formula."""
@@ -192,24 +177,23 @@ class Latex(Dialect):
         return f"{mark.latex} {self.statistics(mark.word)}".lstrip()
 
     def piece(self, piece: Piece) -> str:
-        if isinstance(piece, str) and (piece == NONE or _PROBABILITY.fullmatch(piece)):
-            return self.probability(piece)
-        return super().piece(piece)
+        return _NOTHING if piece == NONE else super().piece(piece)
 
     def table(self, shown: Table) -> str:
         """Write a table with its caption: a float, or one over several pages where it is long."""
-        columns, rows = shown.laid_out("latex")
+        columns, rows = shown.laid_out(self.medium)
         cells = [[self._cell_of(*each) for each in zip(columns, row, strict=True)] for row in rows]
-        kinds = [
-            _aligned(column, [row[place] for row in cells]) for place, column in enumerate(columns)
-        ]
-        caption = self.words(" ".join(filter(None, [shown.caption, shown.legend_of("latex")])))
+        kinds = [_COLUMNS.get(column.kind, "r") for column in columns]
+        told = [shown.caption, shown.legend_of(self.medium)]
+        caption = self.words(" ".join(filter(None, told)))
         if shown.about:
             caption = f"{self.code(shown.about)}: {caption}"
         label = rf"\label{{tab:maxrandom{shown.key and f'-{shown.key}'}}}"
         head = " & ".join(map(self._heading_of, columns))
         body = [rf"{' & '.join(row)} \\" for row in cells]
-        small = r"\footnotesize\setlength{\tabcolsep}{4pt}"
+        float_ = "table" if self.medium == "latex" else "table*"
+        gap = 4 if self.medium == "latex" else 3
+        small = rf"\footnotesize\setlength{{\tabcolsep}}{{{gap}pt}}"
         lines = [rf"{head} \\", r"\midrule"]
         if len(rows) > MOST_ROWS:
             lines = [
@@ -226,7 +210,7 @@ class Latex(Dialect):
             ]
         else:
             lines = [
-                r"\begin{table}",
+                rf"\begin{{{float_}}}",
                 rf"\centering{small}",
                 rf"\caption{{{caption}}}{label}",
                 rf"\begin{{tabular}}{{{' '.join(kinds)}}}",
@@ -235,31 +219,25 @@ class Latex(Dialect):
                 *body,
                 r"\bottomrule",
                 r"\end{tabular}",
-                r"\end{table}",
+                rf"\end{{{float_}}}",
             ]
         return "\n".join(lines) + "\n"
 
     def _heading_of(self, column: Column[Any]) -> str:
-        shown = " ".join(self.heading_of(column))
-        return f"{{{shown}}}" if column.kind in NUMBERS else shown
+        lines = self.heading_of(column)
+        if len(lines) == 1 or not isinstance(column.heading, str):
+            return " ".join(lines)
+        side = "l" if column.kind in _COLUMNS else "r"
+        stacked = r" \\ ".join(lines)
+        return rf"\shortstack[{side}]{{{stacked}}}"
 
     def _cell_of(self, column: Column[Any], pieces: Cell) -> str:
-        if column.kind in NUMBERS:
-            return ", ".join(self.number(str(piece)) for piece in pieces) or "{--}"
-        return " ".join(map(self.piece, pieces))
+        written = " ".join(map(self.piece, pieces))
+        return written or (_NOTHING if column.kind in NUMBERS else "")
 
     def _straight(self, text: str) -> str:
         """Write `text` with straight quotation marks, as a program has them."""
         return r"\textquotesingle{}".join(map(self.plain, text.split("'")))
-
-
-def _aligned(column: Column[Any], cells: Sequence[str]) -> str:
-    """Align numbers at their points."""
-    if column.kind not in NUMBERS:
-        return _COLUMNS.get(column.kind, "r")
-    found = [match for each in cells if (match := _NUMBER.fullmatch(each))]
-    whole, decimals = (max((len(one[part] or "") for one in found), default=0) for part in (1, 2))
-    return f"S[table-format={max(whole, 1)}.{decimals}]"
 
 
 def _character(character: str) -> str:
@@ -279,3 +257,4 @@ def _character(character: str) -> str:
 
 
 LATEX = Latex()
+UPRIGHT = Latex("upright")

@@ -43,7 +43,7 @@ from pytest_maxrandom.reports import (
     text,
     wording,
 )
-from pytest_maxrandom.reports.latex import LATEX
+from pytest_maxrandom.reports.latex import LATEX, UPRIGHT
 from pytest_maxrandom.reports.markdown import MARKDOWN
 
 if TYPE_CHECKING:
@@ -71,13 +71,26 @@ def disclosure(run: RunRecord, templates: Path | None = None) -> str:
     return render(run, MARKDOWN, templates, "disclosure.md.j2")
 
 
-def latex(run: RunRecord, templates: Path | None = None, *, standalone: bool = False) -> str:
+def latex(
+    run: RunRecord,
+    templates: Path | None = None,
+    *,
+    standalone: bool = False,
+    upright: bool = False,
+) -> str:
     r"""Render a run as LaTeX, in ASCII; see :func:`render`.
 
     If `standalone`, it is a whole document with its references, else a fragment for ``\input``.
+    If `upright`, tables of claims have the columns that fit an upright page.
     """
-    bibliography = references.bibtex(run)
-    return render(run, LATEX, templates, standalone=standalone, bibliography=bibliography)
+    return render(
+        run,
+        UPRIGHT if upright else LATEX,
+        templates,
+        standalone=standalone,
+        upright=upright,
+        bibliography=references.bibtex(run),
+    )
 
 
 def render(

@@ -28,7 +28,16 @@ from pytest_maxrandom.reports.quantities import (
 )
 from pytest_maxrandom.reports.red_flags import does
 from pytest_maxrandom.reports.summary import asserts, files, model_name, only_model, shots, variants
-from pytest_maxrandom.reports.tables import STACKED, Cell, Column, Drawing, Name, Table, tabulate
+from pytest_maxrandom.reports.tables import (
+    PAGES,
+    STACKED,
+    Cell,
+    Column,
+    Drawing,
+    Name,
+    Table,
+    tabulate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,13 +115,19 @@ def _named_p(claim: ClaimRecord) -> str:
     return "" if phrases.decisive_p(claim) == NONE else phrases.name_of_p(claim)
 
 
+def _headed(name: str) -> str:
+    """Write the name of a p-value as a heading: ``*p_max*``, ``permutation *p*``."""
+    return f"{name.removesuffix(' p')} *p*" if name.endswith(" p") else f"*{name}*"
+
+
 def _columns(
     run: RunRecord, where: Mapping[str, str], arms: Mapping[str, str]
 ) -> list[Column[Any]]:
     """List all that tables show of a claim; narrow pages name it in one cell, papers in several."""
     of_one, unguessed = only_model(run), _unguessed(run.claims)
-    only_p_max = {*map(phrases.name_of_p, run.claims)} <= {P_VALUES["p_max"]}
-    p = "*p_max*" if only_p_max else "*p*"
+    deciding = {*map(phrases.name_of_p, run.claims)} or {P_VALUES["p_max"]}
+    only_one = len(deciding) == 1
+    p = _headed(deciding.pop()) if only_one else "*p*"
 
     def claim_of(claim: ClaimRecord) -> Cell:
         told = ["" if of_one else model_name(claim), arms[claim.id], where[claim.id]]
@@ -123,7 +138,8 @@ def _columns(
         name, arm = model_name(claim), arms[claim.id]
         return (Name(name, 40) if name else NONE, *([Name(arm, 40)] if arm else []))
 
-    paper: dict[str, Any] = {"media": frozenset(("latex",))}
+    paper: dict[str, Any] = {"media": frozenset(("latex", "upright"))}
+    landscape: dict[str, Any] = {"media": frozenset(("latex",))}
     narrow: dict[str, Any] = {"media": STACKED}
     return [
         RESULT,
@@ -131,7 +147,7 @@ def _columns(
         # Of what claims nothing; else it passes or fails.
         Column("verdict", lambda c: NONE if asserts(c) else c.verdict or NONE, optional=True,
                note=NOTES["verdict"], **narrow),
-        Column("verdict", "verdict", note=NOTES["verdict"], **paper),
+        Column("verdict", "verdict", note=NOTES["verdict"], **landscape),
         replace(task_column(where), **paper),
         Column("model", model, **paper),
         Column("shots", lambda claim: shots(claim) or NONE, "count", **paper),
@@ -144,8 +160,9 @@ def _columns(
         Column("new", phrases.interval_shown, "right", below="", optional=True,
                note=NOTES["new_below"], **narrow),
         Column("metric", _metric, brief="metric", optional=True, **narrow),
-        Column("correct", _correct, "right", **paper),
-        Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"], **paper),
+        Column("correct", _correct, "right", **landscape),
+        Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"],
+               **landscape),
         Column("beside the\nincumbent", incumbent.difference, "right", optional=True,
                wide="beside", brief="beside the\nincumbent", note=NOTES["beside"]),
         Column("beside the\ncontrol", partial(incumbent.difference, other="control"), "right",
@@ -157,17 +174,17 @@ def _columns(
         Column("needed", phrases.needed_value, "score", optional=True, note=NOTES["needed"],
                **paper),
         Column("standard\nbaseline", "standard_baseline", "score", wide="standard", late=True,
-               optional=unguessed),
+               optional=unguessed, media=PAGES - {"upright"}),
         replace(MAXIMUM, brief="", late=True, optional=unguessed),
         # Who is compared with the incumbent alone need not be above guessers.
         Column("maximum", _maximum, "right", brief=MAXIMUM.brief, optional=True, media=frozenset()),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
         Column("which", _which_p, below="", **narrow),
         Column(p, phrases.decisive_p, "right", brief="p", **paper),
-        Column("which *p*", lambda claim: "" if only_p_max else _named_p(claim), optional=True,
+        Column("which *p*", lambda claim: "" if only_one else _named_p(claim), optional=True,
                note=NOTES["p"], **paper),
         Column("red flags", lambda c: ", ".join(dict.fromkeys(map(does, c.red_flags))),
-               optional=True, **paper),
+               optional=True, **landscape),
         Column("best and baselines", _drawn, media=HTML_ONLY, late=True, note=NOTES["bar"]),
         name_column("claim", run),
     ]  # fmt: skip

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record.words import Colour
 
-Medium = Literal["markdown", "html", "latex", "terminal", "wide"]
-"""wide: a terminal that has room for more columns."""
+Medium = Literal["markdown", "html", "latex", "upright", "terminal", "wide"]
+"""upright: LaTeX with fewer columns than fit a page in landscape; wide: a terminal that has room
+for more columns."""
 TERMINALS: frozenset[Medium] = frozenset(("terminal", "wide"))
-PAGES: frozenset[Medium] = frozenset(("markdown", "html", "latex"))
+PAGES: frozenset[Medium] = frozenset(("markdown", "html", "latex", "upright"))
 STACKED: frozenset[Medium] = frozenset(("markdown", "html"))
 """Those narrow pages where a column can stand in the cell of another one."""
 

@@ -118,6 +118,7 @@ def test_templates_of_the_user_are_used(
             "--templates: --format bibtex uses no templates",
         ),
         (["--standalone"], "--standalone: found --format markdown, expected latex"),
+        (["--upright"], "--upright: found --format markdown, expected latex"),
         (["--table", "comparisons"], "--table: found --format markdown, expected csv"),
         (["--texts", "all"], "--texts: found --format markdown, expected html"),
         (["--dataset", "a/b"], "--dataset: found --format markdown, expected hub"),

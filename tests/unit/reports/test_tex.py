@@ -13,7 +13,7 @@ from pytest_maxrandom.reports.text import visible
 from tests.unit.reports.page import any_text
 
 cell, code, plain = LATEX.cell, LATEX.code, LATEX.plain
-number, probability, statistics = LATEX.number, LATEX.probability, LATEX.statistics
+statistics = LATEX.statistics
 
 SIGNS = {
     "textbackslash": "\\",
@@ -165,22 +165,17 @@ def test_statistics_are_set_as_formulas(text: str, tex: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "tex"),
-    [(".683", "0.683"), ("1.000", "1.000"), ("12,345", "12345"), ("-", "{--}"), ("4", "4")],
-)
-def test_numbers_are_written_for_siunitx(text: str, tex: str) -> None:
-    assert number(text) == tex
-
-
-@pytest.mark.parametrize(
-    ("text", "tex"),
+    ("piece", "tex"),
     [
-        (".060", r"\num{0.060}"),
-        ("1.0e-04", r"\num{1.0e-04}"),
-        ("< 1e-300", r"$<$\,\num{1e-300}"),
+        (".683", ".683"),
+        ("12,345", "12,345"),
         ("-", "--"),
-        ("0", r"\num{0}"),
+        ("-.02", "$-$.02"),
+        ("1.0e-04", r"$1.0\times10^{-4}$"),
+        ("< 1e-300", r"\textless{} $1\times10^{-300}$"),
     ],
 )
-def test_probabilities_are_written_for_siunitx(text: str, tex: str) -> None:
-    assert probability(text) == tex
+def test_a_number_of_a_table_is_written_as_in_a_sentence(piece: str, tex: str) -> None:
+    assert LATEX.piece(piece) == tex
+    if piece != "-":
+        assert tex == statistics(piece)
