@@ -146,6 +146,8 @@ class JudgedClaim(Shown):
     p_standard: float | None
     p_max: float | None
     permutation_p: float | None
+    baseline_p: float | None
+    control_p: float | None
     incumbent_p: float | None
     red_flags: tuple[str, ...]
     """Kinds of red flags, those that fail the claim first."""
@@ -169,7 +171,7 @@ class JudgedClaim(Shown):
         )
         numbers = (
             "n", "t", "best_correct", "best_accuracy", "standard_baseline", "max_random_baseline",
-            "p_standard", "p_max", "permutation_p", "incumbent_p",
+            "p_standard", "p_max", "permutation_p", "baseline_p", "control_p", "incumbent_p",
         )  # fmt: skip
         return cls(
             record=record,

@@ -118,4 +118,4 @@ def test_the_paths_and_names_that_a_page_shows_as_code_are_there(page: Path) -> 
         elif re.fullmatch(r"[\w.-]+\.(?:py|md|j2|json|txt)", code):
             assert code in {path.name for path in sources()}, code
         else:
-            assert set(re.findall(r"[A-Za-z]\w+", code)) <= words(), code
+            assert set(re.findall(r"[A-Za-z_]\w+", code)) <= words(), code
