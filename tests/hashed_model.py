@@ -1,12 +1,15 @@
 """A language model that is computed from a hash, so that what it says can be summed up by hand.
 
-A token's probability after a text is drawn from a hash of both; a token is a byte.
+A token's probability after a text is drawn from a hash of both. A token is a common word, with or
+without the space before it, or else a byte: what a server is asked for when it is met is then a
+few tokens long, and one can still see where each token begins.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +19,32 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BEGIN = 256
-VOCABULARY = 257
+_COMMON = """
+Answer Assistant Australia Canberra False France Here How La Lyon Paris Question Review Sentiment
+Sure Sydney The True User Which add apple are brown but can't capital capitale city def door dull
+est even film fox fruit help jumps la largest lazy locked negative of open or over positive quick
+return river some sorry spaced stone that the these was ways with
+"""
+WORDS = tuple(space + word for word in _COMMON.split() for space in ("", " "))
+"""The tokens from 257 on: of those that fit, the first to begin is read, and then the longest."""
+VOCABULARY = 257 + len(WORDS)
+
+_TEXTS = [*(bytes([byte]) for byte in range(256)), b"", *(word.encode() for word in WORDS)]
+_NUMBERS = {word: 257 + number for number, word in enumerate(WORDS)}
+_PIECE = re.compile("|".join([*sorted(WORDS, key=len, reverse=True), "."]), re.DOTALL)
 
 
 def encoded(text: str) -> list[int]:
-    """Return the bytes of a text after a token for the beginning."""
-    return [BEGIN, *text.encode()]
+    """Return the tokens of a text after one for the beginning."""
+    ids = [BEGIN]
+    for piece in _PIECE.findall(text):
+        ids += [_NUMBERS[piece]] if piece in _NUMBERS else piece.encode()
+    return ids
+
+
+def decoded(ids: Sequence[int]) -> str:
+    """Return the text of tokens, of which that for the beginning has none."""
+    return b"".join(_TEXTS[token] for token in ids).decode(errors="backslashreplace")
 
 
 def log_probabilities(ids: Sequence[int], seed: str = "") -> Any:

@@ -19,6 +19,7 @@ from tests.block_cache import BlockCache
 from tests.hashed_model import (
     VOCABULARY,
     continuation,
+    decoded,
     encoded,
     log_probabilities,
     sampled,
@@ -100,14 +101,15 @@ class FakeServer(ThreadingHTTPServer):
         if self.faults.get("zero"):
             return np.zeros(VOCABULARY)
         if self.faults.get("order"):
-            return log_probabilities(ids, str(len(self.bodies)))
+            # More than a nat less with each request, whatever was asked before.
+            return log_probabilities(ids, self.seed) - 1.5 * len(self.bodies)
         return log_probabilities(ids, self.seed)
 
     def likeliest(self, prompt: str, most: int) -> dict[str, float]:
         """Return the log-probabilities of the likeliest tokens after a text, by their texts."""
         values = self.told(encoded(prompt))
         best = np.argsort(values)[::-1][:most]
-        return {chr(token): float(values[token]) for token in best}
+        return {decoded([token]): float(values[token]) for token in best}
 
     @property
     def url(self) -> str:
@@ -262,7 +264,7 @@ class _Handler(BaseHTTPRequestHandler):
         ids = encoded(prompt) if isinstance(prompt, str) else prompt
         read = len(ids) + (1 if self.server.faults.get("begin_twice") else 0)
         most = body.get("max_tokens") or body["n_predict"]
-        text, finish = self.server.said(bytes(ids[1:]).decode(), most, stop)
+        text, finish = self.server.said(decoded(ids), most, stop)
         if self.path == "/completion":
             kind = "limit" if finish == "length" else "eos"
             return {"content": text, "tokens_evaluated": read, "stop_type": kind}

@@ -9,7 +9,7 @@ import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.hashed_model import encoded
+from tests.hashed_model import decoded, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ def _generated(server: FakeServer, body: Any) -> Any:
     sampling = body["sampling_params"]
     if code := server.faults.get("filters"):
         return Status(400, {"error": {"message": "The prompt was filtered.", "code": code}})
-    prompt = body["text"] if "text" in body else bytes(body["input_ids"][1:]).decode()
+    prompt = body["text"] if "text" in body else decoded(body["input_ids"])
     text, finish = server.said(prompt, sampling["max_new_tokens"], sampling["stop"])
     meta = _meta(server, len(encoded(prompt)), len(text or ""))
     return {"text": text, "meta_info": {**meta, "finish_reason": {"type": finish}}}

@@ -20,7 +20,7 @@ from tests.integration.test_attacks import gate
 from tests.integration.test_attacks_on_ledgers import LEDGER_ATTACKS
 from tests.repositories import begin_repository, commit, git
 from tests.served import serving, written
-from tests.unit.models.tokenizers import write_bytes
+from tests.unit.models.tokenizers import write_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,9 +137,9 @@ ATTACKS = [
 
 
 @pytest.fixture(scope="module")
-def byte_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def word_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("transformers")
-    return write_bytes(tmp_path_factory.mktemp("bytes"))
+    return write_words(tmp_path_factory.mktemp("words"))
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def server() -> Iterator[FakeServer]:
 def test_the_colour_and_the_first_lines_where_a_server_attacks(
     attack: ServerAttack,
     server: FakeServer,
-    byte_tokenizer: Path,
+    word_tokenizer: Path,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -164,7 +164,7 @@ def test_the_colour_and_the_first_lines_where_a_server_attacks(
     git(folder, "branch", "base")
     for old, new in attack.sed.items():
         assert old in suite
-        suite = suite.replace(old, new.replace("TOKENIZER", str(byte_tokenizer)))
+        suite = suite.replace(old, new.replace("TOKENIZER", str(word_tokenizer)))
     write(folder, {YAML: suite})
     commit(folder)
     server.faults.update(attack.faults)

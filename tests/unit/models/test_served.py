@@ -23,7 +23,7 @@ from pytest_maxrandom.models.served.flow import Flow
 from pytest_maxrandom.suite.models import MODELS
 from tests.hashed_model import continuation, encoded, likelihood
 from tests.served import FakeServer, serving
-from tests.unit.models.tokenizers import write_bytes
+from tests.unit.models.tokenizers import write_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,9 +60,9 @@ def vllm() -> Iterator[FakeServer]:
 
 
 @pytest.fixture(scope="session")
-def byte_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tokenizer of one token a byte, after a token for the beginning."""
-    return write_bytes(tmp_path_factory.mktemp("bytes"))
+def word_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tokenizer of what the fake servers serve."""
+    return write_words(tmp_path_factory.mktemp("words"))
 
 
 def specified(server: FakeServer, tokenizer: Path | None = None, **keys: Any) -> Any:
@@ -80,13 +80,13 @@ def told(reply: Reply) -> list[list[float]]:
 
 
 def test_log_likelihoods_are_those_of_the_served_model(
-    server: FakeServer, byte_tokenizer: Path
+    server: FakeServer, word_tokenizer: Path
 ) -> None:
-    reply = loaded(server, byte_tokenizer).ask(QUESTIONS)
+    reply = loaded(server, word_tokenizer).ask(QUESTIONS)
     assert told(reply) == [pytest.approx(values, abs=1e-9) for values in EXACT]
-    # The space before an answer is scored with it, and a token is a byte.
+    # The space before an answer is scored with it.
     assert [answer.tokens for answer in reply.answers] == [
-        tuple(len(answer) for answer in question.answers) for question in QUESTIONS
+        tuple(len(encoded(answer)) - 1 for answer in question.answers) for question in QUESTIONS
     ]
 
 
@@ -99,9 +99,9 @@ def test_a_servers_own_tokens_do_as_well(dialect: str) -> None:
 
 
 def test_vllm_is_led_along_the_choices_and_sent_no_text_twice(
-    vllm: FakeServer, byte_tokenizer: Path
+    vllm: FakeServer, word_tokenizer: Path
 ) -> None:
-    model = loaded(vllm, byte_tokenizer)
+    model = loaded(vllm, word_tokenizer)
     vllm.bodies.clear()
     model.ask(QUESTIONS[:1])
     asked = encoded(QUESTIONS[0].context)
@@ -117,19 +117,19 @@ def test_vllm_is_led_along_the_choices_and_sent_no_text_twice(
 
 @pytest.mark.parametrize("at_most", [1, 2, 128])
 def test_however_few_tokens_are_told_at_once(
-    vllm: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch, at_most: int
+    vllm: FakeServer, word_tokenizer: Path, monkeypatch: pytest.MonkeyPatch, at_most: int
 ) -> None:
     monkeypatch.setattr(vllm_dialect, "AT_MOST", at_most)
     monkeypatch.setattr(ways, "AT_MOST", at_most)
-    assert told(loaded(vllm, byte_tokenizer).ask(QUESTIONS)) == [
+    assert told(loaded(vllm, word_tokenizer).ask(QUESTIONS)) == [
         pytest.approx(values, abs=1e-9) for values in EXACT
     ]
 
 
 def test_what_a_server_had_kept_is_told_from_what_it_computed(
-    vllm: FakeServer, byte_tokenizer: Path
+    vllm: FakeServer, word_tokenizer: Path
 ) -> None:
-    model = loaded(vllm, byte_tokenizer)
+    model = loaded(vllm, word_tokenizer)
     model.ask(QUESTIONS)
     for tells in (True, False):
         vllm.tells_cached = tells
@@ -142,16 +142,16 @@ def test_what_a_server_had_kept_is_told_from_what_it_computed(
 
 
 def test_a_server_that_drafts_tokens_is_asked_without_forcing_any(
-    vllm: FakeServer, byte_tokenizer: Path
+    vllm: FakeServer, word_tokenizer: Path
 ) -> None:
     vllm.faults["drafts"] = True
-    model = loaded(vllm, byte_tokenizer)
+    model = loaded(vllm, word_tokenizer)
     assert told(model.ask(QUESTIONS)) == EXACT
     assert model.engine in ("walk", "echo")
 
 
-def test_a_way_that_gives_other_numbers_is_refused(vllm: FakeServer, byte_tokenizer: Path) -> None:
-    model = loaded(vllm, byte_tokenizer)
+def test_a_way_that_gives_other_numbers_is_refused(vllm: FakeServer, word_tokenizer: Path) -> None:
+    model = loaded(vllm, word_tokenizer)
     vllm.faults["less"] = 3.0
     with pytest.raises(ModelError, match=r"asked in another way \(forced in place of walk\)"):
         model.ask(QUESTIONS)
@@ -169,9 +169,9 @@ def generating(server: FakeServer, tokenizer: Path | None = None, **keys: Any) -
 
 class TestGenerated:
     def test_what_is_written_is_what_the_model_writes(
-        self, server: FakeServer, byte_tokenizer: Path
+        self, server: FakeServer, word_tokenizer: Path
     ) -> None:
-        model = generating(server, byte_tokenizer)
+        model = generating(server, word_tokenizer)
         # The space before an answer is left to the model, which writes one.
         expected = [
             continuation(encoded(question.context.rstrip()), 9, ("~",)) for question in WRITTEN
@@ -187,9 +187,9 @@ class TestGenerated:
             assert sent["stop"] == ["~"]
 
     def test_likelihoods_are_met_for_when_they_are_asked_for(
-        self, server: FakeServer, byte_tokenizer: Path
+        self, server: FakeServer, word_tokenizer: Path
     ) -> None:
-        model = generating(server, byte_tokenizer)
+        model = generating(server, word_tokenizer)
         server.faults["zero"] = True
         model.ask(WRITTEN)
         with pytest.raises((ModelError, ScoreError)):
@@ -198,9 +198,9 @@ class TestGenerated:
         assert told(model.ask(QUESTIONS)) == [pytest.approx(values, abs=1e-9) for values in EXACT]
 
     def test_the_report_says_how_each_was_asked(
-        self, vllm: FakeServer, byte_tokenizer: Path
+        self, vllm: FakeServer, word_tokenizer: Path
     ) -> None:
-        model = generating(vllm, byte_tokenizer)
+        model = generating(vllm, word_tokenizer)
         for questions, way in ((QUESTIONS, "forced"), (WRITTEN, "completions")):
             model.ask(questions)
             assert model.engine == way
@@ -211,39 +211,39 @@ class TestGenerated:
             (answer, *_) = generating(server).ask(WRITTEN).answers
             assert answer.text == continuation(encoded(WRITTEN[0].context), 9, ("~",))[0]
 
-    def test_a_second_beginning_is_refused(self, server: FakeServer, byte_tokenizer: Path) -> None:
+    def test_a_second_beginning_is_refused(self, server: FakeServer, word_tokenizer: Path) -> None:
         server.faults["begin_twice"] = True
         with pytest.raises(ScoreError, match="expected a server that adds nothing in front"):
-            generating(server, byte_tokenizer)
+            generating(server, word_tokenizer)
 
     def test_a_seed_is_sent_where_tokens_are_drawn(
-        self, server: FakeServer, byte_tokenizer: Path
+        self, server: FakeServer, word_tokenizer: Path
     ) -> None:
         drawn = replace(WRITTEN[0], generation=Generation(9, (), 0.7))
-        generating(server, byte_tokenizer).ask([drawn])
+        generating(server, word_tokenizer).ask([drawn])
         sent = server.bodies[-1][1]
         sent = {"seed": sent.get("seed"), **sent.get("sampling_params", sent)}
         assert (sent.get("sampling_seed") or sent["seed"]) == drawn.seed > 0
         assert sent["temperature"] == 0.7
 
     def test_a_stop_text_that_a_server_does_not_know_ends_an_answer(
-        self, server: FakeServer, byte_tokenizer: Path
+        self, server: FakeServer, word_tokenizer: Path
     ) -> None:
         server.says = lambda prompt: ("yes ~ Q: and", "length")
-        (answer,) = generating(server, byte_tokenizer).ask(WRITTEN[:1]).answers
+        (answer,) = generating(server, word_tokenizer).ask(WRITTEN[:1]).answers
         assert (answer.text, answer.finish) == ("yes ", "stop")
 
     @pytest.mark.parametrize("finish", ["length", "stop"])
     def test_what_ends_an_answer_is_told(
-        self, server: FakeServer, byte_tokenizer: Path, finish: str
+        self, server: FakeServer, word_tokenizer: Path, finish: str
     ) -> None:
         server.says = lambda prompt: ("yes", finish)
-        assert generating(server, byte_tokenizer).ask(WRITTEN[:1]).answers[0].finish == finish
+        assert generating(server, word_tokenizer).ask(WRITTEN[:1]).answers[0].finish == finish
 
     def test_a_server_that_comes_back_with_another_model_is_refused(
-        self, server: FakeServer, byte_tokenizer: Path
+        self, server: FakeServer, word_tokenizer: Path
     ) -> None:
-        model = generating(server, byte_tokenizer)
+        model = generating(server, word_tokenizer)
         server.faults["drop"] = 1
         model.ask(WRITTEN)
         server.faults["drop"] = 1
@@ -254,11 +254,11 @@ class TestGenerated:
             model.ask(WRITTEN)
 
     def test_a_text_that_is_too_long_with_its_answer_is_refused(
-        self, vllm: FakeServer, byte_tokenizer: Path
+        self, vllm: FakeServer, word_tokenizer: Path
     ) -> None:
         question = Question("x" * 350, ("",), generation=Generation(60))
         with pytest.raises(PromptTooLong, match="followed by up to 60 more, but the model's"):
-            generating(vllm, byte_tokenizer).check([question])
+            generating(vllm, word_tokenizer).check([question])
 
 
 class TestChats:
@@ -321,10 +321,10 @@ class TestChats:
 
     @pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
     def test_others_are_sent_the_template_in_tokens(
-        self, dialect: str, byte_tokenizer: Path, tmp_path: Path
+        self, dialect: str, word_tokenizer: Path, tmp_path: Path
     ) -> None:
         folder = tmp_path / "chat"
-        shutil.copytree(byte_tokenizer, folder)
+        shutil.copytree(word_tokenizer, folder)
         template = "{{ bos_token }}[{{ messages[0].content }}]"
         (folder / "chat_template.jinja").write_text(template)
         with serving(dialect) as server:
@@ -348,8 +348,8 @@ class TestChats:
             specified(vllm, chat=True)
 
 
-def test_what_no_key_tells_is_in_the_handshake(server: FakeServer, byte_tokenizer: Path) -> None:
-    said: Any = loaded(server, byte_tokenizer).handshake
+def test_what_no_key_tells_is_in_the_handshake(server: FakeServer, word_tokenizer: Path) -> None:
+    said: Any = loaded(server, word_tokenizer).handshake
     assert said["model"] == "the-model"
     assert said["tokenized"] == (0 if server.dialect == "openai" else 3)
     assert said["repeated"] == 0
@@ -372,34 +372,34 @@ def test_what_no_key_tells_is_in_the_handshake(server: FakeServer, byte_tokenize
     ],
 )
 def test_a_server_that_is_not_right_is_refused_before_anything_is_scored(
-    server: FakeServer, byte_tokenizer: Path, fault: dict[str, Any], expected: str
+    server: FakeServer, word_tokenizer: Path, fault: dict[str, Any], expected: str
 ) -> None:
     server.faults |= copy.deepcopy(fault)
     with pytest.raises((ModelError, ScoreError)) as refused:
-        loaded(server, byte_tokenizer)
+        loaded(server, word_tokenizer)
     assert expected in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_a_number_that_is_missing_is_told(server: FakeServer, byte_tokenizer: Path) -> None:
+def test_a_number_that_is_missing_is_told(server: FakeServer, word_tokenizer: Path) -> None:
     server.faults["values"] = [None]
     with pytest.raises(ScoreError, match="has no "):
-        loaded(server, byte_tokenizer)
+        loaded(server, word_tokenizer)
 
 
-def test_a_server_that_ignores_echo_is_refused(byte_tokenizer: Path) -> None:
+def test_a_server_that_ignores_echo_is_refused(word_tokenizer: Path) -> None:
     with serving("openai") as server:
         server.faults["no_echo"] = True
         with pytest.raises(ModelError, match="returned 1; expected a server that supports `echo`"):
-            loaded(server, byte_tokenizer)
+            loaded(server, word_tokenizer)
 
 
 @pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama_cpp"])
-def test_another_tokenizer_is_refused(dialect: str, byte_tokenizer: Path) -> None:
+def test_another_tokenizer_is_refused(dialect: str, word_tokenizer: Path) -> None:
     with serving(dialect) as server:
         server.faults["no_begin"] = True
         with pytest.raises(ModelError, match="the tokenizer differs from that of the server"):
-            loaded(server, byte_tokenizer)
+            loaded(server, word_tokenizer)
 
 
 @pytest.mark.parametrize(
@@ -412,9 +412,9 @@ def test_another_tokenizer_is_refused(dialect: str, byte_tokenizer: Path) -> Non
     ids=["busy", "dropped", "half an answer"],
 )
 def test_what_passes_by_changes_nothing(
-    server: FakeServer, byte_tokenizer: Path, fault: dict[str, Any]
+    server: FakeServer, word_tokenizer: Path, fault: dict[str, Any]
 ) -> None:
-    model = loaded(server, byte_tokenizer)
+    model = loaded(server, word_tokenizer)
     server.faults |= copy.deepcopy(fault)
     assert told(model.ask(QUESTIONS)) == [pytest.approx(values, abs=1e-9) for values in EXACT]
 
@@ -431,9 +431,9 @@ def test_what_passes_by_changes_nothing(
     ],
 )
 def test_a_server_that_comes_back_with_another_model_is_refused(
-    vllm: FakeServer, byte_tokenizer: Path, change: dict[str, str], expected: str
+    vllm: FakeServer, word_tokenizer: Path, change: dict[str, str], expected: str
 ) -> None:
-    model = loaded(vllm, byte_tokenizer)
+    model = loaded(vllm, word_tokenizer)
     vllm.faults["drop"] = 1
     vars(vllm).update(change)
     with pytest.raises(ModelError) as refused:
@@ -441,8 +441,8 @@ def test_a_server_that_comes_back_with_another_model_is_refused(
     assert expected in str(refused.value)
 
 
-def test_another_model_stays_refused(vllm: FakeServer, byte_tokenizer: Path) -> None:
-    model = loaded(vllm, byte_tokenizer)
+def test_another_model_stays_refused(vllm: FakeServer, word_tokenizer: Path) -> None:
+    model = loaded(vllm, word_tokenizer)
     vllm.faults["drop"] = 1
     vllm.seed = "other"
     for _ in range(2):
@@ -453,9 +453,9 @@ def test_another_model_stays_refused(vllm: FakeServer, byte_tokenizer: Path) -> 
 
 
 def test_a_server_that_was_not_asked_for_a_while_may_be_another(
-    vllm: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+    vllm: FakeServer, word_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = loaded(vllm, byte_tokenizer)
+    model = loaded(vllm, word_tokenizer)
     vllm.seed = "other"
     monkeypatch.setattr(endpoint, "IDLE", 0)
     with pytest.raises(ModelError, match="came back with another model"):
@@ -490,9 +490,9 @@ def test_a_llama_cpp_server_here_is_known_by_the_content_of_its_file(tmp_path: P
 
 
 def test_a_server_that_loads_its_model_is_waited_for(
-    vllm: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+    vllm: FakeServer, word_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = loaded(vllm, byte_tokenizer)
+    model = loaded(vllm, word_tokenizer)
     monkeypatch.setattr(endpoint, "_LONGEST_PAUSE", 0.001)
     vllm.faults["statuses"] = [(503, {})] * 50
     assert told(model.ask(QUESTIONS)) == [pytest.approx(values, abs=1e-9) for values in EXACT]
@@ -537,10 +537,10 @@ def test_whoever_meets_an_error_waits_for_no_thread() -> None:
 
 
 def test_weights_that_cannot_be_loaded_here_are_compared_with_nothing(
-    vllm: FakeServer, byte_tokenizer: Path, tmp_path: Path
+    vllm: FakeServer, word_tokenizer: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "quantized"
-    shutil.copytree(byte_tokenizer, folder)
+    shutil.copytree(word_tokenizer, folder)
     (folder / "model.safetensors").write_bytes(b"no weights")
     quantized = {"model_type": "llama", "quantization_config": {"quant_method": "gptq", "bits": 4}}
     (folder / "config.json").write_text(json.dumps(quantized))
@@ -549,10 +549,10 @@ def test_weights_that_cannot_be_loaded_here_are_compared_with_nothing(
 
 
 def test_code_that_comes_with_a_tokenizer_never_runs(
-    vllm: FakeServer, byte_tokenizer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    vllm: FakeServer, word_tokenizer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "tokenizer"
-    shutil.copytree(byte_tokenizer, folder)
+    shutil.copytree(word_tokenizer, folder)
     settings = folder / "tokenizer_config.json"
     own = {"auto_map": {"AutoTokenizer": ["own.Own", None]}, "tokenizer_class": "Own"}
     settings.write_text(json.dumps(json.loads(settings.read_text()) | own))
@@ -569,17 +569,17 @@ def test_a_server_that_is_not_there_is_told_at_once(vllm: FakeServer) -> None:
         ModelPool().get(spec, Path())
 
 
-def test_a_text_that_is_too_long_is_refused(vllm: FakeServer, byte_tokenizer: Path) -> None:
-    model = loaded(vllm, byte_tokenizer)
+def test_a_text_that_is_too_long_is_refused(vllm: FakeServer, word_tokenizer: Path) -> None:
+    model = loaded(vllm, word_tokenizer)
     with pytest.raises(PromptTooLong, match="has 404 tokens, but the model's context holds 400"):
         model.check([Question("x" * 400, (" a", " no"))])
 
 
 class TestIdentity:
-    def test_an_address_is_no_part_of_it(self, server: FakeServer, byte_tokenizer: Path) -> None:
+    def test_an_address_is_no_part_of_it(self, server: FakeServer, word_tokenizer: Path) -> None:
         with serving(server.dialect) as twin:
             one, other = (
-                Backends().identify(specified(each, byte_tokenizer), Path())
+                Backends().identify(specified(each, word_tokenizer), Path())
                 for each in (server, twin)
             )
         assert one == other
@@ -589,19 +589,19 @@ class TestIdentity:
         [("vllm", {}, True), ("vllm", {"chat": True}, False), ("openai", {}, False)],
     )
     def test_what_a_tokenizer_does_to_numbers_is(
-        self, byte_tokenizer: Path, tmp_path: Path, dialect: str, keys: Any, same: bool
+        self, word_tokenizer: Path, tmp_path: Path, dialect: str, keys: Any, same: bool
     ) -> None:
-        shutil.copytree(byte_tokenizer, folder := tmp_path / "tokenizer")
+        shutil.copytree(word_tokenizer, folder := tmp_path / "tokenizer")
         with serving(dialect) as server:
-            one = Backends().identify(specified(server, byte_tokenizer, **keys), Path())
+            one = Backends().identify(specified(server, word_tokenizer, **keys), Path())
             assert Backends().identify(specified(server, folder, **keys), Path()) == one
             (folder / "chat_template.jinja").write_text("[{{ messages[0].content }}]")
             other = Backends().identify(specified(server, folder, **keys), Path())
         assert (other.digest == one.digest) is same
         assert other.tried_digest == one.tried_digest
 
-    def test_what_is_served_is(self, server: FakeServer, byte_tokenizer: Path) -> None:
-        spec = specified(server, byte_tokenizer)
+    def test_what_is_served_is(self, server: FakeServer, word_tokenizer: Path) -> None:
+        spec = specified(server, word_tokenizer)
         server.model = spec.served
         found = [Backends().identify(spec, Path())]
         for change in ({"seed": "other"}, {"version": "9"}):
@@ -612,17 +612,17 @@ class TestIdentity:
         assert (found[1] == found[2]) == (server.dialect == "openai")
         assert len({each.tried_digest for each in found}) == 1
         server.model = "new"
-        spec = specified(server, byte_tokenizer)
+        spec = specified(server, word_tokenizer)
         assert Backends().identify(spec, Path()).tried_digest != found[0].tried_digest
 
 
 class TestKeys:
     def test_a_key_goes_to_a_host_that_the_runner_allows(
-        self, server: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+        self, server: FakeServer, word_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("MY_KEY", "s3cret")
         monkeypatch.setenv("MAXRANDOM_API_KEYS", "a.example=OTHER, 127.0.0.1=MY_KEY")
-        loaded(server, byte_tokenizer, api_key_env="MY_KEY").ask(QUESTIONS)
+        loaded(server, word_tokenizer, api_key_env="MY_KEY").ask(QUESTIONS)
         assert set(server.keys) == {"Bearer s3cret"}
 
     @pytest.mark.parametrize(

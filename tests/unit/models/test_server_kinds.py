@@ -18,7 +18,7 @@ from pytest_maxrandom.models.served.recognition import recognised
 from pytest_maxrandom.suite.models import MODELS
 from tests.hashed_model import continuation, encoded, log_probabilities
 from tests.served import FakeServer, serving
-from tests.unit.models.tokenizers import write_bytes
+from tests.unit.models.tokenizers import write_words
 
 if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
@@ -35,8 +35,8 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tokenizer of one token a byte."""
-    return write_bytes(tmp_path_factory.mktemp("bytes"))
+    """The tokenizer of what the fake servers serve."""
+    return write_words(tmp_path_factory.mktemp("words"))
 
 
 def loaded(server: FakeServer, backend: str, *, generates: bool = False, **keys: Any) -> Model:
