@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 from random import Random
-from typing import TYPE_CHECKING
+from string import punctuation
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,13 +14,16 @@ from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.logs.written import question_of
 from tests.notes import sentences
+from tests.unit.recorded.logs.inspect_logs import Log
 from tests.unit.recorded.logs.lm_eval_logs import Document, Run, write_run
-from tests.unit.recorded.reading import read_lm_eval
+from tests.unit.recorded.reading import read_inspect, read_lm_eval
 from tests.unit.recorded.suites import planned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.record.result import Result
 
 SETTINGS = {"metric": "exact_match", "ignore_case": True, "regexes_to_ignore": [",", "\\$"]}
@@ -142,6 +147,73 @@ def test_one_of_several_filters_is_named(tmp_path: Path) -> None:
     assert read_lm_eval(tmp_path, filter="flexible")[0].open is not None
     with pytest.raises(RecordedError, match="'strict', 'flexible', and not 'flexble'; did you"):
         read_lm_eval(tmp_path, filter="flexble")
+
+
+def written_by_inspect(
+    folder: Path, said: list[str], targets: list[str], right: list[bool], **scorer: object
+) -> Answers:
+    """Write a log whose scorer judged written answers, and read it."""
+    log = Log("x" * len(said), targets, choices=None, scorers=(str(scorer["name"]),))
+    content = log.content()
+    content["eval"]["scorers"] = [scorer]
+    del content["results"]
+    for sample, text, value in zip(content["samples"], said, right, strict=True):
+        sample["scores"] = {scorer["name"]: {"value": "CI"[not value], "answer": text}}
+    folder.mkdir(exist_ok=True)
+    (folder / "log.json").write_text(json.dumps(content))
+    [sweep] = read_inspect(folder / "log.json")
+    return sweep
+
+
+def ends(text: str, target: str) -> bool:
+    """Tell what `match` of Inspect says by default: case and punctuation at ends do not count."""
+    own, end = (each.strip().casefold().strip(f"{punctuation} ") for each in (text, target))
+    return own.endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("scorer", "rule"),
+    [
+        ({"name": "match"}, ends),
+        ({"name": "includes", "options": {"ignore_case": False}}, lambda a, b: b in a),
+        ({"name": "exact", "options": {}}, lambda a, b: a.lower().strip(" .?") == b.lower()),
+        (
+            {"name": "match", "options": {"location": "begin"}},
+            lambda a, b: a.lower().startswith(b.lower()),
+        ),
+    ],
+)
+def test_answers_in_a_log_of_inspect_are_compared_as_its_scorer_does(
+    tmp_path: Path, scorer: dict[str, Any], rule: Callable[[str, str], bool]
+) -> None:
+    said = ["It is Oslo.", "oslo", "Rome", "Not Oslo, but New York", "New York.", "Romeo", "Rome?"]
+    targets = ["Oslo", "Oslo", "Rome", "New York", "New York", "Rome", "York"]
+    right = [rule(*pair) for pair in zip(said, targets, strict=True)]
+    sweep = written_by_inspect(tmp_path, said, targets, right, **scorer)
+    assert sweep.correct.tolist() == [right]
+    assert sweep.inputs == tuple(f"Question {place}" for place in range(len(said)))
+    assert sweep.open is not None
+    for text, label in zip(said, sweep.open.said[0], strict=True):
+        for target, gold in zip(targets, sweep.open.gold, strict=True):
+            assert (label in gold) == rule(text, target)
+
+
+def test_numbers_in_a_log_of_inspect_are_compared_by_their_values(tmp_path: Path) -> None:
+    numeric: dict[str, Any] = {"name": "match", "options": {"numeric": True}}
+    said, targets, right = ["18", "118"], ["18.0", "18"], [True, False]
+    sweep = written_by_inspect(tmp_path, said, targets, right, **numeric)
+    assert sweep.open is not None
+    assert sweep.correct.tolist() == [right]
+    numeric["options"]["location"] = "any"
+    assert written_by_inspect(tmp_path, said, targets, right, **numeric).open is None
+
+
+def test_other_scorers_and_judgements_of_inspect_say_right_and_wrong_only(tmp_path: Path) -> None:
+    other = written_by_inspect(tmp_path, ["Oslo"], ["Oslo"], [True], name="model_graded_qa")
+    assert other.open is None
+    otherwise = written_by_inspect(tmp_path, ["Rome"], ["Oslo"], [True], name="match")
+    assert otherwise.open is None
+    assert any("comparing them with their targets" in each for each in sentences(otherwise.notes))
 
 
 def test_a_question_begins_where_a_document_stands_last() -> None:
