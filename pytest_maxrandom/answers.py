@@ -71,6 +71,8 @@ class OpenAnswers(NamedTuple):
     answers; empty where that is computed from the examples."""
     asked: bool = True
     """Whether the questions are known, so that what is copied from them is seen."""
+    told: bool = False
+    """Whether a tool said what is right as well, so that this stands without the references."""
 
 
 class Maximum(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -65,6 +65,8 @@ def evidence(
     Contradiction
         Where what is stated and what the results tell do not agree, or do not suffice.
     """
+    if read.open is not None and read.open.told and (task.chance or task.published):
+        read = replace(read, open=None)  # whoever states a chance knows the choices
     given = _Given(read, read.distinct(), task, guessed)
     if read.without_guessers:
         given.check_graded(by_publication=by_publication)

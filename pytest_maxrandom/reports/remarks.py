@@ -244,6 +244,8 @@ SENTENCES: dict[str, str] = {
     "accuracy could show that a run was interrupted.",
     "documents_limited": "{evaluated} of the {available} documents of {task} were evaluated (a "
     "limit).",
+    "compared_otherwise": "The log calls {differ} of {answers} answers right or wrong where "
+    "comparing them with their targets says otherwise, so that only right and wrong counts.",
     "metric_as_logged": "'{metric}' was taken from the log unchanged.",
     "right_not_told": "The log says which answers are right, but not which choices are.",
     "runs_repeat": "{repeats} of the {runs} runs {repeats:repeats/repeat} the prompts of an "

@@ -234,6 +234,9 @@ class LmEvalResults(ResultsSpec):
     metric: Text | None = None
     """The metric of the samples that counts, each value from 0 to 1, such as acc_norm or f1; acc if
     not given, or exact_match where a task has no acc."""
+    filter: Text | None = None
+    """Which filter's answers count where a task has several, such as flexible-extract of GSM8K; the
+    first if not given."""
 
 
 class InspectResults(StatedShots):

@@ -33,7 +33,7 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.references import Matching, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_maxrandom.suite.prompts import GenerationSpec
     from pytest_maxrandom.suite.spec import SuiteSpec
@@ -138,7 +138,9 @@ def role_of(example: Example, matching: Matching) -> Role:
     """Return what an open example's reference is to its question."""
     how, question = example.open, example.text
     assert how is not None
-    if (offer := offer_of(question)) is not None:
+    # An answer that need only hold a reference may name all that the question offers.
+    offer = offer_of(question) if matching.place == "whole" else None
+    if offer is not None:
         for reference in example.choices:
             if (place := offer.place(reference, matching)) is not None:
                 return Role(f"offered ({len(offer.items)})", place)
@@ -152,6 +154,8 @@ def role_of(example: Example, matching: Matching) -> Role:
 def _holds(question: str, reference: str, matching: Matching) -> bool:
     """Tell whether a question holds a reference, as whole words or as a number."""
     said = matching.normal(reference).strip()
+    if matching.place != "whole" and said and said in matching.normal(question):
+        return True
     if (value := number_of(reference) or number_of(said)) is not None:
         return value in _numbers_in(question)
     asked = matching.normal(question)
@@ -226,6 +230,7 @@ class _Texts:
         self._codes: dict[_Key, int] = {}
         self._by_number: dict[Fraction, list[int]] = defaultdict(list)
         self._by_normal: dict[str, list[int]] = defaultdict(list)
+        self._holding: dict[str, list[int]] = {}
 
     def code(self, text: str) -> int:
         """Return the number of a text."""
@@ -244,11 +249,7 @@ class _Texts:
         assert how is not None
         for reference in example.choices:
             value = self.matching.number(reference)
-            found.update(
-                self._by_normal[self.matching.normal(reference)]
-                if value is None
-                else self._by_number[value]
-            )
+            found.update(self._said(reference) if value is None else self._by_number[value])
             if how.tolerance and (value := number_of(reference)) is not None:
                 most = how.most_off(value)
                 numbers = self._sorted
@@ -256,6 +257,20 @@ class _Texts:
                 for number in numbers[slice(*places)]:
                     found.update(self._by_number[number])
         return frozenset(found)
+
+    def _said(self, reference: str) -> Iterable[int]:
+        """Return all the texts in which a reference stands where it must."""
+        matching, own = self.matching, self.matching.normal(reference)
+        if matching.place == "whole":
+            return self._by_normal[own]
+        if own not in self._holding:
+            self._holding[own] = [
+                code
+                for text, codes in self._by_normal.items()
+                if matching.stands_in(text, own)
+                for code in codes
+            ]
+        return self._holding[own]
 
     @property
     def _sorted(self) -> list[Fraction]:

@@ -10,7 +10,7 @@ import re
 import string
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.suite.prompts import TEXT_PARTS
 
@@ -125,6 +125,10 @@ class Matching:
     """Regular expressions whose matches are taken out of both texts, first of all."""
     digits: bool = True
     """Whether digits count."""
+    edges: bool = True
+    """Whether punctuation and spaces at the ends of a text count."""
+    place: Literal["whole", "begin", "end", "anywhere"] = "whole"
+    """Where in an answer a reference stands, where other words may stand beside it."""
     filters: tuple[Filter, ...] = ()
     """How an answer is taken out of what was written, where the suite gives no pattern."""
     stop: tuple[str, ...] | None = None
@@ -149,6 +153,17 @@ class Matching:
     def number(self, text: str) -> Fraction | None:
         """Return the number that counts in place of a text; None where the text itself does."""
         return number_of(text) if self.numbers else None
+
+    def stands_in(self, said: str, reference: str) -> bool:
+        """Tell whether a reference stands in an answer, of both what counts."""
+        match self.place:
+            case "begin":
+                return said.startswith(reference)
+            case "end":
+                return said.endswith(reference)
+            case "anywhere":
+                return reference in said
+        return said == reference
 
     def same(self, said: str, reference: str) -> bool:
         """Tell whether a text is a reference, whatever its tolerance."""
@@ -176,7 +191,7 @@ def _same(matching: Matching, said: str, reference: str) -> bool:
     if (value := matching.number(reference)) is not None:
         # Without its point 3.5 would be 35.
         return matching.number(said) == value
-    return _normal(matching, said) == _normal(matching, reference)
+    return matching.stands_in(_normal(matching, said), _normal(matching, reference))
 
 
 @functools.lru_cache(maxsize=2**16)
@@ -189,6 +204,8 @@ def _normal(matching: Matching, text: str) -> str:
         text = text.translate(_PUNCTUATION)
     if not matching.digits:
         text = text.translate(_DIGITS)
+    if not matching.edges:
+        text = text.strip(string.whitespace + string.punctuation)
     whole = text
     if "articles" in matching.parts:
         text = _ARTICLES.sub(" ", text)

@@ -8,18 +8,14 @@ from 3.14 on.
 
 from __future__ import annotations
 
-import re
 import reprlib
-import sys
-import zipfile
-import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.host.limits import too_large
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.files import Fields, parse, read_json
+from pytest_maxrandom.recorded.files import Fields
+from pytest_maxrandom.recorded.logs.inspect_files import open_log
 from pytest_maxrandom.recorded.logs.runs import (
     LoggedAnswer,
     LoggedRun,
@@ -28,9 +24,11 @@ from pytest_maxrandom.recorded.logs.runs import (
     gather,
     is_share,
 )
+from pytest_maxrandom.recorded.logs.written import Written
+from pytest_maxrandom.tasks.references import Matching
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
@@ -41,11 +39,6 @@ if TYPE_CHECKING:
 Samples: TypeAlias = "dict[tuple[str, int], LoggedAnswer]"
 """What was answered, by the sample's id and its epoch: the epochs of a sample are several answers
 to the same example."""
-
-_ZSTANDARD = 93
-"""The number of the method in an archive."""
-
-_SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
 
 _RIGHT = {"C", "1", "1.0", "True", "true", "yes"}
 _WRONG = {"I", "N", "0", "0.0", "False", "false", "no"}
@@ -62,6 +55,21 @@ _HOW_IT_RUNS = {
     "max_connections", "max_retries", "stream_idle_timeout", "timeout",
 }  # fmt: skip
 """Settings of a model that do not change its answers."""
+
+_COMPARED = {
+    "exact": Matching(),
+    "match": Matching(parts=("case",), numbers=False, edges=False, place="end"),
+    "includes": Matching(parts=("case",), numbers=False, place="anywhere"),
+}
+"""How scorers compare a text with targets, if their options do not say otherwise."""
+
+_PLACE: dict[object, Literal["whole", "begin", "end", "anywhere"]] = {
+    "exact": "whole",
+    "begin": "begin",
+    "end": "end",
+    "any": "anywhere",
+}
+"""Where the option `location` of `match` says that a target stands."""
 
 _TOLERANCE = 1e-6
 """How far a mean may be from the one that Inspect computed."""
@@ -89,7 +97,7 @@ def read_inspect(path: Path, spec: InspectResults, _meant: Meant) -> list[Answer
     finished = set()
     files = (file for file in sorted(path.rglob("*")) if file.suffix in {".eval", ".json"})
     for file in files if path.is_dir() else [path]:
-        header, samples = _open_log(file)
+        header, samples = open_log(file)
         if path.is_dir() and file.suffix == ".json" and "eval" not in header.data:
             continue  # such as eval-set.json, which Inspect puts beside its logs
         status = header.need(str, "status")
@@ -145,10 +153,29 @@ def _run(path: Path, header: Fields, samples: Samples, scorer: str, shots: int |
         task=header.need(str, "eval", "task"),
         shots=shots,
         measure=scorer,
+        matching=_matching(header, scorer),
         answers=first,
         others=tuple(others),
         notes=(*notes, *more),
     )
+
+
+def _matching(header: Fields, scorer: str) -> Matching | None:
+    """Return how a scorer compares answers with targets; None where it is not known here."""
+    name = scorer.rpartition("/")[2]
+    found = _COMPARED.get(name)
+    for each in header.find(list, "eval", "scorers") or []:
+        options = each.get("options") if isinstance(each, dict) else None
+        own = isinstance(each, dict) and str(each.get("name")).rpartition("/")[2] == name
+        if found is None or not own or not isinstance(options, dict):
+            continue
+        if options.get("ignore_case") is False:
+            found = replace(found, parts=())
+        found = replace(found, place=_PLACE.get(options.get("location"), found.place))
+        if options.get("numeric"):
+            # Of several numbers the log then tells the one that is right.
+            found = None if found.place == "anywhere" else replace(found, numbers=True)
+    return found
 
 
 def _settings(config: object) -> Object:
@@ -208,71 +235,6 @@ def _answers(answers: list[LoggedAnswer]) -> tuple[tuple[LoggedAnswer, ...], lis
     if any(not each.right or (each.chosen in each.right) != each.correct for each in answers):
         answers = [replace(each, chosen=None) for each in answers]
     return tuple(answers), [Remark("written_answers")]
-
-
-def _open_log(path: Path) -> tuple[Fields, Iterable[Fields]]:
-    """Return a log's header, and each of its samples once; the name's ending tells its kind."""
-    if path.suffix == ".eval":
-        return _open_archive(path)
-    header = read_json(path)
-    listed = enumerate(header.find(list, "samples") or ())
-    return header, (_listed(f"{header.where}: samples[{place}]", each) for place, each in listed)
-
-
-def _listed(where: str, sample: object) -> Fields:
-    if not isinstance(sample, dict):
-        raise RecordedError(f"{where}: expected an object; give the log as Inspect wrote it")
-    return Fields(where, sample)
-
-
-def _open_archive(path: Path) -> tuple[Fields, Iterable[Fields]]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-    except OSError as error:
-        raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
-    except zipfile.BadZipFile as error:
-        raise RecordedError(
-            f"{path}: not an archive ({error}); the run may still be going on, so wait for its "
-            "end, or copy the log again"
-        ) from error
-    if why := too_large(sum(member.file_size for member in members)):
-        raise RecordedError(f"{path}: {why}")
-    names = [member.filename for member in members]
-    headers = [name for name in ("header.json", "_journal/start.json") if name in names]
-    if not headers:
-        raise RecordedError(
-            f"{path}: not an Inspect log, because it has no header.json; copy it again"
-        )
-    zstandard = any(member.compress_type == _ZSTANDARD for member in members)
-    [header] = _members(path, headers[:1], zstandard=zstandard)
-    if headers[0] != "header.json":
-        header.data["status"] = "started"
-    wanted = [name for name in names if _SAMPLE.fullmatch(name)]
-    return header, _members(path, wanted, zstandard=zstandard)
-
-
-def _members(path: Path, names: Sequence[str], *, zstandard: bool) -> Iterator[Fields]:
-    library: Any = zipfile
-    damage: tuple[type[Exception], ...] = (zlib.error, EOFError, ValueError, NotImplementedError)
-    if zstandard and sys.version_info < (3, 14):
-        try:
-            from backports import zstd
-            from backports.zstd import zipfile as library
-        except ImportError as error:
-            raise RecordedError(
-                f"{path}: compressed with Zstandard, which this Python cannot read; install the "
-                'extra with pip install "pytest-maxrandom[inspect]"'
-            ) from error
-        damage = (*damage, zstd.ZstdError)
-    with library.ZipFile(path) as archive:
-        for name in names:
-            where = f"{path}: {name}"
-            try:
-                content = archive.read(name)
-            except (*damage, library.BadZipFile) as error:
-                raise RecordedError(f"{where}: damaged: {error}; copy the log again") from error
-            yield parse(content, where)
 
 
 def _read_samples(
@@ -336,8 +298,21 @@ def _answer(fields: Fields, scorer: str, cluster: str | None) -> LoggedAnswer:
         choices=choices,
         right=places,
         chosen=min(answer) if answer is not None and len(answer) == 1 else None,
+        written=None if choices else _written(fields, score.get("answer"), targets),
         cluster=cluster_of(fields.data.get("metadata"), cluster, f"{fields.where}: metadata"),
     )
+
+
+def _written(fields: Fields, said: object, targets: list[str]) -> Written | None:
+    """Return an answer without choices; None where the log does not tell it."""
+    told = targets and fields.data.get("target") is not None and all(map(str.strip, targets))
+    if not told or not isinstance(said, str):
+        return None
+    asked = fields.data.get("input")
+    messages = asked if isinstance(asked, list) else [{"content": asked}]
+    texts = [each.get("content") for each in messages if isinstance(each, dict)]
+    question = "\n".join(each for each in texts if isinstance(each, str))
+    return Written(said, tuple(dict.fromkeys(targets)), question)
 
 
 def _places(names: list[str], choices: int) -> frozenset[int] | None:

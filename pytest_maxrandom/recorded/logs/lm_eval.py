@@ -7,14 +7,17 @@ of version 0.4.13.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.files import read_json
 from pytest_maxrandom.recorded.logs.lm_eval_samples import COMPARED, read_samples
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather, is_share
+from pytest_maxrandom.tasks.lm_eval.generated import compared_by
+from pytest_maxrandom.tasks.reading import Mistake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.recorded.logs.lm_eval_samples import Sample
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import LmEvalResults
+    from pytest_maxrandom.tasks.references import Matching
 
 _TIME = r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)"
 _SAMPLES = re.compile(rf"samples_(.+){_TIME}\.jsonl")
@@ -177,18 +181,23 @@ def _files(path: Path) -> Iterator[tuple[str, str, Path, Path]]:
 def _run(task: str, path: Path, log: Results, spec: LmEvalResults) -> LoggedRun | None:
     samples = read_samples(path, log.delimiter(task), spec.columns.cluster)
     filters = list(dict.fromkeys(sample.filter for sample in samples))
-    notes = []
+    used, notes = filters[0], []
     if len(filters) > 1:
-        values = {"task": task, "filters": filters, "used": filters[0]}
-        notes.append(Remark("filters", values))
-    kept = [sample for sample in samples if sample.filter == filters[0]]
+        used = spec.filter or used
+        if used not in filters:
+            raise RecordedError(
+                f"{path}: {task} was judged through the filters {listed(filters)}, and not "
+                f"{quoted(used)}{did_you_mean(used, filters)}; name one of them as `filter`"
+            )
+        notes.append(Remark("filters", {"task": task, "filters": filters, "used": used}))
+    kept = [sample for sample in samples if sample.filter == used]
     wanted = [spec.metric] if spec.metric else ["acc", "exact_match"]
     known = {name for sample in kept for name in sample.metrics}
     metric = next((name for name in wanted if name in known), None)
     if metric is None:
         return None
     scores = [sample.score(metric) for sample in kept]
-    notes += _totals(task, path, log, metric, filters[0], scores)
+    notes += _totals(task, path, log, metric, used, scores)
     shots, setup = log.shots(task), log.fields.object("configs", task)
     drawn = log.fields.object("configs", task, "fewshot_config")
     if shots and drawn.get("sampler") != "first_n":
@@ -203,10 +212,21 @@ def _run(task: str, path: Path, log: Results, spec: LmEvalResults) -> LoggedRun 
         model=log.model,
         task=task,
         shots=shots,
-        measure=f"{metric},{filters[0]}",
+        measure=f"{metric},{used}",
+        matching=None if judged or metric != "exact_match" else _matching(setup),
         answers=answers,
         notes=(*notes, *more),
     )
+
+
+def _matching(setup: Object) -> Matching | None:
+    """Return how a task compares answers with targets; None where it is not known here."""
+    given = setup.get("metric_list") or [{"metric": "exact_match"}]
+    for each in given if isinstance(given, list) else []:
+        if isinstance(each, dict) and each.get("metric") == "exact_match":
+            with contextlib.suppress(Mistake):
+                return compared_by(each)
+    return None
 
 
 def _totals(
@@ -260,6 +280,7 @@ def _answers(
             log_likelihoods=sample.log_likelihoods if chooses else None,
             cluster=sample.cluster,
             told=sample.told,
+            written=sample.written,
             score=scores[row] if is_share(scores[row]) else None,
         )
         for row, sample in enumerate(samples)

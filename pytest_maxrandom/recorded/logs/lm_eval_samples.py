@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import math
 import re
@@ -15,6 +17,7 @@ from pytest_maxrandom.answers import are_letters
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.files import read_lines
 from pytest_maxrandom.recorded.logs.runs import cluster_of, digest, is_share
+from pytest_maxrandom.recorded.logs.written import Written, question_of
 from pytest_maxrandom.sweeps.lettered import listed
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ COMPARED = frozenset({"acc", "acc_norm"})
 
 _ONE = {"1", "1.0", "True", "true"}
 _ZERO = {"0", "0.0", "False", "false"}
+_LONGEST = 10**5
+"""Characters of a target up to which it may be a list."""
 _PLACES = re.compile(r"\[\s*\d+\s*(,\s*\d+\s*)*\]")
 
 
@@ -53,6 +58,8 @@ class Sample:
     """Value of each metric."""
     cluster: str | None = None
     """What the document shares with others; None where that was not asked for."""
+    written: Written | None = None
+    """What the model wrote, and what is right; None where choices were compared."""
     told: tuple[str, ...] | None = None
     """Texts that the question lists under its choices, where these are letters."""
 
@@ -152,9 +159,32 @@ def _sample(fields: Fields, delimiter: str, cluster: str | None) -> Sample:
             for name, value in line.items()
             if (name in names if names is not None else isinstance(value, int | float))
         },
+        written=None if log_likelihoods else _written(line, str(requests[0][0])),
         cluster=cluster_of(line.get("doc"), cluster, fields.where),
         told=listed(str(requests[0][0]), len(texts or ())) if lettered else None,
     )
+
+
+def _written(line: Object, prompt: str) -> Written | None:
+    """Return what the model wrote; None where the log does not hold one text of it."""
+    responses, target = line.get("filtered_resps"), line.get("target")
+    if not isinstance(responses, list) or len(responses) != 1 or not isinstance(responses[0], str):
+        return None
+    document = line.get("doc")
+    references = tuple(dict.fromkeys(_references(target)))
+    if not references or not references[0].strip():
+        return None
+    asked = question_of(prompt, document if isinstance(document, dict) else {}, references)
+    return Written(responses[0], references, asked)
+
+
+def _references(target: object) -> list[str]:
+    """Return the texts that are right; the harness writes lists as Python shows them."""
+    if isinstance(target, str) and target.startswith("[") and len(target) < _LONGEST:
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            target = ast.literal_eval(target)
+    several = target if isinstance(target, list) else [target]
+    return [str(each) for each in several if each is not None]
 
 
 def _requests(fields: Fields) -> list[list[Any]]:

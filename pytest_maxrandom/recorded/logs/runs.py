@@ -15,12 +15,16 @@ import numpy as np
 from pytest_maxrandom.answers import Answers, are_letters
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.recorded.logs.written import compared
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.sweeps.samples import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from pytest_maxrandom.recorded.logs.written import Written
+    from pytest_maxrandom.tasks.references import Matching
 
     _Table: TypeAlias = list[list["LoggedAnswer"]]  # (t, n)
     _Codes: TypeAlias = list[list[tuple[int, ...]]]  # (t, n), the label of each choice
@@ -50,6 +54,8 @@ class LoggedAnswer:
     """Place of the choice that was answered."""
     log_likelihoods: tuple[float, ...] | None = None
     """Of each choice, in nats."""
+    written: Written | None = None
+    """Of an example without choices."""
     cluster: str | None = None
     """What the example shares with others, such as its passage."""
 
@@ -78,6 +84,8 @@ class LoggedRun:
     answers: tuple[LoggedAnswer, ...]
     others: tuple[tuple[LoggedAnswer, ...], ...] = ()
     """Further answers to the same examples, where each was asked several times."""
+    matching: Matching | None = None
+    """How answers without choices are compared with what is right; None where that is not told."""
     notes: tuple[Remark, ...] = ()
     """What a reader must know."""
 
@@ -153,6 +161,9 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
     chances = tuple(answer.chance for answer in first.answers if answer.chance is not None)
     clusters = tuple(answer.cluster for answer in first.answers if answer.cluster is not None)
     root = path if path.is_dir() else path.parent
+    matching = first.matching if {run.matching for run in runs} == {first.matching} else None
+    written = [[None if k > 1 or graded else answer.written for answer in row] for row in table]
+    of_open, told = compared([*columns], written, correct, matching)
     samples = Answers(
         path=path,
         claim=f"{first.task}[{first.model}-{first.shots}shot]",
@@ -169,10 +180,11 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
         chances=chances if len(chances) == len(columns) else None,
         notes=(
             *dict.fromkeys(note for run in runs for note in run.notes),
+            *told,
             *_repeats(runs, table[::k]),
         ),
         clusters=clusters or None,
-        **_by_label(table),
+        **(of_open or _by_label(table)),
     )
     return folded(samples, k)
 

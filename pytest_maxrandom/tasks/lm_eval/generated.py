@@ -8,6 +8,7 @@ enough.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
@@ -23,6 +24,8 @@ from pytest_maxrandom.tasks.references import Filter, Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_maxrandom.suite.prompts import TextPart
     from pytest_maxrandom.tasks.lm_eval.config import Config
     from pytest_maxrandom.tasks.lm_eval.documents import Document
@@ -76,9 +79,7 @@ def matching_of(config: Config, asked: str | None) -> Matching:
             "choices are judged here; if they are a few words, give these as `doc_to_choice` in "
             "the suite, and use `scoring: generate`"
         )
-    (metric,) = found[:1]
-    if unknown := sorted(set(metric) - _OF_LIST - set(_IGNORED)):
-        raise Mistake(f"`metric_list`: `{unknown[0]}` of exact_match is not supported")
+    how_compared = compared_by(found[0])
     if config.get("repeats", 1) != 1:
         raise Mistake(
             f"`repeats: {config.get('repeats')}` asks each question several times, and one answer "
@@ -88,6 +89,24 @@ def matching_of(config: Config, asked: str | None) -> Matching:
     how = how if isinstance(how, dict) else {}
     until = how.get("until")
     until = [until] if isinstance(until, str) else until
+    return replace(
+        how_compared,
+        filters=_filters(config, asked),
+        stop=None if until is None else tuple(map(str, until))[:16],
+        max_tokens=how.get("max_gen_toks", _TOKENS),
+    )
+
+
+def compared_by(metric: Mapping[str, Any]) -> Matching:
+    """Return when an answer is right by the settings of `exact_match` in a task's `metric_list`.
+
+    Raises
+    ------
+    Mistake
+        Where one of them is not known here.
+    """
+    if unknown := sorted(set(metric) - _OF_LIST - set(_IGNORED)):
+        raise Mistake(f"`metric_list`: `{unknown[0]}` of exact_match is not supported")
     parts: list[TextPart] = []
     parts += ["case"] * bool(metric.get("ignore_case"))
     parts += ["punctuation"] * bool(metric.get("ignore_punctuation"))
@@ -102,9 +121,6 @@ def matching_of(config: Config, asked: str | None) -> Matching:
         numbers=False,
         ignored=tuple(patterns),
         digits=not metric.get("ignore_numbers"),
-        filters=_filters(config, asked),
-        stop=None if until is None else tuple(map(str, until))[:16],
-        max_tokens=how.get("max_gen_toks", _TOKENS),
     )
 
 

@@ -132,3 +132,15 @@ def test_references_are_known_before_answers_and_move_within_their_kind_alone() 
     assert labels.gold[0] == labels.gold[1]
     assert labels.gold[2] == labels.gold[3] != labels.gold[4]
     assert labels.arrangements == 3  # of 1000, 1000 and 7; nothing else can change
+
+
+def test_what_repeats_its_question_is_copied_where_an_answer_need_only_hold_a_reference() -> None:
+    includes = Matching(place="anywhere", numbers=False)
+    offered = example("1", "Which is larger, a cat or a horse?", "a horse")
+    assert role_of(offered, SQUAD).name == "offered (2)"
+    assert role_of(offered, includes).name == "copied"
+    assert role_of(example("2", "Who wrote Romeo?", "Rome"), SQUAD).name == "name"
+    assert role_of(example("2", "Who wrote Romeo?", "Rome"), includes).name == "copied"
+    found = coded([offered], [{"1": "a cat or a horse"}], includes)
+    assert hits(found.said, found.gold, np.arange(1)).all()
+    assert found.roles == ("copied",)

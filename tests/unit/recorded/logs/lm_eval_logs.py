@@ -25,6 +25,7 @@ class Document:
     contexts: list[str] | None = None
     by_filter: dict[str, float] = field(default_factory=dict)
     f1: float | None = None
+    said: str = "Paris"
 
     @classmethod
     def written(cls, target: str, **exact_match: float) -> Document:
@@ -36,7 +37,7 @@ class Document:
         pairs: list[tuple[str, Any]] = list(zip(contexts, self.arguments, strict=True))
         responses: list[Any] = [[str(value), "False"] for value in self.likelihoods]
         if not pairs:
-            pairs, responses = [(self.context, {"until": ["\n"]})], ["Paris"]
+            pairs, responses = [(self.context, {"until": ["\n"]})], [self.said]
         if old:
             responses = [[value, False] for value in self.likelihoods]
         metrics = {
