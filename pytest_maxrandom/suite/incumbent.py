@@ -77,6 +77,7 @@ class IncumbentSpec(IncumbentSettings):
 def unclaimable(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Contradiction]:
     """Yield what a suite, as it stands in its file, cannot claim of an incumbent."""
     named = suite.get("incumbent") is not None
+    metric = suite.get("metric", "accuracy")
     parts: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [((), suite)]
     parts += [(("tasks", index), task) for index, task in enumerate(tasks)]
     for place, part in parts:
@@ -95,14 +96,21 @@ def unclaimable(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[
                 "the suite names no control; in a suite of recorded results, add the key "
                 "`control`, such as `control: {prompt: blank}`, or remove this",
             )
+        if metric != "accuracy" and isinstance(claim.get("beats"), int | float):
+            yield (
+                (*place, "assert", "beats"),
+                f"a stated baseline is one of accuracy, but the metric is {metric}; remove one of "
+                "the two",
+            )
+    for key in ("incumbent", "control"):
+        if metric != "accuracy" and suite.get(key) is not None:
+            yield (
+                (key,),
+                f"the difference to it is one of accuracy, but the metric is {metric}; remove one "
+                "of the two",
+            )
     if not named:
         return
-    if suite.get("metric", "accuracy") != "accuracy":
-        yield (
-            ("incumbent",),
-            f"the difference to it is one of accuracy, but the metric is {suite['metric']}; remove "
-            "one of the two",
-        )
     for key, what in (
         ("replicates", "draw new examples and demonstrations"),
         ("classify", "trains a head that has no prompts"),
