@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom import __version__
-from pytest_maxrandom.errors import MaxRandomError
+from pytest_maxrandom.errors import MaxRandomError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments, or a file that they name, are wrong. `gate` returns pytest's code.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parser(words[0] if words else "").parse_args(words)
+    options = _read(words)
     try:
         if told := options.run(options):
             print(told, flush=True)
@@ -68,6 +68,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"maxrandom {options.command}: {_sentence(error)}", file=sys.stderr)
         return 2
     return int(getattr(options, "status", 0))
+
+
+def _read(words: list[str]) -> argparse.Namespace:
+    """Read arguments; of a command or an option that there is not, the nearest one is named."""
+    parser = _parser(words[0] if words else "")
+    if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
+        near = did_you_mean(words[0], _COMMANDS)
+        parser.error(f"there is no command {words[0]!r}{near or '; maxrandom --help lists them'}")
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        command, known = _chosen(parser, words)
+        near = did_you_mean(unknown[0].partition("=")[0], known)
+        command.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
+    return options
+
+
+def _chosen(
+    parser: argparse.ArgumentParser, words: Sequence[str]
+) -> tuple[argparse.ArgumentParser, list[str]]:
+    """Return the parser of the command, and of a command within it, and its options."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for place, word in enumerate(words):
+                if word in action.choices:
+                    return _chosen(action.choices[word], words[place + 1 :])
+    return parser, [name for action in parser._actions for name in action.option_strings]
 
 
 def _sentence(error: Exception) -> str:

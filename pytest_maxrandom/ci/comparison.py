@@ -19,7 +19,7 @@ from pytest_maxrandom.ci.stated import CHECKS, Stated, stated_in
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import BY_HAND, ClaimRecord, Reservation
 from pytest_maxrandom.reports.changes import bounds_less, is_partial
-from pytest_maxrandom.reports.reasons import severities_less
+from pytest_maxrandom.reports.severities import severities_less
 from pytest_maxrandom.reports.summary import records
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from pytest_maxrandom.figures.axes import FLOOR, shown_p
 from pytest_maxrandom.figures.labels import LONGEST, counts, label_ends, settle, short
 from pytest_maxrandom.figures.panels import file_name, legend, numbered, pages, title, with_strips
 from pytest_maxrandom.figures.results import by_model
+from pytest_maxrandom.notation import P_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,6 +37,8 @@ _SIDES = 1.65
 """Inches beside the panels."""
 _PANEL, _STRIP = 1.75, 0.95
 """Inches that a panel, and the strip below it, are high."""
+_SIGNS = {"o": "○", "s": "■", "D": "◆"}
+"""matplotlib's marks, in a text."""
 _SLANT = 60
 """Degrees."""
 
@@ -70,7 +73,8 @@ def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
     """Draw one panel for each model; the claims of a task stand together.
 
     Every claim has a grey bar from the standard to the maximum random baseline, a mark at the best
-    prompt's value, and two marks in the strip below.
+    prompt's value, and a mark for each p-value in the strip below: that of one guesser, p_max, and
+    the permutation p where it was computed.
     """
     longest = max(map(len, models))
     slot = min(max((style.width() - _SIDES) / longest, _SLOT[0]), _SLOT[1])
@@ -141,14 +145,15 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
 def _p_values(axes: Axes, model: Sequence[Result]) -> EndLabels:
     drawing.p_axis(axes)
     labels = drawing.alpha_lines(axes, model)
-    for shift, name, colour, filled in (
-        (-0.18, "p_standard", style.STANDARD, False),
-        (0.18, "p_max", style.MAXIMUM, True),
+    for shift, name, colour, symbol, filled in (
+        (-0.24, "p_standard", style.STANDARD, "o", False),
+        (0.0, "p_max", style.MAXIMUM, "s", True),
+        (0.24, "permutation_p", style.BLACK, "D", True),
     ):
         known = [(place, getattr(result, name)) for place, result in enumerate(model)]
         drawn = [(place, p) for place, p in known if p is not None]
         for mark, shown in (
-            ("s" if filled else "o", [(place, p) for place, p in drawn if p >= FLOOR]),
+            (symbol, [(place, p) for place, p in drawn if p >= FLOOR]),
             ("v", [(place, p) for place, p in drawn if p < FLOOR]),
         ):
             axes.plot(
@@ -159,7 +164,8 @@ def _p_values(axes: Axes, model: Sequence[Result]) -> EndLabels:
                 label=name,
             )
         if drawn:
-            labels.append((shown_p(drawn[-1][1]), f"{'■' if filled else '○'} {name}", colour))
+            told = f"{_SIGNS[symbol]} {P_VALUES.get(name, name)}"
+            labels.append((shown_p(drawn[-1][1]), told, colour))
     axes.set_ylabel("p-value")
     return label_ends(axes, labels)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.guessers import guessers as guessers_of
 from pytest_maxrandom.reports.phrases import best_interval, best_value
-from pytest_maxrandom.reports.quantities import metric_name
+from pytest_maxrandom.reports.quantities import levels_of, metric_name
 from pytest_maxrandom.reports.summary import by_suite, label, model_name, shots
 
 if TYPE_CHECKING:
@@ -42,8 +42,11 @@ class Result:
     p_standard: float | None
     """Where it was computed."""
     p_max: float
+    permutation_p: float | None
+    """Where it was computed."""
     alpha: float
-    """What the claim bounds p_max by; .05 where it does not."""
+    """What the claim bounds its p-value by, p_max if that is one of several; .05 where it bounds
+    none."""
     verdict: Standing
     counts: tuple[int, ...]
     """Correct answers of each prompt, where they are known."""
@@ -107,6 +110,7 @@ def _result(claim: ClaimRecord, suite: str) -> Result | None:
     if claim.p_max is None or claim.verdict is None:
         return None
     guessers, unknown = guessers_of(claim, n, t, standard, maximum)
+    bounds = levels_of(claim)
     return Result(
         suite=suite,
         model=model_name(claim),
@@ -121,7 +125,8 @@ def _result(claim: ClaimRecord, suite: str) -> Result | None:
         interval=best_interval(claim),
         p_standard=claim.p_standard,
         p_max=claim.p_max,
-        alpha=float((claim.levels or claim.asserted).get("p_max", DEFAULT_LEVEL)),
+        permutation_p=claim.permutation_p,
+        alpha=float(bounds.get("p_max", bounds.get("permutation_p", DEFAULT_LEVEL))),
         verdict=claim.verdict,
         counts=tuple(claim.correct_counts),
         guessers=guessers,

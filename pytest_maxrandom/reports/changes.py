@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import FAILING, OUTCOMES, REPORTED, ClaimRecord, Record, RunRecord
-from pytest_maxrandom.reports.reasons import REASONS, Reason, do_less, main_reason, reasons
+from pytest_maxrandom.reports.reasons import REASONS, Reason, main_reason, reasons
+from pytest_maxrandom.reports.severities import do_less
 from pytest_maxrandom.reports.summary import asserts, became, missing, records, unread
 from pytest_maxrandom.reports.text import clauses
 

@@ -185,6 +185,20 @@ def finding(record: Record) -> str:
     return record.message or "no reason was recorded"
 
 
+def reached(claim: ClaimRecord) -> str:
+    """Say by what a claim passes: what its best prompt reaches, and the p-value that decides."""
+    key, bounds = decisive(claim), levels_of(claim)
+    decides = "" if getattr(claim, key) is None else p_is(claim, key)
+    if claim.decided_on_test is not None:
+        decides = decided_by(claim)
+    elif decides and key in bounds:
+        decides = f"{decides} (claimed: at most {level(bounds[key])})"
+    at_least = needed_value(claim)
+    return clauses(
+        result(claim), at_least and f"needed: {at_least}", decides if claim.asserted else ""
+    )
+
+
 def best_shown(claim: ClaimRecord) -> str:
     """Write what the best prompt reaches: ``.550``, ``macro-F1 .515``, or a bound of it."""
     found = claim.decided

@@ -20,14 +20,15 @@ from pytest_maxrandom.record import (
     ReplicatesRecord,
     Severity,
 )
-from pytest_maxrandom.reports import designs
+from pytest_maxrandom.reports import designs, kept_answers
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
 from pytest_maxrandom.reports.phrases import best_value, decisive, needed_score
 from pytest_maxrandom.reports.quantities import metric_name, of_samples, shown_p
+from pytest_maxrandom.reports.severities import changed_severities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,10 @@ class KindOfReason:
 REASONS: dict[str, KindOfReason] = {
     "claim": KindOfReason("what is claimed", "metric from accuracy to macro-F1"),
     "examples": KindOfReason("the examples, or their number", "n from 100 to 60"),
-    "model": KindOfReason("its revision, weights, or how it is run", "the model is not the same"),
+    "model": KindOfReason(
+        "its revision, weights, how it is run, or its recorded answers",
+        "the model is not the same",
+    ),
     "settings": KindOfReason("the suite's settings", "scoring from mean_logprob to sum_logprob"),
     "arithmetic": KindOfReason("what computed", "torch from 2.12.0 to 2.13.0", quiet=True),
     "tries": KindOfReason("the prompts tried", "t from 20 to 40"),
@@ -57,8 +61,6 @@ REASONS: dict[str, KindOfReason] = {
 """All kinds of reasons."""
 _MEASURED = ("tested", "tokenized", "repeated", "local", "same_texts")
 """Keys of a server's handshake that are measured anew each time, or that this package adds."""
-_SEVERITIES: tuple[Severity, ...] = ("ignore", "warn", "fail")
-"""From what asserts least to what asserts most."""
 _MOST_FLAGS = 2
 """Kinds of red flags that are named."""
 
@@ -219,6 +221,13 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
                  _same("digest", known=True)),
         Compared("model", "revision", "revision", "the model has another revision"),
         Compared("model", "model", "model_digest", "the model is not the same", _same_model),
+        Compared("settings", "results", "recorded.path", only=kept_answers.differ),
+        Compared("examples", "recorded examples", kept_answers.examples,
+                 "the examples of the results are not the same"),
+        Compared("tries", "recorded prompts", kept_answers.prompts,
+                 "the prompts of the results are not the same"),
+        Compared("model", "recorded answers", kept_answers.answers,
+                 "the recorded answers are not the same", kept_answers.same_questions),
         Compared("settings", "backend", "backend"),
         Compared("settings", "scoring", "scoring"),
         Compared("settings", "demonstrations from",
@@ -305,7 +314,7 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
 def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[Reason]:
     """Say which red flags do something else, and which are new or gone, one clause each."""
     changed: dict[tuple[Severity, Severity], list[str]] = {}
-    for kind, severity, was in _changed_severities(now, before):
+    for kind, severity, was in changed_severities(now, before):
         changed.setdefault((severity, was), []).append(kind)
     for (severity, was), kinds in changed.items():
         named = f"red flag{'s' * (len(kinds) > 1)} {' and '.join(kinds)}"
@@ -319,31 +328,3 @@ def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[Reason]
         for kind in KINDS:
             if kind in found:
                 yield Reason("red flag", f"red flag {kind} is {said}", new_flag=said == "new")
-
-
-def do_less(now: Record, before: Record) -> bool:
-    """Tell whether any red flag does less than it did."""
-    changed = [*_changed_severities(now, before)]
-    return severities_less(
-        {kind: severity for kind, severity, _ in changed}, {kind: was for kind, _, was in changed}
-    )
-
-
-def severities_less(now: Mapping[str, Severity], before: Mapping[str, Severity]) -> bool:
-    """Tell whether any of the kinds of red flags that both name does less than it did."""
-    return any(
-        _SEVERITIES.index(now.get(kind, was)) < _SEVERITIES.index(was)
-        for kind, was in before.items()
-    )
-
-
-def _changed_severities(now: Record, before: Record) -> Iterator[tuple[str, Severity, Severity]]:
-    """Yield the kinds whose severity is another one; none of what asserts nothing."""
-    if not (isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord)):
-        return
-    if not (now.asserted and before.asserted):
-        return
-    for kind, default in KINDS.defaults().items():
-        severity, was = (each.severities.get(kind, default) for each in (now, before))
-        if severity != was:
-            yield kind, severity, was

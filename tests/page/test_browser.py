@@ -275,6 +275,35 @@ def test_on_a_telephone_names_break_between_words_and_the_best_is_in_sight(
     assert box["x"] + box["width"] <= 380
 
 
+def test_what_goes_on_beside_a_telephone_s_screen_has_a_shadow_until_its_end(
+    opens: Callable[..., Any], tmp_path: Path
+) -> None:
+    record = run(claim(best=38, id=named("weather"), task="weather"))
+    page = opens(380).go(written(tmp_path / "page.html", record, {}))
+    table = page.locator("#claims .scroll")
+    assert table.evaluate("each => each.scrollWidth > each.clientWidth")
+    box = table.bounding_box()
+
+    def edge() -> bytes:
+        place = {"x": box["x"] + box["width"] - 3, "y": box["y"] + box["height"] - 8}
+        return bytes(page.screenshot(clip={**place, "width": 2, "height": 4}))
+
+    before = edge()
+    table.evaluate("each => { each.scrollLeft = each.scrollWidth; }")
+    page.wait_for_timeout(50)
+    assert edge() != before
+
+
+def test_answers_open_on_what_there_is(opens: Callable[..., Any], tmp_path: Path) -> None:
+    record = run(claim(best=60, n=60, id=named("sure"), task="sure"))
+    cells = answered(["a", "b"], 60, least=1)
+    window = opens()
+    path = written(tmp_path / "page.html", record, {named("sure"): cells})
+    page = window.go(path, "claim-0/answers")
+    assert page.locator("select[aria-label='Which answers']").input_value() == "right"
+    assert page.locator(".answer").count() > 0
+
+
 def test_all_can_be_done_by_keyboard(opens: Callable[..., Any], page_of_three: Path) -> None:
     page = opens().go(page_of_three)
     page.keyboard.press("/")

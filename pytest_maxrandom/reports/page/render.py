@@ -256,7 +256,7 @@ def content(
         "task": claim.task,
         "model": model_name(claim),
         "numbers": _numbers(claim),
-        "why": phrases.finding(claim) or phrases.result(claim),
+        "why": phrases.finding(claim) or phrases.reached(claim),
         "flags": [
             {
                 "kind": flag.kind,

@@ -214,3 +214,22 @@ def test_the_base_of_a_gate_has_a_short_name() -> None:
     parser = argparse.ArgumentParser()
     gate.add_parser(parser.add_subparsers())
     assert parser.parse_args(["gate", "s.yaml", "--base", "none"]).base_ref == "none"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reprot"], "there is no command 'reprot'; did you mean 'report'?"),
+        (["weather"], "there is no command 'weather'; maxrandom --help lists them"),
+        (["report", "x.json", "--fromat", "html"], "--fromat html; did you mean '--format'?"),
+        (["report", "x.json", "--fromat=html"], "--fromat=html; did you mean '--format'?"),
+        (["ledger", "show", "x", "--jsn"], "unrecognized arguments: --jsn; did you mean '--json'?"),
+    ],
+)
+def test_an_unknown_command_or_option_names_the_nearest(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err

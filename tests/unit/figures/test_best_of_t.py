@@ -45,6 +45,23 @@ def test_values_and_baselines_are_those_of_scipy() -> None:
         assert heights == pytest.approx(values.tolist(), rel=1e-9)
 
 
+def test_the_permutation_p_is_drawn_where_it_was_computed() -> None:
+    bounds = {"permutation_p": 0.01}
+    claims = [
+        samples.claim(shots=1),
+        samples.claim(shots=4, asserted=bounds, permutation_p=0.0313),
+        samples.claim(shots=8, asserted=bounds, permutation_p=0.25),
+    ]
+    [(_, figure)] = figures(common.results(*claims))
+    shown = [line for line in figure.axes[1].lines if line.get_label() == "permutation_p"]
+    found = {(round(x), y) for line in shown for x, y in common.data(line)}
+    assert found == {(1, 0.0313), (2, 0.25)}
+    written = [text.get_text() for text in figure.axes[1].texts]
+    assert any("permutation p" in text for text in written)
+    # The level that it is compared with.
+    assert any(text.endswith(" = .01") for text in written)
+
+
 def test_a_p_value_below_the_axis_is_a_triangle_at_its_end() -> None:
     [(_, figure)] = figures(common.results(samples.claim(best=60, n=60)))
     shown = [line for line in figure.axes[1].lines if line.get_label() in ("p_max", "p_standard")]

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, strategies as st
 from site_reference import filled
 
-from pytest_maxrandom.record import ClaimRecord, Remark
+from pytest_maxrandom.record import ClaimRecord, Recorded, Remark
 from pytest_maxrandom.record.cost import Arithmetic, SweepCost
+from pytest_maxrandom.record.packed import KeptAnswers
 from pytest_maxrandom.reports.changes import Change, changes, counted
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.difference import content, difference, lines
 from pytest_maxrandom.reports.reasons import COMPARED, REASONS, Compared, KindOfReason
-from tests.unit.reports.samples import claim, flagged, replicates, run, scored, untested
+from tests.unit.reports.samples import claim, flagged, recorded, replicates, run, scored, untested
 
 
 def compare(now: ClaimRecord, before: ClaimRecord) -> Change:
@@ -355,3 +356,31 @@ def test_a_reason_needs_its_row_only(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "weather from dry to wet" in " ".join(line for line, _ in lines(found))
     assert "weather from dry to wet" in comment(now, before)
     assert "| weather | the weather of the day |" in filled("<!-- generated: reasons -->")
+
+
+def kept(*rows: str, examples: str = "ab", path: str = "a.csv") -> ClaimRecord:
+    """A claim on recorded results, with what a report keeps of them."""
+    answers = KeptAnswers(tuple(map(str, range(len(rows)))), tuple(examples), rows).packed()
+    source = Recorded(path=path, format="csv")
+    return recorded(recorded=source, answers=answers, best=30 + "".join(rows).count("1"))
+
+
+@pytest.mark.parametrize(
+    ("now", "why"),
+    [
+        (kept("10", "11"), "the recorded answers are not the same"),
+        (kept("10", "00", examples="ac"), "the examples of the results are not the same"),
+        (kept("10"), "the prompts of the results are not the same"),
+        (kept("10", "11", path="b.csv"), "results from a.csv to b.csv"),
+    ],
+)
+def test_a_changed_claim_on_recorded_results_has_a_reason(now: ClaimRecord, why: str) -> None:
+    change = compare(now, kept("10", "00"))
+    assert why in change.why
+    # Of other questions, or prompts, answers are no news.
+    others = "of the results" in why
+    assert ("the recorded answers are not the same" in change.why) is not others
+
+
+def test_results_that_merely_moved_are_the_same() -> None:
+    assert compare(kept("10", "00", path="b.csv"), kept("10", "00")).kind == "same"

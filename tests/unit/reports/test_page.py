@@ -113,7 +113,13 @@ def test_a_claim_that_passes_opens_with_its_result_and_the_p_value_that_decides(
     decided = claim(asserted=bounds, permutation_p=0.031)
     found = run(claim(), claim(asserted={}), decided, claim(passes_on="p_max only"))
     opened = claims(html(found, None))
-    assert [shown["why"] for shown in opened] == ["45 of 60 correct"] * 4
+    by_p_max = "45 of 60 correct; needed: .700; p_max = .0013 (claimed: at most .05)"
+    assert [shown["why"] for shown in opened] == [
+        by_p_max,
+        "45 of 60 correct",
+        "45 of 60 correct; needed: .700; permutation p = .031 (claimed: at most .05)",
+        by_p_max,
+    ]
     (shown,) = claims(html(run(decided), None))
     assert ["permutation p", ".031"] in shown["numbers"]
     assert "p_max" not in dict(shown["numbers"])

@@ -70,7 +70,7 @@ function claimsTable(index) {
   const search = el("input", { type: "search", placeholder: "Search claims ( / )", "aria-label": "Search claims", on: { input: show } });
   const told = el("span", { class: "soft", role: "status" });
   const words = [...new Set(entries.map((entry) => entry.word))];
-  const chips = [...words.map((word) => [word, (entry) => entry.word === word]), ["🚩 red flags", (entry) => entry.flagged]]
+  const chips = [...words.map((word) => [word, (entry) => entry.word === word]), ["🚩 with red flags", (entry) => entry.flagged]]
     .map(([word, test]) => [word, test, entries.filter(test).length])
     .filter(([, , count]) => count && (count < entries.length || entries.length === 1))
     .map(([word, test, count]) => button(`${word} ${count}`, (event) => {

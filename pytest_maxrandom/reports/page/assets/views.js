@@ -81,6 +81,7 @@ async function answersView(claim) {
   let shown = MORE, list = [];
   const which = el("select", { "aria-label": "Which answers", on: { change: () => again() } },
     el("option", { value: "wrong" }, `${cells.grades ? "below 1" : "wrong"} (${wrong})`), el("option", { value: "right" }, `${cells.grades ? "1" : "right"} (${known.length - wrong})`), el("option", { value: "all" }, `all (${known.length})`));
+  which.value = wrong ? "wrong" : "right"; // it opens on what there is
   const order = el("select", { "aria-label": "Order", on: { change: () => again() } }, el("option", { value: "asked" }, "as they were asked"),
     known.some((each) => each.sure !== null) ? el("option", { value: "sure" }, "surest first") : "");
   const search = el("input", { type: "search", placeholder: "Search answers", "aria-label": "Search answers", on: { input: () => again() } });
