@@ -30,7 +30,8 @@ _PLACES = re.compile(r"^(?:tasks\[\d+\]|models\[\d+\](?:\.results(?:\.columns)?)
 _NO_CHANCE = "give `chance`, such as 1/4"
 _FEW_LABELS = 10
 _ROLES = (
-    "prompt", "example", "prediction", "gold", "reference", "correct", "score", "judge", "cluster",
+    "prompt", "example", "prediction", "gold", "reference", "kind", "input", "correct", "score",
+    "judge", "cluster",
 )  # fmt: skip
 
 
@@ -43,6 +44,8 @@ class Said:
     prediction: str | None = None
     gold: str | None = None
     reference: str | None = None
+    kind: str | None = None
+    input: str | None = None
     correct: str | None = None
     score: str | None = None
     judge: str | None = None

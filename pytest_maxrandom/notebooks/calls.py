@@ -34,6 +34,8 @@ def judge(
     prediction: str | None = None,
     gold: str | None = None,
     reference: str | None = None,
+    kind: str | None = None,
+    input: str | None = None,  # noqa: A002 - as the key of a suite
     correct: str | None = None,
     score: str | None = None,
     judge: str | None = None,
@@ -58,10 +60,14 @@ def judge(
         names to columns, or a list of rows. In a mapping, arrays of shape (prompts, examples) hold
         a cell for each answer instead, and arrays of shape (examples,) beside them what belongs to
         an example.
-    prompt, example, prediction, gold, reference, correct, score, judge, cluster : str, optional
+    prompt, example, prediction, gold, correct, score, judge, cluster : str, optional
         The columns, if they are called otherwise. Needed is `correct` (0 or 1); or `score`, from 0
         to 1, perhaps with its `judge`; or `prediction` and the right answer: `gold` of choices,
         `reference` of free answers.
+    reference, kind, input : str, optional
+        The columns of free answers, if they are called otherwise: the right one, or a list of its
+        spellings; what kind of text it is, told by rule if not given; and the question, which is
+        read where its column is named, and without which the default claim cannot tell.
     choices : str, int or sequence of str, optional
         The column with the number of choices or their list; or the number or the list itself,
         where all questions share it.
