@@ -200,7 +200,7 @@ def _assume_no_shots(found: FoundResults) -> None:
 def _told_of_guessers(found: FoundResults, stated: Mapping[str, Any]) -> None:
     """Say what is missing of n, t and chance, and leave out a chance that results tell."""
     graded = {"score", "reference"} & (found.guessed.columns.keys() if found.guessed else set())
-    if graded or all(each.chances is not None for each in found.answers):
+    if graded or all(each.chances or each.open is not None for each in found.answers):
         found.chance = None
     elif found.chance is None and "chance" not in stated:
         found.missing["chance"] = "the chance of one guess: the results do not tell it"

@@ -308,7 +308,7 @@ def test_open_answers_are_judged_as_a_suite_judges_them(tmp_path: Path) -> None:
         for p, row in enumerate(said)
         for e, each in enumerate(row)
     ]
-    named = {"prediction": "said", "reference": "truth", "input": "asked"}
+    named: dict[str, Any] = {"prediction": "said", "reference": "truth", "input": "asked"}
     found = judge(table, **named)
     suite = of_suite(tmp_path, table, results={"columns": named})
     assert as_in_file(found.record) == as_in_file(suite)
