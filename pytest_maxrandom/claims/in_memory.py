@@ -30,8 +30,8 @@ _PLACES = re.compile(r"^(?:tasks\[\d+\]|models\[\d+\](?:\.results(?:\.columns)?)
 _NO_CHANCE = "give `chance`, such as 1/4"
 _FEW_LABELS = 10
 _ROLES = (
-    "prompt", "example", "prediction", "gold", "correct", "score", "judge", "reference", "input",
-    "cluster", "sample",
+    "prompt", "example", "prediction", "gold", "reference", "kind", "input", "correct", "score",
+    "judge", "cluster", "sample",
 )  # fmt: skip
 
 
@@ -44,10 +44,11 @@ class Said:
     prediction: str | None = None
     gold: str | None = None
     reference: str | None = None
+    kind: str | None = None
+    input: str | None = None
     correct: str | None = None
     score: str | None = None
     judge: str | None = None
-    input: str | None = None
     choices: str | int | Sequence[str] | None = None
     cluster: str | None = None
     sample: str | None = None

@@ -34,10 +34,11 @@ def judge(
     prediction: str | None = None,
     gold: str | None = None,
     reference: str | None = None,
+    kind: str | None = None,
+    input: str | None = None,  # noqa: A002 - as the key of a suite
     correct: str | None = None,
     score: str | None = None,
     judge: str | None = None,
-    input: str | None = None,  # noqa: A002 - as the key of a suite
     choices: str | int | Sequence[str] | None = None,
     cluster: str | None = None,
     sample: str | None = None,
@@ -66,8 +67,10 @@ def judge(
         The columns, if they are called otherwise. `correct` (0 or 1), `score` (from 0 to 1, perhaps
         with its `judge`), or `prediction` and `gold`, the answer and the right one, are needed.
         `sample` tells several answers of a prompt to an example apart.
-    reference, input : str, optional
-        In place of `gold`, where there are no choices: the columns of right answers and questions.
+    reference, kind, input : str, optional
+        The columns of free answers, if they are called otherwise: the right one, or a list of its
+        spellings; what kind of text it is, told by rule if not given; and the question, which is
+        read where its column is named, and without which the default claim cannot tell.
     choices : str, int or sequence of str, optional
         The column with the number of choices or their list; or the number or the list itself,
         where all questions share it.

@@ -40,6 +40,12 @@ def test_results_in_memory_are_judged_in_a_test(pytester: pytest.Pytester) -> No
                 assert (mine.passed, mine.permutation_p) == (found.passed, found.permutation_p)
             assert record is mine
 
+        def test_open(maxrandom):
+            rows = [row | {"reference": str(row["example"])} for row in table("knows")]
+            rows = [row | {"prediction": row["reference"], "input": "Which?"} for row in rows]
+            rows = [{k: v for k, v in row.items() if k != "gold"} for row in rows]
+            assert maxrandom.judge(rows, input="input").roles == {"number": 42}
+
         def test_untold(maxrandom):
             maxrandom.judge({"prompt": [0] * 9, "example": range(9), "correct": [1] * 9}, choices=2)
 
@@ -51,7 +57,7 @@ def test_results_in_memory_are_judged_in_a_test(pytester: pytest.Pytester) -> No
         """
     )
     result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=1, failed=4)
+    result.assert_outcomes(passed=2, failed=4)
     result.stdout.fnmatch_lines(
         [
             "E  *best .*permutation p*",
@@ -64,8 +70,9 @@ def test_results_in_memory_are_judged_in_a_test(pytester: pytest.Pytester) -> No
     assert {each["id"].partition("::")[2]: each["outcome"] for each in claims} == {
         "test_it[knows]": "passed",
         "test_it[prefers]": "failed",
+        "test_open": "passed",
         "test_untold": "cannot tell",
         "test_column": "error",
         "test_argument": "error",
     }
-    assert {each["line"] for each in claims} == {18, 29, 32, 35}
+    assert {each["line"] for each in claims} == {18, 29, 35, 38, 41}

@@ -336,3 +336,22 @@ def test_figures_are_those_of_the_run() -> None:
         claim.figure("histogramm")
     with pytest.raises(ValueError, match="nothing to draw"):
         claim.figure("label_bias")
+
+
+def test_open_answers_are_judged_as_a_suite_judges_them(tmp_path: Path) -> None:
+    right = [DRAW.choice(["Oslo", "Rome", "12", "7.5"]) for _ in range(N)]
+    said = [[each if DRAW.random() < 0.6 else "Bonn" for each in right] for _ in range(T)]
+    table = [
+        {"prompt": p, "example": e, "said": each, "truth": right[e], "asked": f"What is it {e}?"}
+        for p, row in enumerate(said)
+        for e, each in enumerate(row)
+    ]
+    named: dict[str, Any] = {"prediction": "said", "reference": "truth", "input": "asked"}
+    found = judge(table, **named)
+    suite = of_suite(tmp_path, table, results={"columns": named})
+    assert as_in_file(found.record) == as_in_file(suite)
+    assert found.passed
+    assert sum(found.record.roles.values()) == N
+    untold = judge(table, prediction="said", reference="truth")
+    assert untold.passed is None
+    assert "do not tell the questions" in (untold.why or "")

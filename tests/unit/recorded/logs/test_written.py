@@ -12,6 +12,7 @@ import pytest
 
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.found import find_results
 from pytest_maxrandom.recorded.logs.written import question_of
 from tests.notes import sentences
 from tests.unit.recorded.logs.inspect_logs import Log
@@ -101,6 +102,20 @@ def test_a_log_is_judged_as_a_table_of_its_answers_and_references(tmp_path: Path
     assert log.best_accuracy == max(
         sum(normal(a) == normal(b) for a, b in zip(row, targets, strict=True)) / N for row in said
     )
+
+
+def test_nothing_is_missing_of_the_chance_of_a_log_without_choices(tmp_path: Path) -> None:
+    write_logs(tmp_path / "runs", *drawn())
+    found = find_results(tmp_path / "runs", {}, {})
+    assert (found.missing, found.chance) == ({}, None)
+    stated = "tasks: [{name: weather, chance: 1/8, n: 40}]\n"
+    models = (
+        "models: [{name: org/small, backend: recorded, results: {format: lm_eval, path: runs}}]"
+    )
+    (claim,) = planned(tmp_path, f"{models}\n{stated}assert: {{p_max: 0.05}}\n")
+    assert claim.evidence is not None
+    assert claim.evidence.results.open is None
+    assert result_of_recorded(claim).p_max is not None
 
 
 def test_labels_say_what_the_harness_says_of_every_answer_and_every_target(tmp_path: Path) -> None:
