@@ -29,7 +29,10 @@ _PLACES = re.compile(r"^(?:tasks\[\d+\]|models\[\d+\](?:\.results(?:\.columns)?)
 """Where in a suite a mistake would be, which is in no suite here."""
 _NO_CHANCE = "give `chance`, such as 1/4"
 _FEW_LABELS = 10
-_ROLES = ("prompt", "example", "prediction", "gold", "correct", "cluster")
+_ROLES = (
+    "prompt", "example", "prediction", "gold", "correct", "score", "judge", "reference", "input",
+    "kind", "sample", "cluster",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,12 @@ class Said:
     prediction: str | None = None
     gold: str | None = None
     correct: str | None = None
+    score: str | None = None
+    judge: str | None = None
+    reference: str | None = None
+    input: str | None = None
+    kind: str | None = None
+    sample: str | None = None
     choices: str | int | Sequence[str] | None = None
     cluster: str | None = None
     model: str | None = None
@@ -50,7 +59,9 @@ class Said:
     chance: float | str | Fraction | Mapping[int, int] | None = None
     claim: Mapping[str, Any] | str | None = None
     metric: str = "accuracy"
+    aggregate: str | Mapping[str, int] | None = None
     incumbent: str | None = None
+    control: str | None = None
     ragged: bool = False
 
     @classmethod
@@ -161,7 +172,9 @@ def _check_columns(
     header = table.header
     needed = ["prompt", "example"]
     known = {role for role in _ROLES if (columns[role] or role) in header and columns[role] != ""}
-    if "correct" not in known:
+    if "reference" in known and "score" not in known:
+        needed += ["prediction"]
+    elif not {"correct", "score"} & known:
         needed += ["prediction", "gold"]
     named = [role for role, name in columns.items() if name and name not in header]
     missing = [*dict.fromkeys([*named, *(role for role in needed if role not in known)])]
@@ -201,7 +214,9 @@ def _suite(said: Said, models: Sequence[str], tasks: Sequence[str]) -> dict[str,
         "tasks": [{"name": name, **of_task} for name in tasks],
         "metric": said.metric,
         **({} if said.claim is None else {"assert": said.claim}),
+        **({} if said.aggregate is None else {"aggregate": said.aggregate}),
         **({} if said.incumbent is None else {"incumbent": {"prompt": said.incumbent}}),
+        **({} if said.control is None else {"control": {"prompt": said.control}}),
     }
 
 

@@ -34,6 +34,12 @@ def judge(
     prediction: str | None = None,
     gold: str | None = None,
     correct: str | None = None,
+    score: str | None = None,
+    judge: str | None = None,
+    reference: str | None = None,
+    input: str | None = None,  # noqa: A002 - the name of its role
+    kind: str | None = None,
+    sample: str | None = None,
     choices: str | int | Sequence[str] | None = None,
     cluster: str | None = None,
     model: str | None = None,
@@ -43,7 +49,9 @@ def judge(
     chance: float | str | Fraction | Mapping[int, int] | None = None,
     claim: Mapping[str, Any] | str | None = None,
     metric: str = "accuracy",
+    aggregate: str | Mapping[str, int] | None = None,
     incumbent: str | None = None,
+    control: str | None = None,
     ragged: bool = False,
 ) -> JudgedClaim:
     """Judge the best of t prompts by their answers, as a suite of recorded results would.
@@ -57,7 +65,15 @@ def judge(
         an example.
     prompt, example, prediction, gold, correct, cluster : str, optional
         The columns, if they are called otherwise. Either `correct` (0 or 1), or `prediction` and
-        `gold`, the answer and the right one, are needed.
+        `gold`, the answer and the right one, are needed; or one of the following.
+    score, judge : str, optional
+        The columns with scores from 0 to 1 instead, and with who gave them. These claim that the
+        best is above a number (``claim={"beats": 0.62}``), a control or an incumbent.
+    reference, input, kind : str, optional
+        The columns of the right answer, the question and the answer's kind, where there are no
+        choices. `input` and `kind` are read only if they are named.
+    sample : str, optional
+        The column that tells several answers to the same example apart.
     choices : str, int or sequence of str, optional
         The column with the number of choices or their list; or the number or the list itself,
         where all questions share it.
@@ -74,6 +90,10 @@ def judge(
         permutation p is at most .05, and the best prompt is above the maximum random baseline.
     metric : str
         What prompts are best in.
+    aggregate : str or mapping, optional
+        What samples come to: "mean", "vote", "pass", ``{"pass": 2}`` or "all".
+    control : str, optional
+        The prompt that answers nothing, or always the same, and is no candidate.
     incumbent : str, optional
         The prompt that runs today, for ``claim={"better_than": "incumbent"}``.
     ragged : bool

@@ -106,6 +106,55 @@ def test_it_says_what_a_suite_says(
     assert found.passed == (expected.passed if expected.asserted else None)
 
 
+SCORED: list[dict[str, Any]] = [
+    {"prompt": f"p{prompt}", "example": example, "score": (3 * example + prompt) % 10 / 10}
+    for prompt in range(3)
+    for example in range(N)
+]
+WRITTEN = [{**row, "reference": GOLD[row["example"]], "asked": f"q{row['example']}"}
+           for row in rows()]  # fmt: skip
+SAMPLED = [
+    {**row, "sample": sample, "prediction": said, "choices": json.dumps(CHOICES)}
+    for row in rows()
+    for sample, said in enumerate((row["prediction"], "no"))
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "keys", "said"),
+    [
+        (SCORED, {"assert": {"beats": 0.3}}, {"claim": {"beats": 0.3}}),
+        (SCORED, {"control": {"prompt": "p0"}}, {"control": "p0"}),
+        (
+            [{key: row[key] for key in row if key != "gold"} for row in WRITTEN],
+            {"results": {"columns": {"input": "asked"}}},
+            {"input": "asked"},
+        ),
+        (SAMPLED, {"aggregate": "pass"}, {"aggregate": "pass"}),
+        (SAMPLED, {"aggregate": {"pass": 1}}, {"aggregate": {"pass": 1}}),
+    ],
+)
+def test_scores_open_answers_and_samples_are_those_of_a_suite(
+    tmp_path: Path, content: list[dict[str, Any]], keys: dict[str, Any], said: dict[str, Any]
+) -> None:
+    expected = of_suite(tmp_path, content, **keys)
+    assert as_in_file(judge(content, **said).record) == as_in_file(expected)
+
+
+def test_a_column_has_the_role_that_is_named() -> None:
+    marks = [{**row, "score": row["score"] > 0.5} for row in SCORED]
+    named = judge(marks, correct="score", choices=2, claim={"p_max": 0.05})
+    assert named.best_correct == max(
+        sum(row["score"] for row in marks if row["prompt"] == f"p{prompt}") for prompt in range(3)
+    )
+    renamed = [{**row, "reference": row["gold"]} for row in rows()]
+    of_gold = judge(renamed, gold="reference", choices=CHOICES).record
+    assert of_gold.correct_counts == RIGHT
+    assert not of_gold.roles
+    with pytest.raises(RecordedError, match="numbers between stand in a column `score`"):
+        judge(SCORED, correct="score", choices=2)
+
+
 def _pandas() -> Any:
     return pytest.importorskip("pandas").DataFrame(columns())
 
