@@ -132,17 +132,23 @@ def scores_beside(
 
 def _numbers(name: str, rows: Any) -> NDArray[np.float64]:
     """Return rows of scores as an array."""
+    if hasattr(rows, "columns"):
+        raise ValueError(
+            f"{name} is a {type(rows).__name__}, which does not say whether its rows are prompts "
+            "or examples; give an array of shape (prompts, examples), or a row of scores by the "
+            "name of each prompt"
+        )
     try:
         values = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             f"{name} must be {_SCORES}, as many for each prompt as there are examples, found "
-            f"{type(rows).__name__} that is no array of numbers"
+            f"{_found(rows)}"
         ) from None
     if values.ndim != 2 or 0 in values.shape:
         raise ValueError(
             f"{name} must have the shape (prompts, examples), found {values.shape}; give one row "
-            "of scores for each prompt"
+            "of scores for each prompt, and of several samples their means"
         )
     for row, column in np.argwhere(~np.isnan(values) & ~((values >= 0) & (values <= 1)))[:1]:
         raise ValueError(
@@ -150,6 +156,18 @@ def _numbers(name: str, rows: Any) -> NDArray[np.float64]:
             f"{column}; divide marks on another scale by their range"
         )
     return values
+
+
+def _found(rows: Any) -> str:
+    """Say why rows are no array of numbers."""
+    if isinstance(rows, list) and all(isinstance(row, list | tuple) for row in rows):
+        texts = (value for row in rows for value in row if isinstance(value, str))
+        if (text := next(texts, None)) is not None:
+            return repr(text)
+        sizes = dict.fromkeys(map(len, rows))
+        if len(sizes) > 1:
+            return f"rows of {' and '.join(map(str, [*sizes][:2]))} scores"
+    return f"{type(rows).__name__} that is no array of numbers"
 
 
 def _places(values: NDArray[np.float64]) -> tuple[str, ...]:

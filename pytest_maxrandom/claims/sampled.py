@@ -22,7 +22,10 @@ def cannot_sample(claim: PlannedClaim) -> str | None:
 def _refused(claim: PlannedClaim) -> Iterator[str]:
     suite, condition = claim.suite, claim.condition
     if suite.scoring != "generate":
-        yield f"`scoring: {suite.scoring}` reads one answer each time; use `scoring: generate`"
+        way = "use `scoring: generate`"
+        if suite.scoring == "exact_match":
+            way = "remove `samples`, or record the answers and give a score of each sample"
+        yield f"`scoring: {suite.scoring}` reads one answer each time; {way}"
     if suite.label_bias is not None:
         yield "`label_bias` asks for one answer each time; remove one of the two"
     if suite.until == "decided":

@@ -81,6 +81,14 @@ def _metric(claim: ClaimRecord) -> str:
     return "" if claim.metric == "accuracy" else metric_name(claim)
 
 
+def _by_what(claim: ClaimRecord) -> str:
+    """Name what the best is best in, in few words; empty where that is an accuracy."""
+    found = claim.sampled
+    if found is None or claim.metric != "accuracy" or found.aggregate in ("pass", "all"):
+        return metric_name(claim) if found else _metric(claim)
+    return f"{found.aggregate} of {found.samples}"
+
+
 def _best_change(now: ClaimRecord, then: ClaimRecord) -> str:
     same = now.metric == then.metric
     return difference(best_value(now), best_value(then), accuracy) if same else ""
@@ -159,7 +167,7 @@ def _columns(
         Column("best", lambda c: accuracy(best_value(c)), "score", brief="best", **paper),
         Column("new", phrases.interval_shown, "right", below="", optional=True,
                note=NOTES["new_below"], **narrow),
-        Column("metric", _metric, brief="metric", optional=True, **narrow),
+        Column("metric", _by_what, brief="metric", optional=True, **narrow),
         Column("correct", _correct, "right", **landscape),
         Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"],
                **landscape),

@@ -236,7 +236,7 @@ def _hint(found: Any, kind: str, expected: Sequence[str]) -> str:
             ": put it in quotes" if possible else ""
         )
     if isinstance(found, int | float | dt.date):
-        return "; put it in quotes"
+        return "" if any("a number" in each for each in expected) else "; put it in quotes"
     if kind == "literal_error" and isinstance(found, str):
         options = [option.strip("'") for option in expected[0].split(" or ")]
         if "nf4" in options and _GGUF_TYPE.fullmatch(found):

@@ -62,15 +62,18 @@ def wanted_columns(columns: Spec, always: Collection[str]) -> Wanted:
         Per role a name; None stands for that of the role, an empty text for no column.
     always : collection of str
         Roles without which nothing can be read. Other columns are required where they were given
-        another name than their role.
+        another name than their role. A column that is named for one role has no other one by its
+        own name.
     """
+    taken = {name for role, name in columns if name and name != role}
     return {
         role: (
             role if name is None else name,
             role in always or name not in (None, role),
         )
         for role, name in columns
-        if (name != "" or role in always) and not (name is None and role in IF_NAMED)
+        if (name != "" or role in always)
+        and not (name is None and (role in IF_NAMED or (role in taken and role not in always)))
     }
 
 

@@ -321,7 +321,7 @@ def as_correct(text: str) -> bool:
     if said not in _CORRECT:
         raise ValueError(
             f"is {quoted(text)}, expected 0 or 1 (or false or true), because an answer is right or "
-            "wrong"
+            "wrong; numbers between stand in a column `score`"
         )
     return _CORRECT[said]
 

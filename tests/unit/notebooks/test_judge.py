@@ -144,6 +144,27 @@ def test_scores_open_answers_and_samples_are_those_of_a_suite(
     assert f"t = {found.t}" in str(found)
 
 
+MARKS: list[dict[str, Any]] = [
+    {"prompt": f"p{prompt}", "example": example, "score": (3 * example + prompt) % 10 / 10}
+    for prompt in range(3)
+    for example in range(N)
+]
+
+
+def test_a_column_has_the_role_that_is_named() -> None:
+    marks = [{**row, "score": row["score"] > 0.5} for row in MARKS]
+    named = judge(marks, correct="score", choices=2, claim={"p_max": 0.05})
+    assert named.best_correct == max(
+        sum(row["score"] for row in marks if row["prompt"] == f"p{prompt}") for prompt in range(3)
+    )
+    renamed = [{**row, "reference": row["gold"]} for row in rows()]
+    of_gold = judge(renamed, gold="reference", choices=CHOICES).record
+    assert of_gold.correct_counts == RIGHT
+    assert not of_gold.roles
+    with pytest.raises(RecordedError, match="numbers between stand in a column `score`"):
+        judge(MARKS, correct="score", choices=2)
+
+
 def _pandas() -> Any:
     return pytest.importorskip("pandas").DataFrame(columns())
 

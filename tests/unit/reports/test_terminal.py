@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from pytest_maxrandom.flags import KINDS
+from pytest_maxrandom.record.samples import Sampled
 from pytest_maxrandom.reports.headlines import by_luck
 from pytest_maxrandom.reports.layout import width_of, wrapped
 from pytest_maxrandom.reports.terminal import summary
@@ -50,6 +51,28 @@ def test_the_verdict_comes_first_and_what_fails_stands_on_top() -> None:
         "passes   60   20  .750    .620  .0013  weather[demo-nf4-4shot]",
         "xfails   60   20  .583    .620   .927  weather[demo-nf4-4shot]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "asked", "word"),
+    [
+        ("mean", None, "mean of 4"),
+        ("vote", None, "vote of 4"),
+        ("pass", None, "pass@4"),
+        ("pass", 2, "pass@2"),
+        ("all", None, "all of 4"),
+    ],
+)
+def test_what_samples_come_to_stands_beside_the_best(
+    aggregate: Any, asked: int | None, word: str
+) -> None:
+    sampled = Sampled(
+        samples=4, aggregate=aggregate, asked=asked, right=0.5, any_right=0.75, all_right=0.25
+    )
+    table = [line.text for line in summary(run(claim(sampled=sampled)), 80)][1:]
+    assert [line.split()[3:5] for line in table if "result" in line] == [["best", "metric"]]
+    assert f".750  {word} " in table[-1]
+    assert "metric" not in "".join(line.text for line in summary(run(claim()), 80))
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,11 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
     assert mistake.startswith(f"3: {told}")
 
 
+def test_a_number_where_another_one_may_stand_needs_no_quotes(suite: SuiteText) -> None:
+    (mistake,) = suite.mistakes(f"{MINIMAL}assert: {{beats: 1.2}}\n")
+    assert mistake.endswith("or 'standard' or a number above 0 and below 1")
+
+
 @pytest.mark.parametrize(
     ("model", "told"),
     [

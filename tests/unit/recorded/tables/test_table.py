@@ -307,13 +307,13 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
             [row("p", "a", "1"), row("p", "b", "0.5")],
             2,
             "correct is '0.5', expected 0 or 1 (or false or true), because an answer is right or "
-            "wrong",
+            "wrong; numbers between stand in a column `score`",
         ),
         (
             [row("p", "a", "1"), row("p", "b", None)],
             2,
             "correct is '', expected 0 or 1 (or false or true), because an answer is right or "
-            "wrong",
+            "wrong; numbers between stand in a column `score`",
         ),
         (
             [row("p", "a", choices=4), row("p", "b", choices=1)],
