@@ -255,7 +255,9 @@ class _Guesser:
         for column in self._free:
             cells = self._columns[column].distinct
             if last_known(plain(column)) == "score" and all(map(_is_share, cells)):
-                return f"; {quoted(column)} holds scores, but an answer is right or wrong here"
+                return (
+                    f"; {quoted(column)} holds scores, so write a suite with `columns: {{score:}}`"
+                )
         return ""
 
     def _take_both(self) -> None:

@@ -118,7 +118,10 @@ def test_a_column_for_each_prompt_and_scores_are_told(tmp_path: Path) -> None:
     assert "pandas.melt" in found.missing["columns.prompt"]
     scored = [(p, e, "0,5") for p, e, *_ in rows()]
     path = write(tmp_path / "b.csv", ["prompt", "example", "f1 score"], scored)
-    assert "'f1 score' holds scores" in find_results(path, {}, {}).missing["columns.gold"]
+    assert (
+        "'f1 score' holds scores, so write a suite with `columns: {score:}`"
+        in find_results(path, {}, {}).missing["columns.gold"]
+    )
 
 
 def test_all_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
