@@ -116,7 +116,7 @@ def test_a_release_needs_its_tag_its_versions_and_a_dated_section(tree: Path) ->
     changelog.write_text(dated + "\n## 0.0.1 - 2026-01-01\n\nOld.\n")
     assert release.mistakes(tree, "v0.1.0") == []
     notes = release.notes(tree, "0.1.0")
-    assert notes.startswith("### Added")
+    assert "### Added" in notes
     assert "Old." not in notes
     told = release.mistakes(tree, "v0.2.0")
     assert [each.partition(":")[0] for each in told] == [
