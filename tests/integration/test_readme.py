@@ -126,10 +126,13 @@ def test_its_picture_is_of_modest_size() -> None:
 def test_public_names_are_those_that_are_promised() -> None:
     assert set(pytest_maxrandom.__all__) == {
         "MaxRandomBaseline",
+        "judge",
+        "judge_each",
         "max_random_F",
         "max_random_baseline",
         "max_random_p_value",
         "max_random_pmf",
+        "read_report",
         "search",
     }
     for name in pytest_maxrandom.__all__:
