@@ -478,8 +478,8 @@ def test_a_report_format_that_fails_or_is_not_there_is_told(
         capsys.readouterr()
         .err.splitlines()[-1]
         .endswith(
-            "found 'line', expected markdown or disclosure or html or latex or bibtex or csv or "
-            "lines; did you mean 'lines'?"
+            "found 'line', expected markdown or disclosure or checklist or html or latex or bibtex "
+            "or csv or badge or badge-svg or hub or lines; did you mean 'lines'?"
         )
     )
     folder.breaks('    return "".join(', "    return len(")
