@@ -104,7 +104,8 @@ def arithmetics(run: RunRecord) -> list[Arithmetic]:
     """Return what computed the numbers of a run, each once."""
     engines = [claim.engine for claim in run.claims if claim.engine]
     found = [engine.arithmetic for engine in engines if engine.arithmetic]
-    for kind in LISTS.keys() - {"claims"}:
-        for record in getattr(run, kind):
-            found += record.arithmetics
+    for kind in LISTS:
+        if kind != "claims":
+            for record in getattr(run, kind):
+                found += record.arithmetics
     return list({each.digest: each for each in found}.values())

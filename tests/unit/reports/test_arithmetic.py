@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_maxrandom.hooks.run import Run
 from pytest_maxrandom.record import Arithmetic, arithmetics
+from pytest_maxrandom.record.run import LISTS
 from pytest_maxrandom.reports import computing
 from pytest_maxrandom.reports.details import facts
 from pytest_maxrandom.reports.rendering import markdown
@@ -59,6 +60,11 @@ def test_what_was_computed_survives_the_way_to_the_controller() -> None:
     found = _gathered(_computed(OLD))
     assert arithmetics(found) == [OLD]
     assert arithmetics(run(comparisons=[comparison(arithmetics=[NEW])])) == [NEW]
+    # In the order of the lists of a record, which no hash seed changes.
+    kinds = [kind for kind in LISTS if kind != "claims"]
+    several = {kind: dataclasses.replace(NEW, processor=kind) for kind in kinds}
+    parts = {kind: [comparison(arithmetics=[each])] for kind, each in several.items()}
+    assert arithmetics(run(**parts)) == [*several.values()]
 
 
 def test_the_report_says_where_each_claim_was_computed() -> None:
