@@ -12,7 +12,7 @@ from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.components import Components, more
 from pytest_maxrandom.stats.losses import regression_plan
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-from pytest_maxrandom.stats.score_sizes import DIFFERENCES, SCORES, score_plan
+from pytest_maxrandom.stats.score_sizes import DIFFERENCES, SCORES, ScoreClaim, score_plan
 from pytest_maxrandom.stats.sizes import baseline_summary, plan
 
 if TYPE_CHECKING:
@@ -96,15 +96,15 @@ def _plan_scores(options: argparse.Namespace) -> str:
     paired = options.difference is not None
     if paired == (options.beats is not None) or paired == (options.true_score is not None):
         raise ValueError("give --beats and --true-score, or else --difference, of graded scores")
-    answers = score_plan(
+    claim = ScoreClaim(
         options.difference if paired else options.true_score,
         0.0 if paired else options.beats,
         options.spread,
-        n=options.n,
-        t=options.t,
+        t=1 if options.t is None else options.t,
         alpha=options.alpha,
         ends=DIFFERENCES if paired else SCORES,
     )
+    answers = score_plan(claim, options.n)
     if options.json:
         return json_text(answers)
     what = f"a difference of {options.difference:g}" if paired else (

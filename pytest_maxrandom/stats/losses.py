@@ -15,11 +15,11 @@ import numpy as np
 from pytest_maxrandom.stats.chances import proportion, whole_number
 from pytest_maxrandom.stats.judged_losses import look_share
 from pytest_maxrandom.stats.regressions import LossTest, needed_units
+from pytest_maxrandom.stats.sizes import POWERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_POWERS = (0.8, 0.95)
 _SUMMED, _STEP = 3_000, 1.01
 """Examples up to which a power is summed to find their number, and by how much that then grows."""
 _TAIL = 1e-9
@@ -148,12 +148,12 @@ def regression_plan(
         "level_worse": of_worse,
         "level_not_worse": share,
         "n_not_worse": {
-            str(power): needed_units(math.sqrt(changed), margin, share, power) for power in _POWERS
+            str(power): needed_units(math.sqrt(changed), margin, share, power) for power in POWERS
         },
     }  # fmt: skip
     if loss is not None:
         found["n_worse"] = {
-            str(power): _needed_for_worse(loss, changed, of_worse, power) for power in _POWERS
+            str(power): _needed_for_worse(loss, changed, of_worse, power) for power in POWERS
         }
     if n is not None:
         whole_number("n", n, 1, 20_000)

@@ -9,136 +9,107 @@ good enough for a plan.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pytest_maxrandom.stats.best_of import narrowed
 from pytest_maxrandom.stats.bounded import at_most_zero
 from pytest_maxrandom.stats.chances import whole_number
+from pytest_maxrandom.stats.sizes import POWERS, fewest_examples
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-POWERS = (0.8, 0.95)
-_MOST = 10**7
 _ENOUGH = 1e-6
 SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)
 """Between which values scores, and differences of two scores, can be."""
 
 
-def power_of_scores(
-    n: int,
-    true: float,
-    bound: float,
-    spread: float | None = None,
-    *,
-    t: int = 1,
-    alpha: float = 0.05,
-    ends: tuple[float, float] = SCORES,
-) -> float:
-    """Return about how probable it is that n scores show a mean above a bound, as the best of t.
+@dataclass(frozen=True)
+class ScoreClaim:
+    """What is to be shown: that the mean score of the best of t prompts is above a bound.
 
-    Parameters
+    Attributes
     ----------
-    n
-        Number of independent examples.
-    true
-        True mean.
+    true, bound
+        The true mean, and what it is above.
     spread
         Standard deviation of the scores; the greatest that there can be if not given.
+    t, alpha
+        Number of prompts, and the level of the test.
     ends
         `SCORES` or `DIFFERENCES`.
-
-    Raises
-    ------
-    ValueError
-        If a number lies outside its range.
-    """
-    low, high = ends
-    if not low < bound < true < high:
-        raise ValueError(
-            f"expected {low:g} < bound < true mean < {high:g}, found {bound:g} and {true:g}"
-        )
-    most = math.sqrt((high - true) * (true - low))
-    own = most if spread is None else spread
-    if not 0 < own <= most:
-        raise ValueError(
-            f"the spread of scores with the mean {true:g} is above 0 and at most {most:.3g}, found "
-            f"{own:g}"
-        )
-    values = np.array([low, true, high, low])
-    shares = own**2 / (high - low) / np.array([true - low, high - true])
-    counts = n * np.array([shares[0], 1 - shares.sum(), shares[1], 1 / n])
-
-    def is_excluded(bound: float) -> bool:
-        return at_most_zero(values - bound, counts) <= alpha / t
-
-    lowest, _ = narrowed(low + _ENOUGH, true - _ENOUGH, is_excluded, _ENOUGH)
-    return NormalDist().cdf((lowest - bound) * math.sqrt(n) / own)
-
-
-def scores_for_power(
-    target: float,
-    true: float,
-    bound: float,
-    spread: float | None = None,
-    *,
-    t: int = 1,
-    alpha: float = 0.05,
-    ends: tuple[float, float] = SCORES,
-) -> int | None:
-    """Return about how many examples that takes; None where 10 million do not; see there."""
-
-    def is_less(n: int) -> bool:
-        return power_of_scores(n, true, bound, spread, t=t, alpha=alpha, ends=ends) < target
-
-    low, high = 0, 1
-    while is_less(high):
-        low, high = high, 2 * high
-        if high > _MOST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if is_less(middle) else (low, middle)
-    return high
-
-
-def score_plan(
-    true: float,
-    bound: float,
-    spread: float | None = None,
-    *,
-    n: int | None = None,
-    t: int | None = None,
-    alpha: float = 0.05,
-    ends: tuple[float, float] = SCORES,
-    powers: Sequence[float] = POWERS,
-) -> dict[str, Any]:
-    """Answer what scores can show: how many examples it takes, and what n of them do.
 
     Raises
     ------
     TypeError, ValueError
         If a number is none, or lies outside its range.
     """
-    tried = whole_number("t", 1 if t is None else t, 1)
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be above 0 and below 1, found {alpha!r}")
-    given = {"bound": bound, "true": true, "spread": spread, "n": n, "t": tried, "alpha": alpha}
-    answers: dict[str, Any] = {
-        "given": given,
-        "n_for_power": {
-            f"{power:g}": scores_for_power(
-                power, true, bound, spread, t=tried, alpha=alpha, ends=ends
+
+    true: float
+    bound: float
+    spread: float | None = None
+    t: int = 1
+    alpha: float = 0.05
+    ends: tuple[float, float] = SCORES
+
+    def __post_init__(self) -> None:
+        whole_number("t", self.t, 1)
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must be above 0 and below 1, found {self.alpha!r}")
+        low, high = self.ends
+        if not low < self.bound < self.true < high:
+            raise ValueError(
+                f"expected {low:g} < bound < true mean < {high:g}, found {self.bound:g} and "
+                f"{self.true:g}"
             )
-            for power in powers
-        },
+        if not 0 < self._deviation <= self._most:
+            raise ValueError(
+                f"the spread of scores with the mean {self.true:g} is above 0 and at most "
+                f"{self._most:.3g}, found {self._deviation:g}"
+            )
+
+    @property
+    def _most(self) -> float:
+        """The greatest standard deviation that there can be."""
+        low, high = self.ends
+        return math.sqrt((high - self.true) * (self.true - low))
+
+    @property
+    def _deviation(self) -> float:
+        return self._most if self.spread is None else self.spread
+
+    def power(self, n: int) -> float:
+        """Return about how probable it is that so many independent examples show it."""
+        (low, high), true, own = self.ends, self.true, self._deviation
+        values = np.array([low, true, high, low])
+        shares = own**2 / (high - low) / np.array([true - low, high - true])
+        counts = n * np.array([shares[0], 1 - shares.sum(), shares[1], 1 / n])
+
+        def is_excluded(bound: float) -> bool:
+            return at_most_zero(values - bound, counts) <= self.alpha / self.t
+
+        lowest, _ = narrowed(low + _ENOUGH, true - _ENOUGH, is_excluded, _ENOUGH)
+        return NormalDist().cdf((lowest - self.bound) * math.sqrt(n) / own)
+
+    def examples_for(self, power: float) -> int | None:
+        """Return about how many examples that takes; None where 10 million do not."""
+        return fewest_examples(lambda n: self.power(n) >= power)
+
+
+def score_plan(claim: ScoreClaim, n: int | None = None) -> dict[str, Any]:
+    """Answer what scores can show: how many examples it takes, and what n of them do.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If n is no number of examples.
+    """
+    given = {name: getattr(claim, name) for name in ("bound", "true", "spread", "t", "alpha")}
+    answers: dict[str, Any] = {
+        "given": {**given, "n": n},
+        "n_for_power": {f"{power:g}": claim.examples_for(power) for power in POWERS},
     }
     if n is not None:
-        size = whole_number("n", n, 1)
-        answers["power"] = power_of_scores(
-            size, true, bound, spread, t=tried, alpha=alpha, ends=ends
-        )
+        answers["power"] = claim.power(whole_number("n", n, 1))
     return answers

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Mix = float | Fraction | Mapping[int, int] | Sequence[Fraction]
     """One chance; a mapping {choices: examples} that is scaled to other n; or n chances."""
 
-_POWERS = (0.8, 0.95)
+POWERS = (0.8, 0.95)
 """Probabilities of passing to plan for."""
 MOST_EXAMPLES = 10_000_000
 """Searches for a number of examples end here."""
@@ -48,7 +48,7 @@ def baseline_for(n: int, chance: Mix, t: int) -> MaxRandomBaseline:
     return MaxRandomBaseline.of_groups(mix_for(chance, whole_number("n", n, 1)), t)
 
 
-def _fewest_examples(holds: Callable[[int], bool]) -> int | None:
+def fewest_examples(holds: Callable[[int], bool]) -> int | None:
     """Smallest n for which the monotone ``holds`` is true, or None up to `MOST_EXAMPLES`."""
     high = 1
     while not holds(high):
@@ -87,7 +87,7 @@ def examples_for_expected_maximum(below: float, chance: Mix, t: int) -> int | No
             f"below must be above the chance of one guess, {standard:.6g}, found {below!r}: "
             "the best of several guessers is above it for every n"
         )
-    return _fewest_examples(lambda n: baseline_for(n, chance, t).expected_accuracy <= limit)
+    return fewest_examples(lambda n: baseline_for(n, chance, t).expected_accuracy <= limit)
 
 
 def _standard(chance: Mix) -> float:
@@ -98,7 +98,7 @@ def _standard(chance: Mix) -> float:
 def smallest_passable_n(chance: Mix, t: int, alpha: float = 0.05) -> int | None:
     """Fewest examples on which any result of ``t`` prompts can have p_max <= ``alpha``."""
     level = proportion("alpha", alpha)
-    return _fewest_examples(lambda n: baseline_for(n, chance, t).min_p <= level)
+    return fewest_examples(lambda n: baseline_for(n, chance, t).min_p <= level)
 
 
 def power(n: int, chance: Mix, t: int, true_accuracy: float, alpha: float = 0.05) -> float:
@@ -161,7 +161,7 @@ def examples_for_power(
     def enough(n: int) -> bool:
         return power(n, chance, t, accuracy, alpha) >= wanted
 
-    fewest = _fewest_examples(enough)
+    fewest = fewest_examples(enough)
     if fewest is None:
         return None
     # One more correct answer to reach costs as much power as 2 / gap more examples bring.
@@ -293,7 +293,7 @@ def plan(
     }
 
     def for_powers(answer: Callable[[float], object]) -> dict[str, object]:
-        return {str(target): answer(target) for target in _POWERS}
+        return {str(target): answer(target) for target in POWERS}
 
     if t is not None:
         answers["smallest_n"] = smallest_passable_n(chance, t, alpha)
