@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_maxrandom.claims.samples import scores_samples
 from pytest_maxrandom.claims.training import training_of, training_record
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, examples_digest
 from pytest_maxrandom.record import (
@@ -228,7 +229,7 @@ class PlannedClaim(ClaimOfSuite):
     @property
     def _baselines(self) -> dict[str, float | None]:
         """Its baselines, as far as they are known before the answers of several samples are."""
-        if self.aggregate is not None and self.aggregate.how != "vote":
+        if scores_samples(self.aggregate):
             return {}
         return {
             "standard_baseline": self.null.standard_baseline,

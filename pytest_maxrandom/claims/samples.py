@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.stats.samples import How
 
 VOTE = "use `aggregate: vote`, which makes one answer of the samples"
 """The way out where answers must be right or wrong."""
@@ -180,14 +180,10 @@ def sampled(answers: Answers, best: int) -> Sampled | None:
     scored = np.flatnonzero(answers.evaluated[best]).tolist()
     counts = [len(answers.gold[place]) for place in scored]
     many = [choices_of(n, chances[place]) for n, place in zip(counts, scored, strict=True)]
-    by_chance = partial(_by_chance, k=k, spread=spread, choices=many, right=counts)
+
+    def by_chance(how: How) -> float:
+        """Return what a guesser who gave these samples reaches."""
+        [row] = Kinds.of(Aggregate(how, k), spread, many, counts).chances()
+        return float(sum(row) / len(row))
+
     return replace(record, any_by_chance=by_chance("pass"), all_by_chance=by_chance("all"))
-
-
-def _by_chance(
-    how: str, *, k: int, spread: NDArray[np.int64], choices: Sequence[int], right: Sequence[int]
-) -> float:
-    """Return what a guesser who gave these samples reaches."""
-    kinds = Kinds.of(Aggregate(how, k), spread, choices, right)  # type: ignore[arg-type]
-    [row] = kinds.chances()
-    return float(sum(row) / len(row))

@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.opening import out_of_reach
 from pytest_maxrandom.claims.planned import ClaimOfSuite
-from pytest_maxrandom.claims.sampled import cannot_sample
+from pytest_maxrandom.claims.samples import VOTE, scores_samples
 from pytest_maxrandom.claims.training import wrong_files
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import (
@@ -208,12 +208,51 @@ def contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Prob
                 "prompts.budget: `looks: spend` is also given, and either of them makes any number "
                 "of looks valid; remove one of them",
             )
-        if why := cannot_sample(claim):
+        if why := next(_beyond_samples(claim), None):
             place = ("generation", "samples")
             told = f"generation.samples: {claim.condition.task.name}: {why}"
             yield Problem(suite.path, suite.line(*place), told)
         if unmeasured := claim.claim.unmeasured(claim.null, claim.suite.metric):
             yield Problem(suite.path, suite.line("metric"), unmeasured)
+
+
+def _beyond_samples(claim: PlannedClaim) -> Iterator[str]:
+    """Say what a claim asks for that answers of several samples cannot give."""
+    suite, condition = claim.suite, claim.condition
+    if claim.aggregate is None:
+        return
+    if suite.scoring != "generate":
+        way = "use `scoring: generate`"
+        if suite.scoring == "exact_match":
+            way = "remove `samples`, or record the answers and give a score of each sample"
+        yield f"`scoring: {suite.scoring}` reads one answer each time; {way}"
+    if suite.label_bias is not None:
+        yield "`label_bias` asks for one answer each time; remove one of the two"
+    if suite.until == "decided":
+        yield "`until: decided` counts single answers; remove one of the two"
+    if not scores_samples(claim.aggregate):
+        return
+    for key in ("compare", "contamination", "replicates"):
+        if getattr(suite, key):
+            yield f"`{key}` compares answers that are right or wrong; {VOTE}, or remove `{key}`"
+    if suite.metric != "accuracy":
+        yield f"`metric: {suite.metric}` is of one answer to each example; {VOTE}"
+    if condition.test:
+        yield f"a test set is answered once, right or wrong; {VOTE}, or remove `test`"
+    if suite.shortcuts:
+        yield f"`shortcuts` compares answers that are right or wrong; {VOTE}, or remove it"
+    if claim.claim.spend:
+        yield f"`looks: spend` needs guessers that are known before the answers; {VOTE}"
+    if condition.prompt_set.leaves_out:
+        yield (
+            "prompts leave out their own demonstrations, and scores of samples are compared on the "
+            f"same examples; use a smaller `validation: max_examples`, or {VOTE}"
+        )
+    by = {each.exchange.by for each in condition.shuffled}
+    if "clusters" in by:
+        yield f"its clusters differ in size, and right answers are exchanged one by one; {VOTE}"
+    if "orders" in by:
+        yield f"its examples compare things that recur; {VOTE}"
 
 
 def no_texts(suite: Suite, error: NoTexts) -> list[Problem]:
