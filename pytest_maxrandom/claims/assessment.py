@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from pytest_maxrandom.claims.beside import Beside, beside
-from pytest_maxrandom.claims.learnt import LearntGuessers
+from pytest_maxrandom.claims.nulls import LearntGuessers
 from pytest_maxrandom.claims.samples import sampled
 from pytest_maxrandom.claims.searched import fewest_of_tree, permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import Permuted, permuted, permuted_open

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path, PurePosixPath
 
-    from pytest_maxrandom.claims.nulls import Condition
+    from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.fields import Row

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.nulls import Apart
+from pytest_maxrandom.claims.condition import Apart
 from pytest_maxrandom.errors import listed, quoted
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from pytest_maxrandom.claims.nulls import Condition
+    from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.models.registry import Backends
     from pytest_maxrandom.suite.incumbent import IncumbentSpec
     from pytest_maxrandom.suite.loader import Suite

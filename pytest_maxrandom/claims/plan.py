@@ -8,15 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
+from pytest_maxrandom.claims.condition import Condition
 from pytest_maxrandom.claims.drawn import NoTexts, set_apart, trains, without, without_copies
 from pytest_maxrandom.claims.incumbents import NoIncumbent, incumbent_of, without_model
-from pytest_maxrandom.claims.learnt import LearntGuessers
-from pytest_maxrandom.claims.nulls import (
-    Condition,
-    NoMetric,
-    guessers,
-    score_guessers,
-)
+from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.open_tasks import follows_only, refuse_unasked
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.training import wrong_files
@@ -60,7 +55,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.arms import Arm
     from pytest_maxrandom.claims.incumbents import Incumbent
-    from pytest_maxrandom.claims.nulls import ScoreGuessers
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
@@ -316,12 +310,7 @@ def draw_condition(
                 "use `scoring: sum_logprob`",
                 key="formats",
             )
-    score_null: ScoreGuessers | LearntGuessers | None
-    if task.is_open:
-        t = max(prompts.budget or 0, len(prompt_set.prompts))
-        score_null = LearntGuessers(prompt_set.n, t)
-    else:
-        score_null = score_guessers(suite.metric, prompt_set, prompts.budget)
+    score_null = score_guessers(suite.metric, prompt_set, prompts.budget)
     return Condition(
         task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test, apart
     )

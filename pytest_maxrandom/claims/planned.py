@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
+    from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.claims.incumbents import Incumbent
-    from pytest_maxrandom.claims.nulls import Condition, Null
+    from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.models.base import Located
     from pytest_maxrandom.models.registry import Backends

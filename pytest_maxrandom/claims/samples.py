@@ -14,7 +14,6 @@ from pytest_maxrandom.record.samples import Sampled
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.components import components
 from pytest_maxrandom.stats.maximum import BestOfPrompts
-from pytest_maxrandom.stats.sampled import BestOfSamples
 from pytest_maxrandom.stats.samples import Aggregate, Kinds, profiles
 from pytest_maxrandom.sweeps.samples import choices_of_samples
 
@@ -85,7 +84,7 @@ def guessers_of_samples(
             )
     kinds = Kinds.of(aggregate, _spread(answers, aggregate), choices, right)
     if not aggregate.binary:
-        return SampleGuessers(BestOfSamples.of(kinds, aggregate.unit, t))
+        return SampleGuessers.of(kinds, aggregate.unit, t)
     own_chances = kinds.chances()
     means = [sum(row, Fraction()) / len(row) for row in own_chances]
     copies = [1] * len(means)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.evidence import Evidence, of_best
-from pytest_maxrandom.claims.learnt import LearntGuessers
+from pytest_maxrandom.claims.nulls import LearntGuessers
 from pytest_maxrandom.claims.publication import (
     PublishedGuessers,
     agrees,

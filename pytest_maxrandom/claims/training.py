@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.claims.nulls import Apart, Condition
+    from pytest_maxrandom.claims.condition import Apart, Condition
     from pytest_maxrandom.errors import Problem
     from pytest_maxrandom.models.training import Trained
     from pytest_maxrandom.suite.base import Location

@@ -6,8 +6,13 @@ from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.claims.learnt import LearntGuessers
-from pytest_maxrandom.claims.nulls import Guessers, SampleGuessers, ScoreGuessers
+from pytest_maxrandom.claims.nulls import (
+    Guessers,
+    LearntGuessers,
+    SampleGuessers,
+    ScoreGuessers,
+    against,
+)
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
 from pytest_maxrandom.record import Remark
@@ -211,7 +216,7 @@ class Claim:
             for key, of_result in (("p_max", null.p_max), ("union_p", null.union_p)):
                 if key in levels and above(p := of_result(result), levels[key]):
                     found.append(Unmet(key, p=p, level=levels[key]))
-        if self.beats is not None and null.against(self.beats, result) <= 0:
+        if self.beats is not None and against(null, self.beats, result) <= 0:
             found.append(Unmet("beats", baseline=self.beats))
         return found
 
@@ -279,9 +284,9 @@ class Claim:
 
 def standing(null: Null, result: float) -> Standing:
     """Tell where a result stands beside the baselines."""
-    if null.against("max_random", result) > 0:
+    if against(null, "max_random", result) > 0:
         return "above maximum"
-    beside_standard = null.against("standard", result)
+    beside_standard = against(null, "standard", result)
     if beside_standard > 0:
         return "between baselines"
     return "at standard" if beside_standard == 0 else "below standard"

@@ -16,6 +16,8 @@ import numpy as np
 from pytest_maxrandom.stats.chances import whole_number
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from pytest_maxrandom.stats.maximum import Floats
     from pytest_maxrandom.stats.samples import Kinds
 
@@ -57,7 +59,7 @@ class BestOfSamples:
     means: Floats
 
     @classmethod
-    def of(cls, kinds: Kinds, unit: int, t: int) -> BestOfSamples:
+    def of(cls, kinds: Kinds, unit: int, t: int) -> Self:
         """Return the best of t guessers.
 
         Parameters

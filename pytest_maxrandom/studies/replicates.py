@@ -28,7 +28,7 @@ from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, validation_set
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.claims.nulls import Condition
+    from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.record.result import Result

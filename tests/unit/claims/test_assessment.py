@@ -13,7 +13,8 @@ import pytest
 
 from pytest_maxrandom.claims.arms import Arm
 from pytest_maxrandom.claims.assessment import best_of
-from pytest_maxrandom.claims.nulls import Condition, guessers, score_guessers
+from pytest_maxrandom.claims.condition import Condition
+from pytest_maxrandom.claims.nulls import guessers, score_guessers
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts
 from pytest_maxrandom.claims.verdict import EXACT, PERMUTED, Claim

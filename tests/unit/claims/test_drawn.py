@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pytest_maxrandom.claims.nulls import Condition
+    from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.tasks.task import Example

@@ -17,7 +17,7 @@ from tests.suites import load_suite
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.claims.nulls import Condition
+    from pytest_maxrandom.claims.condition import Condition
 
 
 def rows(ids: range, *, prefix: str = "q") -> list[dict[str, Any]]:
