@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.record.packed import KeptAnswers, named_apart
@@ -27,15 +26,10 @@ def of_sweep(predictions: Sequence[PromptPredictions]) -> KeptAnswers:
         pairs = zip(each.examples, each.scores, strict=True)
         scores = {example.id: score for example, score in pairs}
         found.append([scores.get(example.id) for example in asked])
-    rows: tuple[str, ...] | tuple[tuple[float | None, ...], ...] = tuple(map(tuple, found))
-    if all(score in (None, 0, 1) for row in found for score in row):
-        rows = tuple(
-            "".join("-" if score is None else str(int(score)) for score in row) for row in found
-        )
     return KeptAnswers(
         tuple(each.prompt.digest for each in predictions),
         named_apart([example_digest(example) for example in asked]),
-        rows,
+        _rows(found),
         None if set(clusters) == {None} else clusters,
     )
 
@@ -45,13 +39,18 @@ def of_answers(answers: Answers) -> KeptAnswers | None:
     if not answers.prompts:
         return None
     known = answers.distinct()
-    rows: tuple[str, ...] | tuple[tuple[float | None, ...], ...]
-    if known.scores is None:
-        cells = np.where(known.evaluated, known.correct.astype(np.int64), -1) + 1
-        rows = tuple("".join("-01"[cell] for cell in row) for row in cells.tolist())
-    else:
-        rows = tuple(
-            tuple(None if np.isnan(value) else value for value in row)
-            for row in known.values.tolist()
-        )
-    return KeptAnswers(known.identities, known.examples, rows, known.clusters)
+    found = [
+        [None if math.isnan(value) else value for value in row] for row in known.values.tolist()
+    ]
+    return KeptAnswers(known.identities, known.examples, _rows(found), known.clusters)
+
+
+def _rows(
+    scores: list[list[float | None]],
+) -> tuple[str, ...] | tuple[tuple[float | None, ...], ...]:
+    """Return scores as `KeptAnswers.rows` has them."""
+    if any(score not in (None, 0, 1) for row in scores for score in row):
+        return tuple(map(tuple, scores))
+    return tuple(
+        "".join("-" if score is None else "01"[int(score)] for score in row) for row in scores
+    )
