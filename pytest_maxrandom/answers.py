@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.stats.clusters import named_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -360,13 +361,7 @@ class Answers:
     @property
     def groups(self) -> tuple[str, ...] | None:
         """The cluster of each example, or what is its own where it has none; None where all are."""
-        if self.clusters is None:
-            return None
-        named = zip(self.clusters, self.examples, strict=True)
-        known = tuple(own for own in self.clusters if own is not None)
-        if len(known) == len(self.clusters):
-            return known
-        return tuple(f"id {name}" if own is None else f"cluster {own}" for own, name in named)
+        return None if self.clusters is None else named_clusters(self.examples, self.clusters)
 
     def distinct(self) -> Self:
         """Return the answers without those of prompts that repeat an earlier one."""

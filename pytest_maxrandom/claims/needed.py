@@ -68,7 +68,7 @@ def surplus_needed(planned: PlannedClaim, prompts: int, *, tree: bool) -> tuple[
     ):
         return None
     level, n = planned.claim.levels(prompts).get("incumbent_p"), planned.condition.prompt_set.n
-    if level is None or _clusters(planned) is not None:
+    if level is None or planned.condition.labels.groups is not None:
         return None
 
     def least(apart: int | None) -> int:
@@ -93,7 +93,7 @@ def surplus_p(planned: PlannedClaim, prompts: int, *, wins: int | None, losses: 
     losses : int
         Those on which the incumbent alone is right.
     """
-    claim, clusters = planned.claim, _clusters(planned)
+    claim, clusters = planned.claim, planned.condition.labels.groups
     n = planned.condition.prompt_set.n
     differences = np.zeros(n)
     differences[: n if wins is None else wins] = 1
@@ -101,14 +101,6 @@ def surplus_p(planned: PlannedClaim, prompts: int, *, wins: int | None, losses: 
     groups = numbered(range(n) if clusters is None else clusters)
     bound = claim.levels(prompts)["incumbent_p"] / prompts
     return prompts * ScorePair(differences, groups).p_greater(claim.by, bound)
-
-
-def _clusters(planned: PlannedClaim) -> list[str] | None:
-    """Return what each example belongs to; None where each stands by itself."""
-    examples = planned.condition.prompt_set.validation
-    if all(example.cluster is None for example in examples):
-        return None
-    return [f"in {each.cluster}" if each.cluster is not None else each.id for each in examples]
 
 
 def _likely_p(view: Labels, correct: int) -> float:

@@ -16,6 +16,7 @@ from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.shortcuts import OF_OPEN, compare
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.stats.clusters import named_clusters
 from pytest_maxrandom.sweeps.open_answers import (
     COPIED,
     coded,
@@ -77,13 +78,9 @@ def shuffle_of_open(
     matching = predictions[0].prompt.format.matching
     assert matching is not None
     found = coded(examples, said_of(predictions), matching, alike=alike)
-    groups = [
-        f"id {each.id}" if each.cluster is None else f"cluster {each.cluster}" for each in examples
-    ]
-    clustered = any(each.cluster is not None for each in examples)
-    return Shuffle(
-        found.said, found.gold, None, found.strata, groups if clustered else None, is_open=True
-    )
+    names = [each.id for each in examples]
+    groups = named_clusters(names, (each.cluster for each in examples))
+    return Shuffle(found.said, found.gold, None, found.strata, groups, is_open=True)
 
 
 def follows(

@@ -16,6 +16,7 @@ from pytest_maxrandom.record import BY_HAND
 from pytest_maxrandom.record.packed import KeptAnswers
 from pytest_maxrandom.record.regressions import Regression
 from pytest_maxrandom.reports.changes import folders_above
+from pytest_maxrandom.stats.clusters import named_clusters
 from pytest_maxrandom.stats.regressions import Change
 
 if TYPE_CHECKING:
@@ -144,9 +145,7 @@ def _clusters(
     for kept in (head, base):
         if kept.clusters is not None:
             of = dict(zip(kept.examples, kept.clusters, strict=True))
-            return tuple(
-                f"id {name}" if of[name] is None else f"cluster {of[name]}" for name in examples
-            )
+            return named_clusters(examples, map(of.get, examples))
     return None
 
 

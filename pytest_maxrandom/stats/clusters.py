@@ -57,6 +57,26 @@ def summary(clusters: Iterable[Hashable | None]) -> tuple[int | None, float | No
     return len(set(names)), effective_n(names)
 
 
+def named_clusters(names: Sequence[str], clusters: Iterable[str | None]) -> tuple[str, ...] | None:
+    """Return what tells each example's cluster from others: its own name where it has none.
+
+    Returns
+    -------
+    tuple of str, or None
+        None where no example has a cluster.
+
+    Examples
+    --------
+    >>> named_clusters(["a", "b"], ["a", None]), named_clusters(["a", "b"], [None, None])
+    (('cluster a', 'id b'), None)
+    """
+    given = [*clusters]
+    if all(cluster is None for cluster in given):
+        return None
+    named = zip(names, given, strict=True)
+    return tuple(f"id {name}" if own is None else f"cluster {own}" for name, own in named)
+
+
 def design_effect(gold: Sequence[Collection[int]], clusters: Sequence[Hashable]) -> float:
     """Return by how much right answers that follow their cluster lower what n is worth.
 

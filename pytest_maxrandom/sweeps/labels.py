@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from pytest_maxrandom.stats.clusters import named_clusters
 from pytest_maxrandom.stats.compared import ordered, settled
 from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
@@ -144,12 +145,8 @@ class Labels:
     @cached_property
     def groups(self) -> tuple[str, ...] | None:
         """The cluster of each example, or its id where it has none; None where none has one."""
-        if all(example.cluster is None for example in self.examples):
-            return None
-        return tuple(
-            f"id {each.id}" if each.cluster is None else f"cluster {each.cluster}"
-            for each in self.examples
-        )
+        names = [each.id for each in self.examples]
+        return named_clusters(names, (each.cluster for each in self.examples))
 
     @property
     def exchange(self) -> Exchange:
