@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.claims.constants import constants
 from pytest_maxrandom.claims.listed import shuffles_of_lists
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.open_tasks import follows_only
@@ -21,11 +20,15 @@ from pytest_maxrandom.claims.samples import (
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, beside_orders
 from pytest_maxrandom.claims.strata import by_places, strata
 from pytest_maxrandom.claims.verdict import APPROXIMATE, COUNTED, EXACT, PERMUTED
+from pytest_maxrandom.flags.things import choice_of
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.clusters import summary
+from pytest_maxrandom.stats.majority import View, chances_of_constants
+from pytest_maxrandom.sweeps.labels import label, label_by_text
+from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
 
     from pytest_maxrandom.answers import Answers
@@ -165,7 +168,7 @@ class Evidence:
         known = self.untestable is not None or self.unchanged is not None
         if not known or results.clusters is not None or type(self.null) is not Guessers:
             return None
-        return constants(results, self.chances)
+        return _of_constants(results, self.chances)
 
     def by_samples(self) -> Evidence:
         """Return the evidence by guessers who gave the same samples as the prompts.
@@ -221,3 +224,47 @@ def of_best(results: Answers, values: Sequence[float]) -> tuple[Remark, ...]:
     if tied > 1:
         return (Remark("first_best_prompt", {**named, "tied": tied}),)
     return (Remark("best_prompt", named),)
+
+
+def _of_constants(
+    results: Answers, chances: Sequence[Fraction] | None
+) -> tuple[Fraction, ...] | None:
+    """Return per example the rate of the best constant answer, where that is above the chance.
+
+    Parameters
+    ----------
+    results : Answers
+        Of which choices must be listed, and right answers known.
+    chances : sequence of Fraction, optional
+        Per example the chance of one guess.
+
+    Returns
+    -------
+    tuple of Fraction, or None
+        None where one of these is not known.
+    """
+    gold, offered = results.gold, results.offered
+    if gold is None or offered is None or chances is None:
+        return None
+    listed = [
+        (choices, {choice_of(results.labels, label, choices) for label in right})
+        for choices, right in zip(offered, gold, strict=True)
+    ]
+    if any(None in right for _, right in listed):
+        return None
+    examples = [
+        Example(
+            id=str(number),
+            input="",
+            choices=choices,
+            right=tuple(at for at, text in enumerate(choices) if text in right),
+            order=tuple(range(len(choices))),
+        )
+        for number, (choices, right) in enumerate(listed)
+    ]
+    return chances_of_constants(chances, _views(examples))
+
+
+def _views(examples: Sequence[Example]) -> Iterator[View]:
+    found = label(examples), label(examples, by_place=True), label_by_text(examples)
+    return (View(each.gold, each.strata) for each in found if each is not None)
