@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, ScoreBaseline
-from pytest_maxrandom.stats.sampled import BestOfSamples
+from pytest_maxrandom.stats.sample_chance import BestOfSamples
 from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:

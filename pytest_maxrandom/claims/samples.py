@@ -14,7 +14,8 @@ from pytest_maxrandom.record.samples import Sampled
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.components import components
 from pytest_maxrandom.stats.maximum import BestOfPrompts
-from pytest_maxrandom.stats.samples import Aggregate, Kinds, profiles
+from pytest_maxrandom.stats.sample_chance import Kinds
+from pytest_maxrandom.stats.samples import Aggregate, profiles
 from pytest_maxrandom.sweeps.samples import choices_of_samples
 
 if TYPE_CHECKING:

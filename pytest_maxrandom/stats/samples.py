@@ -1,14 +1,8 @@
-"""Several answers of one prompt to one example: what they score, and what a guesser scores so.
+"""Several answers of one prompt to one example: what they score.
 
-A prompt that is asked k times at a temperature gives k *samples*. They are not independent: at a
-low temperature all are the same, and a model may as well spread them over all choices. Formulas for
-k independent guesses are wrong for both. So chance is taken from the answers that were given: they
-stay as they are, and the right answer of an example is any of its m choices. A guesser with d
-different answers is right by *pass* with d/m, by *all* with 1/m where d = 1 and else never, and on
-average each sample is right with 1/m, however alike they are; their number says what the mean of an
-example may be. By *vote* it gives one answer, and its chance is 1/m.
-
-Where j of k samples are asked (pass@j), the score is the unbiased estimator of Chen et al.
+A prompt that is asked k times at a temperature gives k *samples*. They score the share that is
+right (mean), whether any is right (pass) or all are (all), or what their commonest answer (vote)
+does. Where j of k samples are asked (pass@j), the score is the unbiased estimator of Chen et al.
 ("Evaluating Large Language Models Trained on Code", 2021): 1 - C(k - c, j) / C(k, j), where c are
 right.
 """
@@ -16,9 +10,6 @@ right.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -183,93 +174,3 @@ def profiles(labels: Labels) -> Labels:
         earlier[..., sample] = before.any(axis=2)
     counted = ~earlier & (labels != NOT_EVALUATED) & (labels != UNREAD)
     return np.asarray(-np.sort(-np.where(counted, votes, 0), axis=2))
-
-
-@lru_cache(maxsize=65536)
-def law_of_right(profile: tuple[int, ...], choices: int, right: int = 1) -> dict[int, Fraction]:
-    """Return how many samples are right where any of the choices may be.
-
-    Parameters
-    ----------
-    profile
-        How often each different answer was given. Of more answers than there are choices, those
-        that were given most often are taken to be the choices.
-    choices, right
-        Number of choices, and how many of them are right.
-
-    Returns
-    -------
-    dict
-        Numbers of right samples and their probabilities.
-
-    Examples
-    --------
-    >>> law_of_right((3, 1), 4)
-    {0: Fraction(1, 2), 1: Fraction(1, 4), 3: Fraction(1, 4)}
-    """
-    given = sorted((each for each in profile if each), reverse=True)[:choices]
-    ways: Counter[tuple[int, int]] = Counter({(0, 0): 1})
-    for times in given:
-        for (taken, total), many in list(ways.items()):
-            if taken < right:
-                ways[taken + 1, total + times] += many
-    never = choices - len(given)
-    law: Counter[int] = Counter()
-    for (taken, total), many in ways.items():
-        law[total] += many * math.comb(never, right - taken)
-    all_ways = math.comb(choices, right)
-    return {total: Fraction(law[total], all_ways) for total in sorted(law) if law[total]}
-
-
-class Kinds(NamedTuple):
-    """Answers by how their samples are spread, and examples by their chances.
-
-    Attributes
-    ----------
-    laws
-        Per kind the score of a guesser with these samples, in units, and the probabilities.
-    places
-        The kind of each answer, shape (t, n).
-    """
-
-    laws: list[dict[int, Fraction]]
-    places: NDArray[np.intp]
-
-    @classmethod
-    def of(
-        cls,
-        aggregate: Aggregate,
-        spread: Labels,
-        choices: Sequence[int],
-        right: Sequence[int],
-    ) -> Kinds:
-        """Return the kinds.
-
-        Parameters
-        ----------
-        aggregate
-            What is scored; no vote.
-        spread
-            As `profiles` returns it.
-        choices, right
-            Per example how many choices it has, and how many of these are right.
-        """
-        t, n, k = spread.shape
-        sizes = np.array([choices, right], dtype=np.int64).T
-        rows = np.concatenate(
-            [spread, np.broadcast_to(sizes, (t, n, 2))], axis=2, dtype=np.int64
-        ).reshape(t * n, k + 2)
-        distinct, places = np.unique(rows, axis=0, return_inverse=True)
-        laws = []
-        for *profile, many, correct in distinct.tolist():
-            law: dict[int, Fraction] = {}
-            for c, p in law_of_right(tuple(profile), many, correct).items():
-                score = int(aggregate.credits(np.array(c)))
-                law[score] = law.get(score, Fraction()) + p
-            laws.append(law)
-        return cls(laws, places.reshape(t, n))
-
-    def chances(self) -> list[list[Fraction]]:
-        """Return the chance that a guesser is right on each example, a row for each prompt."""
-        own = [law.get(1, Fraction()) for law in self.laws]
-        return [[own[place] for place in row] for row in self.places.tolist()]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.stats.permutation import max_t_of_credits, max_t_test
-from pytest_maxrandom.stats.sampled import BestOfSamples
-from pytest_maxrandom.stats.samples import Aggregate, Kinds, profiles, voted
+from pytest_maxrandom.stats.sample_chance import BestOfSamples, Kinds
+from pytest_maxrandom.stats.samples import Aggregate, profiles, voted
 from tests.proof.scale import LEVEL, WHOLE, least, most, scaled
 
 if TYPE_CHECKING:

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.stats.permutation import max_t_of_credits, max_t_test
-from pytest_maxrandom.stats.sampled import BestOfSamples
+from pytest_maxrandom.stats.sample_chance import BestOfSamples, Kinds, law_of_right
 from pytest_maxrandom.stats.samples import (
     UNREAD,
     Aggregate,
-    Kinds,
-    law_of_right,
     pass_at,
     profiles,
     voted,

@@ -1,25 +1,38 @@
-"""The best mean score of guessers who gave the same samples as the prompts.
+"""Guessers who gave the same samples as the prompts: what they score, and the best of them.
 
-The score of an example has the law of its samples (`pytest_maxrandom.stats.samples`); the sum over
-examples is their convolution, by Fourier transforms.
+The k samples of an answer are not independent: at a low temperature all are the same, and a model
+may as well spread them over all choices. Formulas for k independent guesses are wrong for both. So
+chance is taken from the answers that were given: they stay as they are, and the right answer of an
+example is any of its m choices. A guesser with d different answers is right by *pass* with d/m, by
+*all* with 1/m where d = 1 and else never, and on average each sample is right with 1/m, however
+alike they are; their number says what the mean of an example may be. By *vote* it gives one answer,
+and its chance is 1/m.
+
+The score of an example has that law; the sum over examples is their convolution, by Fourier
+transforms.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pytest_maxrandom.stats.chances import whole_number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
+    from numpy.typing import NDArray
+
     from pytest_maxrandom.stats.maximum import Floats
-    from pytest_maxrandom.stats.samples import Kinds
+    from pytest_maxrandom.stats.samples import Aggregate, Labels
 
 _FINEST = 4096
 """Steps between 0 and 1 that a score may have; finer ones are rounded up, so that no p-value is too
@@ -29,6 +42,96 @@ FLOOR = 1e-12
 that."""
 _NEAR = 1e-9
 """Steps by which a score may be off that was divided and multiplied again."""
+
+
+@lru_cache(maxsize=65536)
+def law_of_right(profile: tuple[int, ...], choices: int, right: int = 1) -> dict[int, Fraction]:
+    """Return how many samples are right where any of the choices may be.
+
+    Parameters
+    ----------
+    profile
+        How often each different answer was given. Of more answers than there are choices, those
+        that were given most often are taken to be the choices.
+    choices, right
+        Number of choices, and how many of them are right.
+
+    Returns
+    -------
+    dict
+        Numbers of right samples and their probabilities.
+
+    Examples
+    --------
+    >>> law_of_right((3, 1), 4)
+    {0: Fraction(1, 2), 1: Fraction(1, 4), 3: Fraction(1, 4)}
+    """
+    given = sorted((each for each in profile if each), reverse=True)[:choices]
+    ways: Counter[tuple[int, int]] = Counter({(0, 0): 1})
+    for times in given:
+        for (taken, total), many in list(ways.items()):
+            if taken < right:
+                ways[taken + 1, total + times] += many
+    never = choices - len(given)
+    law: Counter[int] = Counter()
+    for (taken, total), many in ways.items():
+        law[total] += many * math.comb(never, right - taken)
+    all_ways = math.comb(choices, right)
+    return {total: Fraction(law[total], all_ways) for total in sorted(law) if law[total]}
+
+
+class Kinds(NamedTuple):
+    """Answers by how their samples are spread, and examples by their chances.
+
+    Attributes
+    ----------
+    laws
+        Per kind the score of a guesser with these samples, in units, and the probabilities.
+    places
+        The kind of each answer, shape (t, n).
+    """
+
+    laws: list[dict[int, Fraction]]
+    places: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls,
+        aggregate: Aggregate,
+        spread: Labels,
+        choices: Sequence[int],
+        right: Sequence[int],
+    ) -> Kinds:
+        """Return the kinds.
+
+        Parameters
+        ----------
+        aggregate
+            What is scored; no vote.
+        spread
+            As `pytest_maxrandom.stats.samples.profiles` returns it.
+        choices, right
+            Per example how many choices it has, and how many of these are right.
+        """
+        t, n, k = spread.shape
+        sizes = np.array([choices, right], dtype=np.int64).T
+        rows = np.concatenate(
+            [spread, np.broadcast_to(sizes, (t, n, 2))], axis=2, dtype=np.int64
+        ).reshape(t * n, k + 2)
+        distinct, places = np.unique(rows, axis=0, return_inverse=True)
+        laws = []
+        for *profile, many, correct in distinct.tolist():
+            law: dict[int, Fraction] = {}
+            for c, p in law_of_right(tuple(profile), many, correct).items():
+                score = int(aggregate.credits(np.array(c)))
+                law[score] = law.get(score, Fraction()) + p
+            laws.append(law)
+        return cls(laws, places.reshape(t, n))
+
+    def chances(self) -> list[list[Fraction]]:
+        """Return the chance that a guesser is right on each example, a row for each prompt."""
+        own = [law.get(1, Fraction()) for law in self.laws]
+        return [[own[place] for place in row] for row in self.places.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
