@@ -10,11 +10,10 @@ right.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pytest_maxrandom.stats.chances import whole_number
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.seeding import digest
 
@@ -23,13 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
     Labels: TypeAlias = NDArray[np.int64]
 
 How: TypeAlias = Literal["mean", "vote", "pass", "all"]
 """What several samples of an answer come to: the share that is right, the commonest answer, whether
 any is right, whether all are."""
-HOWS: tuple[How, ...] = get_args(How)
 
 UNREAD = 2**62
 """The label of a sample that is no choice: nobody could read one in it."""
@@ -86,31 +83,6 @@ class Aggregate(NamedTuple):
             raise ValueError("a vote depends on the wrong answers, too: use `voted`")
         table = [self.unit - math.comb(k - c, self.j) for c in range(k + 1)]
         return np.asarray(np.array(table, dtype=np.int64)[right])
-
-
-def pass_at(correct: int, samples: int, j: int) -> float:
-    """Return the unbiased estimate of pass@j: P(any of j samples is right).
-
-    Parameters
-    ----------
-    correct, samples
-        Right samples, and all.
-    j
-        How many are asked, 1 to `samples`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number lies outside its range.
-
-    Examples
-    --------
-    >>> pass_at(1, 4, 4), pass_at(1, 4, 1), pass_at(2, 4, 2)
-    (1.0, 0.25, 0.8333333333333334)
-    """
-    k = whole_number("samples", samples, 1)
-    c, asked = whole_number("correct", correct, 0, k), whole_number("j", j, 1, k)
-    return 1 - math.comb(k - c, asked) / math.comb(k, asked)
 
 
 def voted(labels: Labels, names: Callable[[int, int], str], examples: Sequence[str]) -> Labels:
