@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 FEWEST_PROMPTS = 6
-"""Fewer prompts say nothing of other prompts at .05: 1 / 2**5 is their smallest p-value."""
+"""Fewer prompts say nothing of other prompts at .05, of which the first look has half: 1 / 2**5 is
+their smallest p-value."""
 _TABLE = 2**17
 """Units times steps from 0 to 1 of the largest difference."""
 _FEWEST_STEPS, _MOST_STEPS = 32, 512

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 _FINEST = 4096
 """Steps between 0 and 1 that a score may have; finer ones are rounded up, so that no p-value is too
-small and no baseline too low, by more than 1/4096."""
+small, and a baseline is too high by less than 1/4096."""
 FLOOR = 1e-12
 """No p-value of a mean of samples is said to be smaller: sums by Fourier transforms are exact to
 that."""
 _NEAR = 1e-9
-"""Steps by which a score may be off that was divided and multiplied again."""
+"""By how much a score may be off that was divided and multiplied again."""
 
 
 @lru_cache(maxsize=65536)
