@@ -20,7 +20,8 @@ from pytest_maxrandom.stats.maximum import BestOfPrompts, ScoreBaseline
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label, shuffled
-from pytest_maxrandom.sweeps.open_answers import counted, labels_of_references, roles_of
+from pytest_maxrandom.sweeps.open_answers import counted, labels_of_references
+from pytest_maxrandom.sweeps.open_roles import roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
