@@ -8,7 +8,6 @@ import numpy as np
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError, quoted
-from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import as_id, as_list
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.suite.prompts import ExactMatchSpec
@@ -69,7 +68,7 @@ def refuse_choices(path: Path, rows: Rows) -> None:
             )
 
 
-def open_sweep(path: Path, grid: Grid, spec: TableResults) -> Answers:
+def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     """Return the open answers of a sweep.
 
     Raises
@@ -77,7 +76,7 @@ def open_sweep(path: Path, grid: Grid, spec: TableResults) -> Answers:
     RecordedError
         If a row says that an answer is right, and its references say otherwise.
     """
-    least, most = grid.sizes(ragged=spec.ragged)
+    known = grid.known(ragged=spec.ragged)
     references, kinds = grid.of_examples("reference"), grid.of_examples("kind")
     inputs = grid.of_examples("input")
     assert references is not None
@@ -102,19 +101,11 @@ def open_sweep(path: Path, grid: Grid, spec: TableResults) -> Answers:
     correct = hits(found.said, found.gold, np.arange(len(examples)))
     _refuse_other(grid, correct[grid.prompt, grid.example])
     return Answers(
-        path=path,
-        claim=str(grid.owner),
-        **grid.owner._asdict(),
-        prompts=grid.prompts,
-        examples=grid.examples,
-        identities=grid.prompts,
-        demonstration_ids=((),) * len(grid.prompts),
+        **known,
         correct=correct,
         evaluated=found.said != NOT_EVALUATED,
         open=found,
         inputs=None if inputs is None else tuple(inputs),
-        notes=() if least == most else (Remark("ragged", {"least": least, "most": most}),),
-        clusters=grid.clusters(),
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from pytest_maxrandom.answers import Answers, letter_place
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
-from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, natural, owners, shown
@@ -102,8 +101,8 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     members = np.split(np.argsort(small, kind="stable"), ends)
     grids = [Grid(rows, owner, own, values) for owner, own in zip(found, members, strict=True)]
     if is_open:
-        return [open_sweep(path, grid, spec) for grid in grids]
-    return [_sweep(path, grid, ragged=spec.ragged) for grid in grids]
+        return [open_sweep(grid, spec) for grid in grids]
+    return [folded(_samples(grid, ragged=spec.ragged), grid.samples) for grid in grids]
 
 
 def _unread(path: Path, columns: TableColumns) -> str:
@@ -118,12 +117,9 @@ def _unread(path: Path, columns: TableColumns) -> str:
     )
 
 
-def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
-    return folded(_samples(path, grid, ragged=ragged), grid.samples)
-
-
-def _samples(path: Path, grid: Grid, *, ragged: bool) -> Answers:
-    least, most = grid.sizes(ragged=ragged)
+def _samples(grid: Grid, *, ragged: bool) -> Answers:
+    """Return the answers of a sweep, each sample as if it were a prompt."""
+    known = grid.known(ragged=ragged)
     texts, said = grid.of_rows("prediction")
     correct, scores = _graded(grid)
     if scores is None:
@@ -143,13 +139,7 @@ def _samples(path: Path, grid: Grid, *, ragged: bool) -> Answers:
             correct = _agreed(grid, correct, answers, right, labels)
     assert correct is not None
     return Answers(
-        path=path,
-        claim=str(grid.owner),
-        **grid.owner._asdict(),
-        prompts=grid.prompts,
-        examples=grid.examples,
-        identities=grid.prompts,
-        demonstration_ids=((),) * len(grid.prompts),
+        **known,
         correct=grid.filled(correct, empty=False),
         evaluated=grid.filled(np.ones_like(correct), empty=False),
         scores=None if scores is None else grid.filled(scores, empty=np.nan),
@@ -159,8 +149,6 @@ def _samples(path: Path, grid: Grid, *, ragged: bool) -> Answers:
         answers=None if answers is None else grid.filled(answers, empty=NOT_EVALUATED),
         gold=None if right is None else tuple(right),
         labels=tuple(labels),
-        notes=() if least == most else (Remark("ragged", {"least": least, "most": most}),),
-        clusters=grid.clusters(),
         offered=None if gold is None else _offered(grid, gold),
     )
 
