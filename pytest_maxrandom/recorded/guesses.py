@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.errors import did_you_mean, quoted
-from pytest_maxrandom.recorded.cells import are_graded, can_be, is_list
 from pytest_maxrandom.recorded.names import MEANING, NAMED, last_known, plain
 from pytest_maxrandom.recorded.roles import Guess, Guessed
+from pytest_maxrandom.recorded.tables.cells import are_graded, can_be, is_list
 from pytest_maxrandom.recorded.tables.columns import IF_NAMED
 from pytest_maxrandom.recorded.tables.grid import by_first_row
 from pytest_maxrandom.suite.recorded import TableColumns
