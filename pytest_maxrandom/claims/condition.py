@@ -13,7 +13,8 @@ from pytest_maxrandom.ledger.questions import question_digest
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import label, shuffled
-from pytest_maxrandom.sweeps.open_answers import counted, labels_of_references, roles_of
+from pytest_maxrandom.sweeps.open_answers import counted, labels_of_references
+from pytest_maxrandom.sweeps.open_roles import roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from pytest_maxrandom.recorded.tables.grid import Meant
 from pytest_maxrandom.recorded.tables.table import columns_of, sweeps_of
 from pytest_maxrandom.suite.loader import RecordedSuite, suite_of
 from pytest_maxrandom.suite.positions import Document
-from pytest_maxrandom.suite.recorded import TableResults
+from pytest_maxrandom.suite.recorded import OwnColumns, TableColumns, TableResults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,10 +29,8 @@ _PLACES = re.compile(r"^(?:tasks\[\d+\]|models\[\d+\](?:\.results(?:\.columns)?)
 """Where in a suite a mistake would be, which is in no suite here."""
 _NO_CHANCE = "give `chance`, such as 1/4"
 _FEW_LABELS = 10
-_ROLES = (
-    "prompt", "example", "prediction", "gold", "reference", "kind", "input", "correct", "score",
-    "judge", "cluster", "sample",
-)  # fmt: skip
+_ROLES = [role for role in TableColumns.model_fields if role not in OwnColumns.model_fields]
+"""Columns that an argument can name and nothing else; of others it may also be the value."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,13 +17,9 @@ from pytest_maxrandom.claims.shortcuts import OF_OPEN, compare
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.clusters import named_clusters
-from pytest_maxrandom.sweeps.open_answers import (
-    COPIED,
-    coded,
-    is_offered,
-    said_of,
-)
+from pytest_maxrandom.sweeps.open_answers import coded, said_of
 from pytest_maxrandom.sweeps.open_controls import controls
+from pytest_maxrandom.sweeps.open_roles import COPIED, is_offered
 from pytest_maxrandom.sweeps.predictions import texts_of, unread_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
-from pytest_maxrandom.sweeps.open_answers import COPIED
+from pytest_maxrandom.sweeps.open_roles import COPIED
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts
 from pytest_maxrandom.sweeps.scorers import SCORERS
 

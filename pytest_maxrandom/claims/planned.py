@@ -21,7 +21,7 @@ from pytest_maxrandom.record import (
 )
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.samples import Aggregate
-from pytest_maxrandom.suite.samples import PassSpec
+from pytest_maxrandom.suite.prompts import PassSpec
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:

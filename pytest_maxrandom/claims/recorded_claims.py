@@ -25,7 +25,7 @@ from pytest_maxrandom.flags.kinds.identical_models import candidates as alike
 from pytest_maxrandom.record import SCORE, ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import BoundsSpec, claimed
-from pytest_maxrandom.suite.samples import PassSpec
+from pytest_maxrandom.suite.prompts import PassSpec
 from pytest_maxrandom.sweeps.open_answers import counted
 from pytest_maxrandom.sweeps.samples import aggregated
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.errors import did_you_mean, quoted
-from pytest_maxrandom.recorded.cells import are_graded, can_be, is_list
 from pytest_maxrandom.recorded.names import MEANING, NAMED, last_known, plain
 from pytest_maxrandom.recorded.roles import Guess, Guessed
+from pytest_maxrandom.recorded.tables.cells import are_graded, can_be, is_list
 from pytest_maxrandom.recorded.tables.columns import IF_NAMED
 from pytest_maxrandom.recorded.tables.grid import by_first_row
 from pytest_maxrandom.suite.recorded import TableColumns
@@ -279,10 +279,17 @@ class _Guesser:
         if "reference" in self.found.columns:
             self.found.guessed_at = False
             self._refused |= {"gold"}
-            self._take(
-                "input", (each for each in self._named("input") if self._of_example(each[0]))
-            )
+            asked = [each for each in self._named("input") if self._of_example(each[0])]
+            self._take("input", [*asked, *self._example_as_input()])
         return []
+
+    def _example_as_input(self) -> Iterator[tuple[str, str]]:
+        """Yield the column of examples if these are called by their questions, in several words."""
+        example = self.found.columns.get("example")
+        if example is not None and plain(example.column) in ("input", *NAMED["input"]):
+            texts = self._columns[example.column].distinct
+            if all(" " in text.strip() for text in texts):
+                yield example.column, f"the name usually means {MEANING['input']}"
 
     def _take_both(self) -> None:
         """Take for answers and right answers the only two columns that have the same few texts."""

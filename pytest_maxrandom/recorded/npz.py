@@ -27,41 +27,26 @@ that length; ``log_likelihoods`` are those of single answers.
 from __future__ import annotations
 
 import re
-import zipfile
-import zlib
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.headers import check_arrays
+from pytest_maxrandom.recorded.arrays import Arrays, by_sample, content_of
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.samples import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     Gold = tuple[frozenset[int], ...]
 
 _KEY = re.compile(r"(?P<task>.+)__(?P<shots>\d+)__(correct|answers|scores)")
-
-_MOST_CHOICES = 1_000_000
-"""Numbers from here on are no choices, but were never filled in."""
-
-_TYPES: dict[str, tuple[type[np.generic], str]] = {
-    "iuU": (np.str_, "integers or text"),
-    "iu": (np.int64, "integers"),
-    "b": (np.bool_, "booleans"),
-    "f": (np.float64, "floats"),
-    "U": (np.str_, "text"),
-}
-"""By NumPy's kinds of types: what arrays of them are read as, and what a message calls them."""
 
 
 def read_npz(path: Path) -> list[Answers]:
@@ -72,7 +57,7 @@ def read_npz(path: Path) -> list[Answers]:
     RecordedError
         If it cannot be read, or does not hold what the module's documentation says.
     """
-    content = _content(path)
+    content = content_of(path)
     keys = dict.fromkeys(
         (match["task"], match["shots"]) for match in map(_KEY.fullmatch, content) if match
     )
@@ -85,170 +70,14 @@ def read_npz(path: Path) -> list[Answers]:
     sweeps = [
         folded(_sweep(arrays, task, int(shots)), k)
         for task, shots in keys
-        for arrays, k in [_by_sample(_Arrays(path, f"{task}__{shots}__", content))]
+        for arrays, k in [by_sample(Arrays(path, f"{task}__{shots}__", content))]
     ]
     for sweep in sweeps:
         sweep.refuse_equal_scores()
     return sweeps
 
 
-def _content(path: Path) -> dict[str, NDArray[Any]]:
-    try:
-        with path.open("rb") as file:
-            if not zipfile.is_zipfile(file):
-                raise RecordedError(f"{path}: not an .npz archive; write it with numpy.savez")
-        check_arrays(path)
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: _read(archive, name, path) for name in archive}
-    except OSError as error:
-        raise RecordedError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise RecordedError(f"{path}: a damaged .npz archive: {error}; copy it again") from error
-
-
-def _read(archive: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray[Any]:
-    try:
-        return archive[name]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
-        raise RecordedError(
-            f"{path}: {name}: found Python objects, which could run code and are not read; save it "
-            "as numbers, booleans or text (numpy.asarray(..., dtype=str))"
-        ) from error
-
-
-@dataclass(slots=True)
-class _Arrays:
-    """The arrays of one sweep: those whose names begin alike.
-
-    Every method raises a RecordedError where an array is not as expected.
-    """
-
-    path: Path
-    prefix: str
-    content: Mapping[str, NDArray[Any]]
-    prompts: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
-
-    def __contains__(self, name: str) -> bool:
-        return self.prefix + name in self.content
-
-    def error(self, name: str, message: str) -> RecordedError:
-        """Return an error about an array."""
-        return RecordedError(f"{self.path}: {self.prefix}{name}: {message}")
-
-    def read(self, name: str, kinds: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-        """Return an array of one of NumPy's kinds of types; None in the shape is any length."""
-        if name not in self:
-            raise RecordedError(
-                f"{self.path}: the array {self.prefix}{name} is missing; write it with the others"
-            )
-        array = self.content[self.prefix + name]
-        if array.ndim != len(shape):
-            raise self.error(
-                name, f"found the shape {array.shape}, expected {len(shape)} dimension(s)"
-            )
-        kind, expected = _TYPES[kinds]
-        if array.dtype.kind not in kinds:
-            raise self.error(name, f"found values of the type {array.dtype}, expected {expected}")
-        known = tuple(length for length in shape if length is not None)
-        if array.shape[: len(known)] != known:
-            raise self.error(
-                name,
-                f"found the shape {array.shape[: len(known)]}, expected {known} from the numbers "
-                "of prompt ids and example ids",
-            )
-        return array.astype(kind)
-
-    def refuse(
-        self,
-        name: str,
-        wrong: ArrayLike,
-        found: Callable[[tuple[int, ...]], object],
-        expected: str,
-        choices: NDArray[np.int64] | None = None,
-    ) -> None:
-        """Refuse an array at the first place, of an example or a prompt and one, that is wrong.
-
-        Where numbers of choices are given, they are what it contradicts.
-        """
-        for place in map(tuple, np.argwhere(wrong)[:1].tolist()):
-            cell = f"example {self.examples[place[-1]]!r}"
-            if len(place) > 1:
-                cell = f"prompt {self.prompts[place[0]]!r} and {cell}"
-            if choices is not None:
-                cell += f", which has the choices 0 to {choices[place[-1]] - 1}"
-            raise self.error(name, f"found {found(place)} for {cell}{expected}")
-
-    def ids(self, name: str) -> tuple[str, ...]:
-        """Return ids as texts, at least one."""
-        ids = tuple(self.read(name, "iuU", (None,)).tolist())
-        if not ids:
-            raise self.error(name, "holds no id; give a sweep")
-        return ids
-
-    def numbers(self, name: str, shape: tuple[int, ...], least: int) -> NDArray[np.int64] | None:
-        """Return numbers that can be those of choices; None where there is no such array."""
-        if name not in self:
-            return None
-        numbers = self.read(name, "iu", shape)
-        wrong = (numbers < least) | (numbers >= _MOST_CHOICES)
-        expected = f", expected a number from {least} on (below {_MOST_CHOICES})"
-        expected += "; leave out examples whose right answer is not known" * (name == "gold")
-        self.refuse(name, wrong, numbers.__getitem__, expected)
-        return numbers
-
-    def flags(self, name: str, computed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-        """Return truth values as they are given, as they follow from the answers, or as both."""
-        if computed is not None and name not in self:
-            return computed
-        given = self.read(name, "b", (len(self.prompts), len(self.examples)))
-        if computed is not None:
-            expected = ", but the answer says otherwise; write all arrays from the same run"
-            self.refuse(name, given != computed, given.__getitem__, expected)
-        return given
-
-
-def _by_sample(arrays: _Arrays) -> tuple[_Arrays, int]:
-    """Return arrays in which each sample is as if it were a prompt, and how many there are."""
-    cells = {
-        name: arrays.content[arrays.prefix + name]
-        for name in ("correct", "answers", "evaluated")
-        if name in arrays
-    }
-    sizes = {name: array.shape[2] for name, array in cells.items() if array.ndim == 3}
-    if not sizes:
-        return arrays, 1
-    (first, k), *others = sizes.items()
-    for name, other in others:
-        if other != k:
-            raise arrays.error(
-                name,
-                f"found {other} samples on its third axis, but {first} has {k}; write both "
-                "from the same run",
-            )
-    if not k:
-        raise arrays.error(first, "found no sample on its third axis; give at least one")
-    if "log_likelihoods" in arrays:
-        raise arrays.error(
-            "log_likelihoods",
-            "belong to single answers, but there are several samples of each; leave them out",
-        )
-    content = dict(arrays.content)
-    for name in ("prompt_ids", "demonstration_ids"):
-        if name in arrays:
-            content[arrays.prefix + name] = np.repeat(content[arrays.prefix + name], k, axis=0)
-    for name, array in cells.items():
-        if array.ndim == 3:
-            flat = array.transpose(0, 2, 1).reshape(-1, array.shape[1])
-        else:
-            flat = np.repeat(array, k, axis=0)
-        content[arrays.prefix + name] = flat
-    return replace(arrays, content=content), k
-
-
-def _sweep(arrays: _Arrays, task: str, shots: int) -> Answers:
+def _sweep(arrays: Arrays, task: str, shots: int) -> Answers:
     model = arrays.path.stem.removeprefix("correct_")
     prompts = arrays.prompts = arrays.ids("prompt_ids")
     examples = arrays.examples = arrays.ids("example_ids")
@@ -324,7 +153,7 @@ def _shared(offered: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     return () if others or len(set(first)) < len(first) else first
 
 
-def _clusters(arrays: _Arrays) -> tuple[str, ...] | None:
+def _clusters(arrays: Arrays) -> tuple[str, ...] | None:
     if "clusters" not in arrays:
         return None
     clusters = arrays.read("clusters", "iuU", (len(arrays.examples),))
@@ -333,7 +162,7 @@ def _clusters(arrays: _Arrays) -> tuple[str, ...] | None:
     return tuple(clusters.tolist())
 
 
-def _gold(arrays: _Arrays) -> Gold | None:
+def _gold(arrays: Arrays) -> Gold | None:
     """Return the right choices of each example."""
     n = len(arrays.examples)
     if "gold" not in arrays or arrays.content[arrays.prefix + "gold"].ndim == 1:
@@ -345,7 +174,7 @@ def _gold(arrays: _Arrays) -> Gold | None:
     return tuple(frozenset(np.flatnonzero(row).tolist()) for row in marked)
 
 
-def _scores(arrays: _Arrays) -> NDArray[np.float64] | None:
+def _scores(arrays: Arrays) -> NDArray[np.float64] | None:
     """Return the log-likelihoods, shape (t, n, most choices)."""
     name = "log_likelihoods"
     if name not in arrays:
@@ -356,7 +185,7 @@ def _scores(arrays: _Arrays) -> NDArray[np.float64] | None:
     return scores
 
 
-def _grades(arrays: _Arrays) -> NDArray[np.float64] | None:
+def _grades(arrays: Arrays) -> NDArray[np.float64] | None:
     """Return how good answers are, from 0 to 1, shape (t, n); None where nothing says it."""
     name = "scores"
     if name not in arrays:
@@ -374,7 +203,7 @@ def _grades(arrays: _Arrays) -> NDArray[np.float64] | None:
 
 
 def _choices(
-    arrays: _Arrays, scores: NDArray[np.float64] | None, evaluated: NDArray[np.bool_]
+    arrays: Arrays, scores: NDArray[np.float64] | None, evaluated: NDArray[np.bool_]
 ) -> NDArray[np.int64] | None:
     """Return each example's number of choices, as it is given or as the scores tell it."""
     n = len(arrays.examples)
@@ -393,7 +222,7 @@ def _choices(
 
 
 def _offered(
-    arrays: _Arrays, choices: NDArray[np.int64] | None
+    arrays: Arrays, choices: NDArray[np.int64] | None
 ) -> tuple[tuple[str, ...], ...] | None:
     """Return the texts of each example's choices; an empty text stands behind the last one."""
     name = "choice_texts"
@@ -418,7 +247,7 @@ def _offered(
 
 
 def _check_choices(
-    arrays: _Arrays,
+    arrays: Arrays,
     choices: NDArray[np.int64],
     answers: NDArray[np.int64] | None,
     gold: Sequence[frozenset[int]] | None,

@@ -18,7 +18,6 @@ from pytest_maxrandom.suite.base import (
     Spec,
     Text,
 )
-from pytest_maxrandom.suite.samples import MOST_SAMPLES, AggregateSettings, PassSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,6 +132,25 @@ def _pattern(text: str) -> str:
     return text
 
 
+_MOST_SAMPLES = 1000
+
+
+class PassSpec(Spec):
+    """The unbiased estimate of pass@j, from more samples."""
+
+    asked: Annotated[int, Field(alias="pass", ge=1, le=_MOST_SAMPLES)]
+    """The number j of samples of which any is to be right."""
+
+
+class AggregateSettings(Spec):
+    """What the samples of an answer come to."""
+
+    aggregate: Literal["mean", "vote", "pass", "all"] | PassSpec | None = None
+    """Where there are several samples of each answer: what they come to. mean: the share that is
+    right, if not given. vote: the commonest answer. pass: any is right; {pass: 4}: the estimate of
+    that of 4 samples, from more. all: all are."""
+
+
 class GenerationSpec(AggregateSettings):
     """Answers that are generated: how long they may be, and how they are read."""
 
@@ -151,7 +169,7 @@ class GenerationSpec(AggregateSettings):
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     """0 takes the likeliest token each time; above 0, tokens are drawn, with a separate seed for
     each prompt and example."""
-    samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 1
+    samples: Annotated[int, Field(ge=1, le=_MOST_SAMPLES)] = 1
     """How often each prompt is asked each example; needs a temperature above 0. With more later,
     those that are stored are read."""
     seed: Seed = 0

@@ -19,8 +19,7 @@ from pytest_maxrandom.suite.claims import (
 )
 from pytest_maxrandom.suite.extensions import SpecUnion
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
-from pytest_maxrandom.suite.prompts import ExactMatchSpec  # noqa: TC001 - read by pydantic
-from pytest_maxrandom.suite.samples import AggregateSettings
+from pytest_maxrandom.suite.prompts import AggregateSettings, ExactMatchSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,34 +1,25 @@
 """Open answers as labels: which of them match whose references, and which can stand for each other.
 
 There are no choices, so an answer's label is what it says, and the right labels of an example are
-all those that match its references. References are exchanged among examples of one *role*:
-
-===========  =====================================================================================
-a kind       numbers, dates, names and so on take each other's places
-offered      the question offers its answers ("X or Y?"): labels are the places of what it offers
-copied       the question holds its answer: nothing takes its place
-===========  =====================================================================================
-
-Who answers with something of the question would match his own reference now and then, and almost
-never that of another example. So what can be copied must not count as knowledge: where questions
-offer a list, right answers are exchanged by places, as of choices; where they hold their answer
-otherwise, it stays where it is, so that to be right there is no evidence.
+all those that match its references, unless its question offers or holds the answer: see
+`open_roles`.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.answers import OpenAnswers
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.sweeps.labels import Labels
+from pytest_maxrandom.sweeps.open_roles import COPIED, Role, offer_of, roles_of, strata_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.references import Matching, number_of
 
@@ -39,12 +30,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example, Task
-
-_OR = re.compile(r"(,?)\s+or\s+", re.IGNORECASE)
-_END = re.compile(r"[?!;)\n]|\.(?!\d)")
-_NUMBERS = re.compile(r"(?<![\w.])[-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w])")
-_CLOSED = ("yes/no", "letter")
-"""Kinds whose references are so short that they stand in questions by accident."""
 
 
 def matching_of(suite: SuiteSpec, task: Task) -> Matching | None:
@@ -72,120 +57,6 @@ def generation_of(suite: SuiteSpec, task: Task) -> GenerationSpec:
         if value is not None and key not in how.model_fields_set
     }
     return how.model_copy(update=unsaid)
-
-
-class Offer(NamedTuple):
-    """The answers that a question offers, from the last to the first: "X or Y?"."""
-
-    items: tuple[str, ...]
-    """The texts; before the first there may be words of the question."""
-
-    def place(self, text: str, matching: Matching) -> int | None:
-        """Return the place of the item that a text is, from the last; None if it is none."""
-        said = matching.normal(text)
-        for place, item in enumerate(self.items):
-            if matching.same(text, item) or (said and _ends_with(matching.normal(item), said)):
-                return place
-        return None
-
-
-def _ends_with(text: str, end: str) -> bool:
-    return text.endswith(f" {end}") or text == end
-
-
-@lru_cache(maxsize=2**14)
-def offer_of(question: str) -> Offer | None:
-    """Return what a question offers; None where it holds no "or".
-
-    Examples
-    --------
-    >>> offer_of("Which is larger, a cat or a horse?").items
-    ('a horse', 'a cat')
-    >>> offer_of("Is it red, green, or blue?").items
-    ('blue', 'green', 'Is it red')
-    """
-    found = [*_OR.finditer(question)]
-    if not found:
-        return None
-    last = found[-1]
-    end = _END.search(question, last.end())
-    after = question[last.end() : end.start() if end else len(question)]
-    before = re.split(r"[?!;:(\n]|\.(?!\d)", question[: last.start()])[-1]
-    pieces = [piece.strip() for piece in before.split(",") if piece.strip()]
-    listed = pieces if last[1] else pieces[-1:]
-    return Offer((after.strip(" ,\"'"), *reversed(listed))) if listed else None
-
-
-COPIED = "copied"
-
-
-def is_offered(role: str) -> bool:
-    """Tell whether the name of a role is that of answers that questions offer."""
-    return role.startswith("offered")
-
-
-class Role(NamedTuple):
-    """What a reference is to its question."""
-
-    name: str
-    """Its kind; "offered (2)" of so many, or "copied"."""
-    place: int | None = None
-    """Which of those it is."""
-
-
-@lru_cache(maxsize=2**14)
-def role_of(example: Example, matching: Matching) -> Role:
-    """Return what an open example's reference is to its question."""
-    how, question = example.open, example.text
-    assert how is not None
-    # An answer that need only hold a reference may name all that the question offers.
-    offer = offer_of(question) if matching.place == "whole" else None
-    if offer is not None:
-        for reference in example.choices:
-            if (place := offer.place(reference, matching)) is not None:
-                return Role(f"offered ({len(offer.items)})", place)
-    if how.kind not in _CLOSED and any(
-        _holds(question, each, matching) for each in example.choices
-    ):
-        return Role(COPIED)
-    return Role(how.kind)
-
-
-def _holds(question: str, reference: str, matching: Matching) -> bool:
-    """Tell whether a question holds a reference, as whole words or as a number."""
-    said = matching.normal(reference).strip()
-    if matching.place != "whole" and said and said in matching.normal(question):
-        return True
-    if (value := number_of(reference) or number_of(said)) is not None:
-        return value in _numbers_in(question)
-    asked = matching.normal(question)
-    return bool(said) and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", asked) is not None
-
-
-def numbers_in_order(question: str) -> list[str]:
-    """Return the numbers that stand in a question, as they are written."""
-    return [each[0] for each in _NUMBERS.finditer(question)]
-
-
-@lru_cache(maxsize=2**14)
-def _numbers_in(question: str) -> frozenset[Fraction]:
-    found = map(number_of, numbers_in_order(question))
-    return frozenset(value for value in found if value is not None)
-
-
-def roles_of(examples: Sequence[Example], matching: Matching) -> tuple[Role, ...]:
-    """Return the role of each open example."""
-    return tuple(role_of(example, matching) for example in examples)
-
-
-def strata_of(roles: Sequence[Role]) -> tuple[int, ...]:
-    """Return a number for each example, the same where references can take each other's places."""
-    names = sorted({role.name for role in roles})
-    number = {name: place for place, name in enumerate(names)}
-    return tuple(
-        len(names) + place if role.name == COPIED else number[role.name]
-        for place, role in enumerate(roles)
-    )
 
 
 def labels_of_references(examples: Sequence[Example], matching: Matching) -> Labels:
@@ -218,30 +89,25 @@ def _key(text: str, matching: Matching) -> _Key:
     return number_of(text), matching.normal(text)
 
 
-def _offer(example: Example) -> Offer | None:
-    return offer_of(example.text)
-
-
 class _Texts:
-    """Numbers of the texts that were said, or are references, and which are right for whom."""
+    """Numbers of texts that were said, or are references, and which are right for whom."""
 
-    def __init__(self, matching: Matching) -> None:
+    def __init__(self, matching: Matching, texts: Iterable[str]) -> None:
         self.matching = matching
-        self._codes: dict[_Key, int] = {}
+        keys = dict.fromkeys(_key(text, matching) for text in texts)
+        self._codes = {key: code for code, key in enumerate(keys)}
         self._by_number: dict[Fraction, list[int]] = defaultdict(list)
         self._by_normal: dict[str, list[int]] = defaultdict(list)
-        self._holding: dict[str, list[int]] = {}
-
-    def code(self, text: str) -> int:
-        """Return the number of a text."""
-        key = _key(text, self.matching)
-        if key not in self._codes:
-            code = self._codes[key] = len(self._codes)
-            number, normal = key
+        for (number, normal), code in self._codes.items():
             self._by_normal[normal].append(code)
             if number is not None:
                 self._by_number[number].append(code)
-        return self._codes[key]
+        self._numbers = sorted(self._by_number)
+        self._holding: dict[str, list[int]] = {}
+
+    def code(self, text: str) -> int:
+        """Return the number of one of the texts."""
+        return self._codes[_key(text, self.matching)]
 
     def right(self, example: Example) -> frozenset[int]:
         """Return all the texts that are references of an example."""
@@ -252,9 +118,8 @@ class _Texts:
             found.update(self._said(reference) if value is None else self._by_number[value])
             if how.tolerance and (value := number_of(reference)) is not None:
                 most = how.most_off(value)
-                numbers = self._sorted
-                places = bisect_left(numbers, value - most), bisect_right(numbers, value + most)
-                for number in numbers[slice(*places)]:
+                first = bisect_left(self._numbers, value - most)
+                for number in self._numbers[first : bisect_right(self._numbers, value + most)]:
                     found.update(self._by_number[number])
         return frozenset(found)
 
@@ -271,10 +136,6 @@ class _Texts:
                 for code in codes
             ]
         return self._holding[own]
-
-    @property
-    def _sorted(self) -> list[Fraction]:
-        return sorted(number for number, codes in self._by_number.items() if codes)
 
     @property
     def other(self) -> int:
@@ -341,12 +202,9 @@ def coded(
     else:
         roles = roles_of(examples, matching)
     free = [role.place is None and role.name != COPIED for role in roles]
-    texts = _Texts(matching)
-    for example, is_free in zip(examples, free, strict=True):
-        for reference in example.choices if is_free else ():
-            texts.code(reference)
-    for text in dict.fromkeys(text for row in said for text in row.values() if text is not None):
-        texts.code(text)
+    references = [each.choices for each, is_free in zip(examples, free, strict=True) if is_free]
+    spoken = dict.fromkeys(text for row in said for text in row.values() if text is not None)
+    texts = _Texts(matching, [*chain(*references), *spoken])
     columns, gold = [], []
     for example, role, is_free in zip(examples, roles, free, strict=True):
         column = _Free(texts, example) if is_free else _Fixed(texts, example, role)

@@ -11,15 +11,8 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.sweeps.open_answers import (
-    coded,
-    is_right,
-    labels_of_references,
-    numbers_in_order,
-    offer_of,
-    role_of,
-    roles_of,
-)
+from pytest_maxrandom.sweeps.open_answers import coded, is_right, labels_of_references
+from pytest_maxrandom.sweeps.open_roles import numbers_in_order, offer_of, role_of, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -40,7 +40,7 @@ def folded(samples: Answers, k: int) -> Answers:
     if k == 1:
         return samples
     # Only those that come from lists of choices can be counted by what was said.
-    if getattr(samples, "open", None) is not None:
+    if samples.open is not None:
         raise RecordedError(
             f"{samples.path or samples.model}: {samples.claim}: several samples of answers without "
             "choices; give one of each"

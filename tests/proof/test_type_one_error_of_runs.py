@@ -46,7 +46,7 @@ def null_of(metric: Metric, ones: int) -> ScoreGuessers:
     prompts = tuple(Prompt((), Format(Layout(task_prefix=f"prompt {p}"))) for p in range(T))
     examples = yes_no("y" * ones + "n" * (N - ones))
     found = score_guessers(metric, PromptSet(prompts, examples, "none", 0, T, ()))
-    assert found is not None
+    assert isinstance(found, ScoreGuessers)
     return found
 
 

@@ -44,6 +44,9 @@ _PIECE = 256
 IF_NAMED = ("kind", "input")
 """Columns that are read where a suite names them alone: others call something else so."""
 
+_SHARED = {"example", "input"}
+"""Roles that one column may have: examples are often called by their questions."""
+
 _WRITTEN: dict[type, Callable[[Any], str]] = {
     str: str,
     NoneType: lambda _: "",
@@ -107,7 +110,8 @@ class Rows:
     Raises
     ------
     RecordedError
-        If a column that is required is missing, a name repeats, or two roles share a column.
+        If a column that is required is missing, a name repeats, or two roles share a column that
+        cannot.
     """
 
     def __init__(self, path: Path, line: int | None, header: Sequence[str], wanted: Wanted) -> None:
@@ -228,8 +232,8 @@ def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str
     for role, (name, required) in wanted.items():
         if header.count(name) > 1:
             raise RecordedError(f"{where}: several columns are named {quoted(name)}; keep one")
-        if name in names.values():
-            other = next(key for key, known in names.items() if known == name)
+        other = next((key for key, known in names.items() if known == name), None)
+        if other is not None and {other, role} != _SHARED:
             raise RecordedError(
                 f"{where}: the column {quoted(name)} cannot hold both the {other} and the {role}; "
                 "name another under `columns:`"
@@ -242,10 +246,10 @@ def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str
                 f"{listed(header) or 'none'}{did_you_mean(name, header)}"
             )
         # Where "model" would be read, "Model" may be meant: to ignore it would merge sweeps.
-        for other in sorted(unread):
-            if name not in header and other.strip().casefold() == name.casefold():
+        for near in sorted(unread):
+            if name not in header and near.strip().casefold() == name.casefold():
                 raise RecordedError(
-                    f"{where}: the column {quoted(other)} looks like {quoted(name)}; write "
+                    f"{where}: the column {quoted(near)} looks like {quoted(name)}; write "
                     f"`columns: {role}:` with its name, or with an empty name if the column is "
                     "something else"
                 )

@@ -164,7 +164,7 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             rows = Rows(path, None, schema.names, wanted)
-            read = [*rows.names.values()]
+            read = [*dict.fromkeys(rows.names.values())]
             # As dictionaries: a long text that all rows repeat is in memory once.
             plain = [name for name in read if not pa.types.is_nested(schema.field(name).type)]
             by_itself = too_large(parquet_bytes(file.metadata, read))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError, listed, quoted
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import Values, as_id, as_number
 
 if TYPE_CHECKING:
@@ -208,14 +209,30 @@ class Grid:
         about = f"example {quoted(self.examples[example])} {message}"
         return self.error(self._example_firsts[example], about)
 
-    def sizes(self, *, ragged: bool) -> tuple[int, int]:
-        """Return the least and the greatest number of examples of a prompt.
+    def known(self, *, ragged: bool) -> dict[str, Any]:
+        """Return what `Answers` hold of a sweep, whatever was answered.
 
         Raises
         ------
         RecordedError
-            If they differ and may not.
+            If prompts were scored on different numbers of examples, and may not be, or some
+            examples have a cluster, and others do not.
         """
+        least, most = self._sizes(ragged=ragged)
+        return {
+            "path": self._rows.path,
+            "claim": str(self.owner),
+            **self.owner._asdict(),
+            "prompts": self.prompts,
+            "examples": self.examples,
+            "identities": self.prompts,
+            "demonstration_ids": ((),) * len(self.prompts),
+            "notes": () if least == most else (Remark("ragged", {"least": least, "most": most}),),
+            "clusters": self._clusters(),
+        }
+
+    def _sizes(self, *, ragged: bool) -> tuple[int, int]:
+        """Return the least and the greatest number of examples of a prompt, if these may differ."""
         sizes = np.bincount(self.prompt)
         least, most = int(sizes.min()), int(sizes.max())
         if least < most and not ragged:
@@ -271,14 +288,8 @@ class Grid:
     def __contains__(self, name: str) -> bool:
         return name in self._values
 
-    def clusters(self) -> tuple[str, ...] | None:
-        """Return the cluster of each example; None where the file has none.
-
-        Raises
-        ------
-        RecordedError
-            If some examples have one, and others do not.
-        """
+    def _clusters(self) -> tuple[str, ...] | None:
+        """Return the cluster of each example, of all or of none; None where the file has none."""
         clusters = self.of_examples("cluster")
         if clusters is None or not any(clusters):
             return None

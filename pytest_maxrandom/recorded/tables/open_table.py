@@ -8,8 +8,6 @@ import numpy as np
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError, quoted
-from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.tables.columns import as_id, as_list
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.suite.prompts import ExactMatchSpec
 from pytest_maxrandom.sweeps.open_controls import with_controls
@@ -17,37 +15,12 @@ from pytest_maxrandom.tasks.references import Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from pytest_maxrandom.recorded.tables.columns import Rows
     from pytest_maxrandom.recorded.tables.grid import Grid
     from pytest_maxrandom.suite.recorded import TableResults
 
 
-def _as_said(text: str) -> str | None:
-    """Read an answer; an empty one is none."""
-    return text if text.strip() else None
-
-
-def _as_references(text: str) -> tuple[str, ...]:
-    """Read one reference, or a list of its spellings in JSON."""
-    several = as_list(text)
-    if several == []:
-        raise ValueError("is an empty list; give at least one reference")
-    return tuple(dict.fromkeys(map(as_id, [text] if several is None else several)))
-
-
-PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "prediction": ("prediction", _as_said),
-    "reference": ("reference", _as_references),
-    "kind": ("kind", as_id),
-    "input": ("input", str),
-}
-"""What is read from the column of which role where there are no choices, and how."""
-
-
-def refuse_choices(path: Path, rows: Rows) -> None:
+def refuse_choices(rows: Rows) -> None:
     """Refuse a table with references that lacks answers, or has choices as well.
 
     Raises
@@ -57,19 +30,19 @@ def refuse_choices(path: Path, rows: Rows) -> None:
     """
     if "prediction" not in rows.names:
         raise RecordedError(
-            f"{path}: the references in {quoted(rows.names['reference'])} tell nothing without the "
-            "answers; name their column as `columns: prediction:`"
+            f"{rows.path}: the references in {quoted(rows.names['reference'])} tell nothing "
+            "without the answers; name their column as `columns: prediction:`"
         )
     for role in ("gold", "choices"):
         if role in rows.names:
             raise RecordedError(
-                f"{path}: the column {quoted(rows.names[role])} is about choices, and "
+                f"{rows.path}: the column {quoted(rows.names[role])} is about choices, and "
                 f"{quoted(rows.names['reference'])} about answers without; leave one of them out "
                 f"with an empty name (`columns: {{{role}: ''}}`)"
             )
 
 
-def open_sweep(path: Path, grid: Grid, spec: TableResults) -> Answers:
+def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     """Return the open answers of a sweep.
 
     Raises
@@ -77,7 +50,7 @@ def open_sweep(path: Path, grid: Grid, spec: TableResults) -> Answers:
     RecordedError
         If a row says that an answer is right, and its references say otherwise.
     """
-    least, most = grid.sizes(ragged=spec.ragged)
+    known = grid.known(ragged=spec.ragged)
     references, kinds = grid.of_examples("reference"), grid.of_examples("kind")
     inputs = grid.of_examples("input")
     assert references is not None
@@ -102,19 +75,11 @@ def open_sweep(path: Path, grid: Grid, spec: TableResults) -> Answers:
     correct = hits(found.said, found.gold, np.arange(len(examples)))
     _refuse_other(grid, correct[grid.prompt, grid.example])
     return Answers(
-        path=path,
-        claim=str(grid.owner),
-        **grid.owner._asdict(),
-        prompts=grid.prompts,
-        examples=grid.examples,
-        identities=grid.prompts,
-        demonstration_ids=((),) * len(grid.prompts),
+        **known,
         correct=correct,
         evaluated=found.said != NOT_EVALUATED,
         open=found,
         inputs=None if inputs is None else tuple(inputs),
-        notes=() if least == most else (Remark("ragged", {"least": least, "most": most}),),
-        clusters=grid.clusters(),
     )
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.answers import Answers, letter_place
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
-from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number, wanted_columns
+from pytest_maxrandom.recorded.tables.cells import CELLS, WITHOUT_CHOICES
+from pytest_maxrandom.recorded.tables.columns import wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, natural, owners, shown
-from pytest_maxrandom.recorded.tables.open_table import PARSED, open_sweep, refuse_choices
+from pytest_maxrandom.recorded.tables.open_table import open_sweep, refuse_choices
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.samples import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 _MISSING = frozenset(("nan", "na", "n/a", "#n/a", "<na>", "nat", "null"))
 """What programs write where a value is missing."""
-_CORRECT = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
 def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
@@ -80,7 +78,7 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     # Scores that somebody gave are taken as they are, whatever references they were given by.
     is_open = "reference" in rows.names and ("score" not in rows.names or unread == "score")
     if is_open:
-        refuse_choices(path, rows)
+        refuse_choices(rows)
     elif not {"correct", "score"} & rows.names.keys() and (
         not {"prediction", "gold"} <= rows.names.keys()
     ):
@@ -92,7 +90,7 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
         )
     values = {
         name: rows.read(role, parse)
-        for name, (role, parse) in (_PARSED | PARSED if is_open else _PARSED).items()
+        for name, (role, parse) in (CELLS | WITHOUT_CHOICES if is_open else CELLS).items()
         if role in rows.names and role != unread
     }
     found, of_row = owners(rows, meant)
@@ -102,8 +100,8 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     members = np.split(np.argsort(small, kind="stable"), ends)
     grids = [Grid(rows, owner, own, values) for owner, own in zip(found, members, strict=True)]
     if is_open:
-        return [open_sweep(path, grid, spec) for grid in grids]
-    return [_sweep(path, grid, ragged=spec.ragged) for grid in grids]
+        return [open_sweep(grid, spec) for grid in grids]
+    return [folded(_samples(grid, ragged=spec.ragged), grid.samples) for grid in grids]
 
 
 def _unread(path: Path, columns: TableColumns) -> str:
@@ -118,12 +116,9 @@ def _unread(path: Path, columns: TableColumns) -> str:
     )
 
 
-def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
-    return folded(_samples(path, grid, ragged=ragged), grid.samples)
-
-
-def _samples(path: Path, grid: Grid, *, ragged: bool) -> Answers:
-    least, most = grid.sizes(ragged=ragged)
+def _samples(grid: Grid, *, ragged: bool) -> Answers:
+    """Return the answers of a sweep, each sample as if it were a prompt."""
+    known = grid.known(ragged=ragged)
     texts, said = grid.of_rows("prediction")
     correct, scores = _graded(grid)
     if scores is None:
@@ -143,13 +138,7 @@ def _samples(path: Path, grid: Grid, *, ragged: bool) -> Answers:
             correct = _agreed(grid, correct, answers, right, labels)
     assert correct is not None
     return Answers(
-        path=path,
-        claim=str(grid.owner),
-        **grid.owner._asdict(),
-        prompts=grid.prompts,
-        examples=grid.examples,
-        identities=grid.prompts,
-        demonstration_ids=((),) * len(grid.prompts),
+        **known,
         correct=grid.filled(correct, empty=False),
         evaluated=grid.filled(np.ones_like(correct), empty=False),
         scores=None if scores is None else grid.filled(scores, empty=np.nan),
@@ -159,8 +148,6 @@ def _samples(path: Path, grid: Grid, *, ragged: bool) -> Answers:
         answers=None if answers is None else grid.filled(answers, empty=NOT_EVALUATED),
         gold=None if right is None else tuple(right),
         labels=tuple(labels),
-        notes=() if least == most else (Remark("ragged", {"least": least, "most": most}),),
-        clusters=grid.clusters(),
         offered=None if gold is None else _offered(grid, gold),
     )
 
@@ -307,94 +294,3 @@ def _chances(
                 "give the total number of choices",
             )
     return tuple(map(Fraction, counts, choices))
-
-
-def as_correct(text: str) -> bool:
-    """Read whether an answer is right.
-
-    Raises
-    ------
-    ValueError
-        If the text says neither.
-    """
-    said = text.strip().casefold().replace(",", ".")  # 1,0 where a comma is the decimal sign
-    if said not in _CORRECT:
-        raise ValueError(
-            f"is {quoted(text)}, expected 0 or 1 (or false or true), because an answer is right or "
-            "wrong; numbers between stand in a column `score`"
-        )
-    return _CORRECT[said]
-
-
-def as_score(text: str) -> float:
-    """Read how good an answer is.
-
-    Raises
-    ------
-    ValueError
-        If it is no number from 0 to 1.
-    """
-    said = text.strip().casefold().replace(",", ".")  # 0,5 where a comma is the decimal sign
-    try:
-        score = float(_CORRECT.get(said, said))
-    except ValueError:
-        score = math.nan
-    if not 0 <= score <= 1:
-        what = f"is {quoted(text)}" if text.strip() else "is empty"
-        raise ValueError(
-            f"{what}, expected a number from 0 to 1; divide marks on another scale by their range, "
-            "and leave out an answer that nobody scored"
-        )
-    return score
-
-
-def _as_prediction(text: str) -> str:
-    if not text.strip():
-        raise ValueError("is empty; write a word such as 'none' where no answer could be read")
-    try:
-        several = as_list(text) is not None
-    except ValueError:
-        several = False
-    if several:
-        raise ValueError(f"is {quoted(text)}, a list, expected one label")
-    return text
-
-
-def _as_labels(text: str) -> frozenset[str]:
-    """Read one label, or a list of labels in JSON."""
-    labels = as_list(text)
-    if labels == []:
-        raise ValueError("is an empty list; give at least one right answer")
-    return frozenset(map(as_id, [text] if labels is None else labels))
-
-
-def _as_choices(text: str) -> int:
-    """Read a number of choices, or count a list of them in JSON."""
-    choices = as_list(text)
-    return as_number(text if choices is None else str(len(choices)), 2)
-
-
-def _as_listed(text: str) -> frozenset[str] | None:
-    choices = as_list(text)
-    return None if choices is None else frozenset(choices)
-
-
-def _as_order(text: str) -> tuple[str, ...]:
-    return tuple(as_list(text) or ())
-
-
-_PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "prompt": ("prompt", as_id),
-    "example": ("example", as_id),
-    "correct": ("correct", as_correct),
-    "score": ("score", as_score),
-    "judge": ("judge", str),
-    "prediction": ("prediction", _as_prediction),
-    "gold": ("gold", _as_labels),
-    "choices": ("choices", _as_choices),
-    "listed": ("choices", _as_listed),
-    "order": ("choices", _as_order),
-    "cluster": ("cluster", str),
-    "sample": ("sample", as_id),
-}
-"""What is read from the column of which role, and how."""

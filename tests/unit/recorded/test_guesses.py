@@ -153,6 +153,14 @@ def test_references_are_open_answers_unless_few_come_again(tmp_path: Path) -> No
     assert found.keys["columns"] == {"example": "qid", "input": "question"}
     assert not found.missing
     assert found.answers[0].open is not None
+    asked = [(p, q, said, gold) for p, _, q, said, gold in free]
+    names = ["prompt", "question", "prediction", "reference"]
+    found = find_results(write(tmp_path / "q.csv", names, asked), {}, {})
+    assert found.keys["columns"] == {"example": "question", "input": "question"}
+    assert found.answers[0].inputs == tuple(f"what is q{e}?" for e in EXAMPLES)
+    ids = [(p, e, said, gold) for p, e, _, said, gold in free]
+    found = find_results(write(tmp_path / "i.csv", names, ids), {}, {})
+    assert found.keys["columns"] == {"example": "question"}  # ids, and not what was asked
     header[-1] = "gold"
     said = {"columns": {"reference": "gold"}}
     found = find_results(write(tmp_path / "c.csv", header, free), said, {})

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.stats.gold import hits
-from pytest_maxrandom.sweeps.open_answers import (
-    coded,
-    labels_of_references,
-    offer_of,
-    role_of,
-    strata_of,
-)
+from pytest_maxrandom.sweeps.open_answers import coded, labels_of_references
+from pytest_maxrandom.sweeps.open_roles import offer_of, role_of, strata_of
 from pytest_maxrandom.tasks.references import Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
 

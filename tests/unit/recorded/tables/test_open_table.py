@@ -49,6 +49,30 @@ def test_answers_are_compared_with_all_spellings_by_the_stated_rule(tmp_path: Pa
     assert not exact.correct.any()
 
 
+def test_examples_may_be_called_by_their_questions(tmp_path: Path) -> None:
+    rows = [
+        (p, f"Which is even: {e} or {e + 1}?", f"{e}", f"{e + e % 2}")
+        for p in "ab"
+        for e in range(4)
+    ]
+    text = "".join(",".join(row) + "\n" for row in rows)
+    columns = {"example": "q", "input": "q"}
+    found = read(tmp_path, text, "prompt,q,prediction,reference\n", columns=columns)
+    assert found.inputs == found.examples == tuple(row[1] for row in rows[:4])
+    assert found.open is not None
+    assert set(found.open.roles) == {"offered (2)"}
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    columns_of_rows = map(list, zip(*rows, strict=True))
+    table = dict(zip(("prompt", "q", "prediction", "reference"), columns_of_rows, strict=True))
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    spec = TableResults.model_validate({"path": "t", "format": "table", "columns": columns})
+    (same,) = read_table(tmp_path / "t.parquet", spec, Meant(model="m", task="t", shots=0))
+    assert same.inputs == found.inputs
+    assert same.open is not None
+    assert same.open.roles == found.open.roles
+
+
 @pytest.mark.parametrize(
     ("header", "rows", "message"),
     [
