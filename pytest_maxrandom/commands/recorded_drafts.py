@@ -12,7 +12,8 @@ from pytest_maxrandom.commands import table
 from pytest_maxrandom.commands.drafts import yaml_of
 from pytest_maxrandom.errors import KEYS, listed
 from pytest_maxrandom.notation import accuracy, count
-from pytest_maxrandom.recorded.found import find_results, name_of
+from pytest_maxrandom.record.metrics import METRICS
+from pytest_maxrandom.recorded.found import find_results, format_of, name_of
 from pytest_maxrandom.recorded.roles import shown
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.suite.recorded import RESULTS, RecordedSuiteSpec, RecordedTaskSpec
@@ -55,6 +56,11 @@ class RecordedDraft:
     untold: dict[str, Remark] = field(default_factory=dict)
     """By tasks, why a claim on them cannot tell by default."""
 
+    @property
+    def is_claimed(self) -> bool:
+        """Whether somebody gave what is claimed."""
+        return "assert" in self.suite or "assert" in self.task
+
 
 def recorded_draft(
     path: Path, source: Path, results: str, keys: Mapping[str, Any], model: str | None
@@ -82,11 +88,12 @@ def recorded_draft(
         If the results cannot be read.
     """
     of_task = RecordedTaskSpec.model_fields.keys() - RecordedSuiteSpec.model_fields.keys()
-    of_results = set().union(*(spec.model_fields for spec in RESULTS.specs.values()))
+    spec = RESULTS.kind({"format": format_of(source, keys.get("format"))})
+    of_results = set() if spec is None else spec.model_fields.keys() - {"path"}
+    if isinstance(metric := keys.get("metric"), str) and metric in METRICS:
+        of_results -= {"metric"}  # of the samples of lm-eval, which may be called by other names
     stated = {key: value for key, value in keys.items() if key in of_task - {"name"}}
     said = {key: value for key, value in keys.items() if key in of_results - stated.keys()}
-    if "metric" in said and said["metric"] not in ("acc", "acc_norm"):
-        said.pop("metric")
     suite = {key: keys[key] for key in keys if key not in {*stated, *said}}
     found = find_results(source, said, stated, model)
     if found.missing:
@@ -183,7 +190,7 @@ def _task(draft: RecordedDraft, task: str, claims: Sequence[RecordedClaim]) -> l
     lines += [f"    {key}: {yaml_of(value)}" for key, value in draft.task.items()]
     if draft.found.chance is not None and "chance" not in draft.task:
         lines.append(f"    chance: {draft.found.chance}  # {_labels(draft.found)}")
-    if task in draft.untold and not {"assert"} & {*draft.suite, *draft.task}:
+    if task in draft.untold and not draft.is_claimed:
         remark = draft.untold[task]
         why = worded(remark).text
         lines += wrap(why, 92, initial_indent="    # ", subsequent_indent="    # ")
@@ -235,9 +242,7 @@ def told(draft: RecordedDraft) -> str:
     if len(answers) == 1 and answers[0].model == name_of(found.path):
         rows.append(["  model", repr(answers[0].model), "after the file: --model NAME"])
     lines += table(rows, left=3).splitlines() if rows else []
-    for task, remark in draft.untold.items():
-        if {"assert"} & {*draft.suite, *draft.task}:
-            continue
+    for task, remark in ({} if draft.is_claimed else draft.untold).items():
         does = "the suite claims it" if remark.kind in _BY_NAME else "write it into the suite"
         said = f"{task}: {worded(remark).text}; {does}"
         lines += wrap(said, 80, initial_indent="  ", subsequent_indent="  ")

@@ -14,7 +14,7 @@ from pytest_maxrandom.recorded.files import opened
 from pytest_maxrandom.recorded.guesses import guess
 from pytest_maxrandom.recorded.names import plain
 from pytest_maxrandom.recorded.sources import READERS, read_results
-from pytest_maxrandom.recorded.tables.files import read_columns
+from pytest_maxrandom.recorded.tables.files import ENDINGS, read_columns
 from pytest_maxrandom.recorded.tables.grid import Meant
 from pytest_maxrandom.suite.recorded import RESULTS, SummaryColumns, TableColumns
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.recorded.roles import Guessed
 
-TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
-"""Endings of files that may be tables."""
 _OF_PREDICTIONS = {"schema_version", "claim", "examples"}
 """Keys of a line that `--maxrandom-predictions` wrote, and of no table."""
 _KNOWN = ".csv, .jsonl, .parquet, .npz, .eval or .json, or a folder of logs"
@@ -39,8 +37,8 @@ class FoundResults:
     path: Path
     keys: dict[str, Any]
     """Below `results` in a suite, without `path`."""
-    answers: list[Answers]
-    """None where something is missing without which nothing can be read."""
+    answers: list[Answers] = field(default_factory=list)
+    """Empty where something is missing without which nothing can be read."""
     header: tuple[str, ...] = ()
     """The names of the columns of a table."""
     guessed: Guessed | None = None
@@ -72,15 +70,8 @@ def find_results(
     RecordedError
         In one sentence, if it is of no known kind or cannot be read.
     """
-    if why := refused(path, str(path)):
-        raise RecordedError(why)
-    if not path.exists():
-        near = did_you_mean(path.name, [each.name for each in _beside(path)])
-        raise RecordedError(f"there is no file or folder {path}{near}")
-    keys = {"format": _format(path), **said}
-    if keys["format"] not in READERS:
-        raise RecordedError(f"format is {keys['format']!r}, expected {listed([*READERS])}")
-    found = FoundResults(path, keys, [])
+    keys = {"format": format_of(path, said.get("format")), **said}
+    found = FoundResults(path, keys)
     if keys["format"] in ("table", "summary"):
         _look_into_table(found, stated)
     if any(key.startswith("columns.") for key in found.missing):
@@ -91,6 +82,26 @@ def find_results(
     found.answers = read_results(spec, path, meant)
     _told_of_guessers(found, stated)
     return found
+
+
+def format_of(path: Path, said: object = None) -> str:
+    """Return the format of results: the one that somebody says, else as the file or folder tells.
+
+    Raises
+    ------
+    RecordedError
+        If there is no such format, or no such file, or it tells none.
+    """
+    if why := refused(path, str(path)):
+        raise RecordedError(why)
+    if not path.exists():
+        near = did_you_mean(path.name, [each.name for each in _beside(path)])
+        raise RecordedError(f"there is no file or folder {path}{near}")
+    if said is None:
+        return _format(path)
+    if not isinstance(said, str) or said not in READERS:
+        raise RecordedError(f"format is {said!r}, expected {listed([*READERS])}")
+    return said
 
 
 def name_of(path: Path) -> str:
@@ -128,7 +139,7 @@ def _format(path: Path) -> str:
         if path.name.startswith("samples_"):
             return "lm_eval"
         return "predictions" if _first_keys(path) >= _OF_PREDICTIONS else "table"
-    if ending in TABLES:
+    if ending in ENDINGS:
         return "table"
     kind = "a spreadsheet; save it as CSV" if _is_spreadsheet(path) else f"{ending or 'no'} ending"
     raise RecordedError(f"{path}: found {kind}, expected {_KNOWN}")

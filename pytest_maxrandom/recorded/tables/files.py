@@ -209,3 +209,5 @@ _READERS = {
     ".ndjson": _read_jsonl,
     ".parquet": _read_parquet,
 }
+ENDINGS = tuple(_READERS)
+"""Of files that may be tables."""

@@ -195,6 +195,30 @@ def test_logs_of_other_tools_need_no_word_about_them() -> None:
     assert [each.name for each in claims("eval_suites/logs.yaml")] == ["colours[small-2shot]"]
 
 
+def test_a_metric_is_that_of_the_samples_or_what_prompts_are_best_in() -> None:
+    documents = [
+        lm_eval_logs.Document(
+            [" a", " b"], [-1.0, -2.0], target=str(each % 2), acc=1.0 - each % 2, f1=each / 8
+        )
+        for each in range(8)
+    ]
+    Path("runs").mkdir()
+    lm_eval_logs.write_run(Path("runs"), lm_eval_logs.Run(documents))
+    for metric in ("f1", "macro_f1"):
+        out = f"eval_suites/{metric}.yaml"
+        assert init("--results", "runs", "--out", out, "--set", f"metric={metric}") == 0
+        suite = yaml.safe_load(Path(out).read_text())
+        own = suite["models"][0]["results"]
+        assert (own.get("metric"), suite.get("metric")).count(metric) == 1
+        assert ("metric" in own) == (metric == "f1")
+
+
+def test_a_format_that_somebody_says_needs_no_ending() -> None:
+    Path(_npz()).rename("correct_a.bin")
+    assert init("--results", "correct_a.bin") == 2
+    assert init("--results", "correct_a.bin", "--set", "format=npz") == 0
+
+
 def test_published_maxima_lack_only_what_they_do_not_say(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
