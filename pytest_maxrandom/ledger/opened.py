@@ -154,9 +154,10 @@ class LedgerFiles:
         return [found[name] for name in sorted(found) if name in near]
 
     def of_test(self, folder: Path, examples: Iterable[str]) -> list[LedgerFile]:
-        """Return the files, as they are now, that may say anything of a test set.
+        """Return the files, as they are now, that may say anything of a test set, or one like it.
 
-        One test set may serve many tasks.
+        One test set may serve many tasks, and what is said of questions in other words is said of
+        whatever set has them.
 
         Parameters
         ----------
@@ -169,13 +170,22 @@ class LedgerFiles:
             If one cannot be read, or does not say which examples it is about.
         """
         outlines = self._outlines(folder, self._folder(folder).names())
-        pairs = [pair for each in outlines.values() for one in each.joins.values()
-                 for pair in one.items()]  # fmt: skip
+        links = [link for each in outlines.values() for link in each.links]
         own = frozenset(examples)
-        while more := {each for pair in pairs if not own.isdisjoint(pair) for each in pair} - own:
+        while more := {each for link in links if not own.isdisjoint(link) for each in link} - own:
             own |= more
-        wanted = (name for name, each in outlines.items() if each.is_of_test(own))
-        return [self(folder / name) for name in wanted]
+        tests = {
+            digest
+            for each in outlines.values()
+            for digest, test in each.tests.items()
+            if not own.isdisjoint(test)
+        }
+        return [
+            self(folder / name)
+            for name, each in outlines.items()
+            if not tests.isdisjoint(each.opened)
+            or any(not own.isdisjoint(link) for link in each.links)
+        ]
 
     def _outlines(self, folder: Path, names: Iterable[str]) -> dict[str, Outline]:
         """Return the outlines of files as they are now, by name; nothing of those that are gone.
