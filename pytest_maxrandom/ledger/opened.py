@@ -1,8 +1,7 @@
-"""Files of ledgers that are read once, and then for what is new: one alone, or all of a folder."""
+"""Files of ledgers that are read once, and then for what is new; of most only what it is about."""
 
 from __future__ import annotations
 
-import functools
 import os
 import time
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
 _SETTLED = 3_000_000_000
@@ -23,59 +22,8 @@ _SETTLED = 3_000_000_000
 by twos."""
 
 
-def read_once(path: Path) -> LedgerFile:
-    """Return a file of one validation set as it is now, its lines not all checked.
-
-    It is read once for what size, time and inode tell apart, and shared: only look at it.
-
-    Raises
-    ------
-    LedgerError
-        If it cannot be read, or does not say which examples it is about.
-    """
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    return _read_once(path, version_of(status))
-
-
-@functools.lru_cache(maxsize=1024)
-def _read_once(path: Path, version: tuple[int, ...]) -> LedgerFile:
-    file = LedgerFile(path)
-    file.read()
-    file.check_set()
-    return file
-
-
-def read_folder(folder: Path, read: Callable[[Path], LedgerFile] = read_once) -> list[LedgerFile]:
-    """Return all files of a ledger as `read_once` does; again where some were united meanwhile.
-
-    Parameters
-    ----------
-    read : callable
-        Reads one of them.
-
-    Raises
-    ------
-    LedgerError
-        If one cannot be read, or does not say which examples it is about.
-    """
-    found: dict[Path, LedgerFile] = {}
-    paths: list[Path] | None = None
-    while paths != (paths := sorted(folder.glob("*.jsonl"))):
-        found.clear()
-        for path in paths:
-            try:
-                found[path] = read(path)
-            except LedgerError:
-                if os.path.lexists(path):
-                    raise
-    return list(found.values())
-
-
 class LedgerFiles:
-    """Files that many sets of a session ask for: each is read once, and then what is new in it."""
+    """Files that many sets ask for: each is read once, and then what is new in it."""
 
     def __init__(self) -> None:
         self._known: dict[Path, LedgerFile] = {}
@@ -195,16 +143,26 @@ class LedgerFiles:
         LedgerError
             If one cannot be read, or does not say which examples it is about.
         """
-        index, found = self._folder(folder), dict[str, Outline]()
+        found: dict[str, Outline] = {}
         for name in sorted(names):
             try:
-                found[name] = index.outline(name)
-                if len(found[name].sets) != 1:  # all its lines tell why, or that it is empty
-                    self(folder / name)
+                found[name] = self.outline(folder / name)
             except LedgerError:
                 if os.path.lexists(folder / name):
                     raise
-                found.pop(name, None)
+        return found
+
+    def outline(self, path: Path) -> Outline:
+        """Return the outline of a file of one validation set as it is now.
+
+        Raises
+        ------
+        LedgerError
+            If it cannot be read, or does not say which examples it is about.
+        """
+        found = self._folder(path.parent).outline(path.name)
+        if len(found.sets) != 1:  # all its lines tell why, or that it is empty
+            self(path)
         return found
 
     def names(self, folder: Path) -> frozenset[str]:
@@ -231,7 +189,15 @@ class LedgerFiles:
         return known
 
     def __call__(self, path: Path) -> LedgerFile:
-        """Return a file of one validation set as it is now, as `read_once` does."""
+        """Return a file of one validation set as it is now, its lines not all checked.
+
+        It is shared: only look at it.
+
+        Raises
+        ------
+        LedgerError
+            If it cannot be read, or does not say which examples it is about.
+        """
         file = self.file(path)
         if not file.is_as_read:
             file.read()

@@ -397,7 +397,7 @@ def test_a_prompt_is_counted_when_it_is_begun_and_its_number_follows(tmp_path: P
     begun = [(f"p{number}", None) for number in range(7)]
     assert sorted(told, key=str) == sorted([*begun, ("p0", 7), ("p1", 3), ("p6", 1)], key=str)
     assert mistakes(file) == []
-    (claim,) = summary([file]).claims
+    (claim,) = summary([file], LedgerFiles()).claims
     assert (claim.t, claim.best_correct) == (7, 7)
 
 
