@@ -335,4 +335,5 @@ def test_a_file_that_is_large_gets_parts_of_which_all_count(
     assert main(["ledger", "unite", str(folder)]) == 0
     assert sorted(folder.glob("*.jsonl"), key=part_of) == parts
     opened = LedgerFiles()
-    assert summary(*by_set(parts, opened), opened).t == 40
+    (group,) = by_set(parts, opened)
+    assert summary(group, opened).t == 40
