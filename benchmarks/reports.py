@@ -86,7 +86,9 @@ def seconds(write: Callable[[], object]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--claims", type=int, nargs="+", default=[10, 100, 1000])
-    numbers = sorted(parser.parse_args().claims)
+    numbers = sorted(set(parser.parse_args().claims))
+    if len(numbers) < 2 or numbers[0] < TASKS:
+        parser.error(f"--claims: expected two numbers or more, each a multiple of {TASKS}")
     taken: dict[str, list[float]] = {}
     sizes: dict[str, list[int]] = {}
     for claims in numbers:

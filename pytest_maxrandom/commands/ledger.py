@@ -23,7 +23,8 @@ from pytest_maxrandom.ledger.folder import ledger_files
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import fact, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
-from pytest_maxrandom.ledger.opened import read_once
+from pytest_maxrandom.ledger.opened import LedgerFiles
+from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import explained
 from pytest_maxrandom.ledger.summary import ClaimSummary, FileSummary, mistakes, summary
 from pytest_maxrandom.ledger.union import by_set, merged, to_unite, unite
@@ -114,8 +115,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _show(options: argparse.Namespace) -> str:
-    files = [file for path in options.paths for file in _shown_of(path)]
-    summaries = [summary(group) for group in by_set(list(dict.fromkeys(files)))]
+    opened = LedgerFiles()
+    files = dict.fromkeys(file for path in options.paths for file in _shown_of(path, opened))
+    summaries = [summary(group, opened) for group in by_set(list(files), opened)]
     if options.json:
         return json_text([asdict(one) for one in summaries])
     if not summaries:
@@ -135,7 +137,7 @@ def _simulated(path: Path) -> list[Path]:
     return sorted(below)
 
 
-def _shown_of(path: Path) -> list[Path]:
+def _shown_of(path: Path, opened: LedgerFiles) -> list[Path]:
     """Return the ledger files of a path; of a suite those that count for its claims."""
     files = _files([path])
     if not _is_suite(path):
@@ -143,9 +145,9 @@ def _shown_of(path: Path) -> list[Path]:
     own = list(dict.fromkeys(claim.condition for claim in _claims(path)))
 
     def is_about(file: Path, condition: Condition) -> bool:
-        read = read_once(file)
-        known = explained([read], condition.named_questions)
-        return bool(related(read.sets, condition.example_digests, known))
+        outline = opened.outline(file)
+        known = explained([outline], condition.named_questions)
+        return bool(related(outline.sets, condition.example_digests, known))
 
     return [file for file in files if any(is_about(file, condition) for condition in own)]
 
@@ -254,7 +256,7 @@ def _claims(path: Path) -> list[PlannedClaim]:
 
 def _unlike(path: Path) -> Iterator[str]:
     """Yield the tasks of a suite of which only an earlier form is in the ledger."""
-    files = list(map(read_once, _files([path])))
+    files = list(map(Outline.of, _files([path])))
     sets = {digest: examples for file in files for digest, examples in file.sets.items()}
     tasks = {claim.condition.task.name: claim.condition for claim in _claims(path)}
     for task, condition in tasks.items():
@@ -291,7 +293,7 @@ def _merge(options: argparse.Namespace) -> str:
 
 
 def _unite(options: argparse.Namespace) -> str:
-    groups = filter(None, map(to_unite, by_set(_files(options.paths))))
+    groups = filter(None, map(to_unite, by_set(_files(options.paths), LedgerFiles())))
     told = []
     for group in groups:
         file, lines = unite(group)

@@ -84,12 +84,11 @@ class File:
         if any(other.name == self.name for other in others):
             return []
         left = {fact(row): (number, row) for number, row in self.rows}
+        tests = {row["test"] for _, row in left.values() if row["kind"] in _OF_TESTS}
         for other in sorted(others, key=self._is_of_other_sets):
-            apart = self._is_of_other_sets(other)
-            if not left or (
-                apart and not any(row["kind"] in _OF_TESTS for _, row in left.values())
-            ):
-                break
+            told = other.about.opened | other.about.tests.keys()
+            if not left or (self._is_of_other_sets(other) and tests.isdisjoint(told)):
+                continue
             for known in other.facts:
                 left.pop(known, None)
         return [*left.values()]

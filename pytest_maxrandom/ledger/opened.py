@@ -1,8 +1,7 @@
-"""Files of ledgers that are read once, and then for what is new: one alone, or all of a folder."""
+"""Files of ledgers that are read once, and then for what is new; of most only what it is about."""
 
 from __future__ import annotations
 
-import functools
 import os
 import time
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
 _SETTLED = 3_000_000_000
@@ -23,59 +22,8 @@ _SETTLED = 3_000_000_000
 by twos."""
 
 
-def read_once(path: Path) -> LedgerFile:
-    """Return a file of one validation set as it is now, its lines not all checked.
-
-    It is read once for what size, time and inode tell apart, and shared: only look at it.
-
-    Raises
-    ------
-    LedgerError
-        If it cannot be read, or does not say which examples it is about.
-    """
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    return _read_once(path, version_of(status))
-
-
-@functools.lru_cache(maxsize=1024)
-def _read_once(path: Path, version: tuple[int, ...]) -> LedgerFile:
-    file = LedgerFile(path)
-    file.read()
-    file.check_set()
-    return file
-
-
-def read_folder(folder: Path, read: Callable[[Path], LedgerFile] = read_once) -> list[LedgerFile]:
-    """Return all files of a ledger as `read_once` does; again where some were united meanwhile.
-
-    Parameters
-    ----------
-    read : callable
-        Reads one of them.
-
-    Raises
-    ------
-    LedgerError
-        If one cannot be read, or does not say which examples it is about.
-    """
-    found: dict[Path, LedgerFile] = {}
-    paths: list[Path] | None = None
-    while paths != (paths := sorted(folder.glob("*.jsonl"))):
-        found.clear()
-        for path in paths:
-            try:
-                found[path] = read(path)
-            except LedgerError:
-                if os.path.lexists(path):
-                    raise
-    return list(found.values())
-
-
 class LedgerFiles:
-    """Files that many sets of a session ask for: each is read once, and then what is new in it."""
+    """Files that many sets ask for: each is read once, and then what is new in it."""
 
     def __init__(self) -> None:
         self._known: dict[Path, LedgerFile] = {}
@@ -154,9 +102,10 @@ class LedgerFiles:
         return [found[name] for name in sorted(found) if name in near]
 
     def of_test(self, folder: Path, examples: Iterable[str]) -> list[LedgerFile]:
-        """Return the files, as they are now, that may say anything of a test set.
+        """Return the files, as they are now, that may say anything of a test set, or one like it.
 
-        One test set may serve many tasks.
+        One test set may serve many tasks, and what is said of questions in other words is said of
+        whatever set has them.
 
         Parameters
         ----------
@@ -169,13 +118,22 @@ class LedgerFiles:
             If one cannot be read, or does not say which examples it is about.
         """
         outlines = self._outlines(folder, self._folder(folder).names())
-        pairs = [pair for each in outlines.values() for one in each.joins.values()
-                 for pair in one.items()]  # fmt: skip
+        links = [link for each in outlines.values() for link in each.links]
         own = frozenset(examples)
-        while more := {each for pair in pairs if not own.isdisjoint(pair) for each in pair} - own:
+        while more := {each for link in links if not own.isdisjoint(link) for each in link} - own:
             own |= more
-        wanted = (name for name, each in outlines.items() if each.is_of_test(own))
-        return [self(folder / name) for name in wanted]
+        tests = {
+            digest
+            for each in outlines.values()
+            for digest, test in each.tests.items()
+            if not own.isdisjoint(test)
+        }
+        return [
+            self(folder / name)
+            for name, each in outlines.items()
+            if not tests.isdisjoint(each.opened)
+            or any(not own.isdisjoint(link) for link in each.links)
+        ]
 
     def _outlines(self, folder: Path, names: Iterable[str]) -> dict[str, Outline]:
         """Return the outlines of files as they are now, by name; nothing of those that are gone.
@@ -185,16 +143,26 @@ class LedgerFiles:
         LedgerError
             If one cannot be read, or does not say which examples it is about.
         """
-        index, found = self._folder(folder), dict[str, Outline]()
+        found: dict[str, Outline] = {}
         for name in sorted(names):
             try:
-                found[name] = index.outline(name)
-                if len(found[name].sets) != 1:  # all its lines tell why, or that it is empty
-                    self(folder / name)
+                found[name] = self.outline(folder / name)
             except LedgerError:
                 if os.path.lexists(folder / name):
                     raise
-                found.pop(name, None)
+        return found
+
+    def outline(self, path: Path) -> Outline:
+        """Return the outline of a file of one validation set as it is now.
+
+        Raises
+        ------
+        LedgerError
+            If it cannot be read, or does not say which examples it is about.
+        """
+        found = self._folder(path.parent).outline(path.name)
+        if len(found.sets) != 1:  # all its lines tell why, or that it is empty
+            self(path)
         return found
 
     def names(self, folder: Path) -> frozenset[str]:
@@ -221,7 +189,15 @@ class LedgerFiles:
         return known
 
     def __call__(self, path: Path) -> LedgerFile:
-        """Return a file of one validation set as it is now, as `read_once` does."""
+        """Return a file of one validation set as it is now, its lines not all checked.
+
+        It is shared: only look at it.
+
+        Raises
+        ------
+        LedgerError
+            If it cannot be read, or does not say which examples it is about.
+        """
         file = self.file(path)
         if not file.is_as_read:
             file.read()

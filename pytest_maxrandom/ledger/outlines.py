@@ -1,6 +1,6 @@
 """What a file of a ledger is about, told by few of its lines: most are prompts, often a thousand.
 
-A line is found by a key that it holds, and read only then, so that a million prompts cost seconds.
+A line is found by a word that it holds, and read only then, so that a million prompts cost seconds.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _ESCAPED = b"\\u"
 
 
-def rows_with(data: bytes, *keys: str) -> Iterator[Row]:
-    """Yield the rows, in their order, of lines that hold one of some keys.
+def rows_with(data: bytes, *words: str) -> Iterator[Row]:
+    """Yield the rows, in their order, of lines that hold one of some words.
 
     What is no line of a ledger is left out: who reads the whole file names it.
 
@@ -31,13 +31,13 @@ def rows_with(data: bytes, *keys: str) -> Iterator[Row]:
     ----------
     data : bytes
         Lines of a ledger.
-    keys : str
-        Keys of lines; a row may have none of them, if one of its texts looks like a key.
+    words : str
+        Keys or kinds of lines; a row may have none of them, if one of its texts looks like one.
     """
-    sought = [f'"{key}"'.encode() for key in keys]
-    if _ESCAPED in data:  # which may hide a key
+    sought = [f'"{word}"'.encode() for word in words]
+    if _ESCAPED in data:  # which may hide a word
         sought.append(_ESCAPED)
-    places = {key: data.find(key) for key in sought}
+    places = {word: data.find(word) for word in sought}
     while (at := min((place for place in places.values() if place >= 0), default=-1)) >= 0:
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
@@ -48,7 +48,8 @@ def rows_with(data: bytes, *keys: str) -> Iterator[Row]:
         if isinstance(row, dict) and not mistake(row):
             yield row
         places = {
-            key: data.find(key, end) if 0 <= place < end else place for key, place in places.items()
+            word: data.find(word, end) if 0 <= place < end else place
+            for word, place in places.items()
         }
 
 
@@ -63,6 +64,8 @@ class Outline:
     joins: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     undone: dict[tuple[str, str], str] = field(default_factory=dict)
     tests: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    opened: set[str] = field(default_factory=set)
+    """Digests of test sets that it has openings of; their examples may stand in another file."""
 
     @classmethod
     def of(cls, path: Path) -> Outline:
@@ -79,7 +82,7 @@ class Outline:
     def of_lines(cls, data: bytes) -> Outline:
         """Return the outline of what a file holds."""
         outline = cls()
-        for row in rows_with(data, "examples", "pairs", "why"):
+        for row in rows_with(data, "examples", "pairs", "why", "opening"):
             examples = row.get("examples", ())
             outline.questions.update(zip(examples, row.get("questions", ()), strict=False))
             if row["kind"] in ("set", "test"):
@@ -91,6 +94,8 @@ class Outline:
                 outline.joins[row["set"], row["before"]] = row["pairs"]
             elif row["kind"] == "apart":
                 outline.undone[row["set"], row["before"]] = row["why"]
+            elif row["kind"] == "opening":
+                outline.opened.add(row["test"])
         return outline
 
     @property
@@ -103,12 +108,10 @@ class Outline:
         pairs = [each for pairs in self.joins.values() for pair in pairs.items() for each in pair]
         return {*examples, *named(examples, self.questions), *pairs}
 
-    def is_of_test(self, names: Collection[str]) -> bool:
-        """Tell whether it says anything of a test set with examples, or questions, of some names.
-
-        What is said of questions in other words is said of whatever set has them.
-        """
-        tests = [each for test in self.tests.values() for each in test]
-        pairs = [each for pairs in self.joins.values() for each in pairs.items()]
-        about = {*tests, *named(tests, self.questions), *(each for pair in pairs for each in pair)}
-        return not about.isdisjoint(names)
+    @property
+    def links(self) -> Iterator[Collection[str]]:
+        """The names of the examples of each test set, and of each question in other words."""
+        for test in self.tests.values():
+            yield {*test, *named(test, self.questions)}
+        for pairs in self.joins.values():
+            yield from pairs.items()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import LedgerFile, bytes_of, rows_of, wrong_sets
+from pytest_maxrandom.ledger.files import bytes_of, rows_of, wrong_sets
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.lines import (
     CUT,
@@ -19,7 +19,6 @@ from pytest_maxrandom.ledger.lines import (
     related,
     set_digest,
 )
-from pytest_maxrandom.ledger.opened import read_folder, read_once
 from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import explained
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
+    from pytest_maxrandom.ledger.files import LedgerFile
+    from pytest_maxrandom.ledger.opened import LedgerFiles
 
 _MORE = (0, 10, 100, 1000)
 """Numbers of further prompts for which the baseline is shown."""
@@ -126,7 +127,7 @@ def _mismatch(row: Row, sets: dict[str, int]) -> str:
     return ""
 
 
-def summary(paths: Sequence[Path]) -> FileSummary:
+def summary(paths: Sequence[Path], opened: LedgerFiles) -> FileSummary:
     """Summarize the files of one set, and what other files of the folder count for the same claims.
 
     Raises
@@ -134,7 +135,7 @@ def summary(paths: Sequence[Path]) -> FileSummary:
     LedgerError
         If it cannot be read.
     """
-    own = [read_once(path) for path in paths]
+    own = list(map(opened, paths))
     task, sizes = paths[0].stem, Counter[str]()
     best: dict[ClaimKey, tuple[float, int, int]] = {}  # accuracy (-1: not told), right, n
     beaten: dict[ClaimKey, list[tuple[str, str, int]]] = {}
@@ -150,11 +151,13 @@ def summary(paths: Sequence[Path]) -> FileSummary:
             look = row["when"], row["incumbent"], row["t"]
             beaten.setdefault(ClaimKey(row["model"], row["shots"]), []).append(look)
     chances = sorted(Fraction(chance) for chance in sizes.elements())
-    beside = [file for file in read_folder(paths[0].parent) if file.path not in paths]
-    sets = {file: examples for file in beside for examples in file.sets.values()}
-    # About the same set, changed a little.
     own_set = next(iter(own[0].sets.values()), ())
-    others = related(sets, own_set, explained([*beside, *own]))
+    near = opened.near(paths[0].parent, own_set)
+    sets = {
+        file: examples for file in near if file.path not in paths for examples in file.sets.values()
+    }
+    # About the same set, changed a little.
+    others = related(sets, own_set, explained([*near, *own]))
     for file in others:
         file.check()
     files = [*own, *others]

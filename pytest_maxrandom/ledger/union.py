@@ -19,13 +19,13 @@ from pytest_maxrandom.ledger.folder import (
     sync_folder,
 )
 from pytest_maxrandom.ledger.lines import fact, line_of
-from pytest_maxrandom.ledger.opened import read_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
+    from pytest_maxrandom.ledger.opened import LedgerFiles
 
 _SHORT = 16  # 128 bits: no two of a billion facts collide
 
@@ -82,7 +82,7 @@ def merged(rows: Iterable[Row], write: Callable[[bytes], object]) -> int:
     return number
 
 
-def by_set(paths: Iterable[Path]) -> list[list[Path]]:
+def by_set(paths: Sequence[Path], opened: LedgerFiles) -> list[list[Path]]:
     """Return files in groups: those of one set in one folder, the common one first.
 
     Raises
@@ -90,11 +90,10 @@ def by_set(paths: Iterable[Path]) -> list[list[Path]]:
     LedgerError
         If one cannot be read, or does not say which examples it is about.
     """
-    files = [read_once(path) for path in paths]
     # An empty file, of a process that died early, goes by its name.
-    sets = {common_name(file.path): digest for file in files for digest in file.sets}
+    sets = {common_name(path): digest for path in paths for digest in opened.outline(path).sets}
     groups: dict[tuple[Path, str], list[Path]] = {}
-    for path in (file.path for file in files):
+    for path in paths:
         common = common_name(path)
         groups.setdefault((path.parent, sets.get(common, common.name)), []).append(path)
     return [sorted(group, key=_in_order) for group in groups.values()]

@@ -134,7 +134,7 @@ class Task:
         others = [one for one in tries.demonstrations if one not in shown_ids]
         shown = [*others[: tries.shots - len(shown_ids)], *shown_ids]
         text = f"{instruction}\n\n" if instruction else ""
-        return self._tried.proposals.prompt(text, shown, None)
+        return self._tried.proposals.prompt(text, shown)
 
     def answer(self, instruction: str, demos: Sequence[Any], question: str) -> dict[str, Any]:
         """Ask one question, and return the fields of a prediction."""

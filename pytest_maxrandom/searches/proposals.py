@@ -64,9 +64,9 @@ class Proposals:
 
     def prompt(
         self,
-        instruction: str | None,
-        demonstrations: Sequence[str] | None,
-        form: Mapping[str, Any] | str | None,
+        instruction: str | None = None,
+        demonstrations: Sequence[str] | None = None,
+        format: Mapping[str, Any] | str | None = None,  # noqa: A002 as in suites
     ) -> Prompt:
         """Return the prompt that is proposed.
 
@@ -77,7 +77,7 @@ class Proposals:
         """
         planned = self._planned
         self._check("instruction", instruction)
-        keys = _keys(form)
+        keys = _keys(format)
         for key, text in keys.items():
             self._check(f"format: {key}", text if isinstance(text, str) else None)
         wanted = written(planned.condition.task, instruction, _spec(keys))
@@ -89,7 +89,7 @@ class Proposals:
         prompts = dataclasses.replace(planned.condition.prompt_set, prompts=(prompt,))
         found = asked_by(planned.suite, planned.condition.task, prompts).prompts[0]
         given = {"instruction": instruction, "demonstrations": [*(demonstrations or ())]}
-        self._made_of[found.digest] = json.dumps({**given, "form": keys or None})
+        self._made_of[found.digest] = json.dumps({**given, "format": keys or None})
         return found
 
     def sample(self) -> str:
@@ -102,7 +102,7 @@ class Proposals:
         examples = list(self.pool.values())
         if not examples:
             return ""
-        shown = self.prompt(None, [each.id for each in examples[:shots]], None)
+        shown = self.prompt(demonstrations=[each.id for each in examples[:shots]])
         return shown.context(examples[min(shots, len(examples) - 1)])
 
     def made_of(self, prompt: Prompt) -> str | None:

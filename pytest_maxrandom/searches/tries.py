@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.searches.tried import Tried
-    from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
 
 
@@ -131,16 +130,8 @@ class Tries:
         SweepError
             If the prompt cannot be scored.
         """
-        prompt = self._prompt(instruction, demonstrations, format)
+        prompt = self._tried.proposals.prompt(instruction, demonstrations, format)
         return self._tried.reply(self._tried.try_prompt(prompt))
-
-    def _prompt(
-        self,
-        instruction: str | None = None,
-        demonstrations: Sequence[str] | None = None,
-        format: Mapping[str, Any] | str | None = None,  # noqa: A002 as in suites
-    ) -> Prompt:
-        return self._tried.proposals.prompt(instruction, demonstrations, format)
 
     def __call__(self, **prompt: Any) -> float:
         """Try a prompt as `try_prompt` does, and return the reply as a number to maximize.
@@ -149,7 +140,7 @@ class Tries:
         answers, and 0 where there is none. Where it is one bit, the k-th prompt that is better than
         all before it has k / (k + 1), so that the last one has the highest number; others have 0.
         """
-        return self._tried.value(self._tried.try_prompt(self._prompt(**prompt)))
+        return self._tried.value(self._tried.try_prompt(self._tried.proposals.prompt(**prompt)))
 
     def verdict(self) -> ClaimRecord:
         """End the search, and judge its best prompt as what was searched allows.

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import LedgerError
+from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.ledger.union import by_set, unite
 from tests.proof.scale import scaled
 from tests.unit.ledger.common import OWN, ledger, rows, tries
@@ -56,7 +57,7 @@ def _unite_for_ever(folder: Path) -> None:
     os.setpgid(0, 0)
     while True:
         with suppress(LedgerError):
-            for group in by_set(sorted(folder.glob("*.jsonl"))):
+            for group in by_set(sorted(folder.glob("*.jsonl")), LedgerFiles()):
                 unite(group)
         time.sleep(0.001)
 
@@ -114,7 +115,7 @@ def test_what_two_hosts_have_counted_stays_whoever_is_killed(
         assert known >= tries(counted)
         assert len(known) <= len(counted) + kills  # each may have died before it could tell
     if united:
-        for group in by_set(sorted(folder.glob("*.jsonl"))):
+        for group in by_set(sorted(folder.glob("*.jsonl")), LedgerFiles()):
             unite(group)
         (path,) = folder.glob("*.jsonl")
         found = [row["prompt"] for row in rows(path, "prompt")]

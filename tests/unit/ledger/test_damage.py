@@ -12,7 +12,7 @@ import pytest
 
 from pytest_maxrandom.errors import LedgerError
 from pytest_maxrandom.ledger.files import LedgerFile, rows_of
-from pytest_maxrandom.ledger.opened import read_once
+from pytest_maxrandom.ledger.opened import LedgerFiles
 from tests.notes import sentences
 from tests.unit.ledger.common import OWN, TESTED, examples, fill, ledger, rows, tries
 
@@ -366,7 +366,7 @@ def test_what_has_no_end_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(waiting)
     for path in (endless, waiting):
         reads: list[Callable[[], object]] = [
-            lambda path=path: read_once(path),  # type: ignore[misc]
+            lambda path=path: LedgerFiles()(path),  # type: ignore[misc]
             lambda path=path: list(rows_of(path)),  # type: ignore[misc]
             lambda path=path: LedgerFile(path).append(list),  # type: ignore[misc]
         ]

@@ -26,12 +26,15 @@ def about(kind: str, examples: list[str]) -> dict[str, Any]:
     return row
 
 
-def prompt(number: int, model: str) -> dict[str, Any]:
+def tried(kind: str, number: int, model: str, more: dict[str, Any]) -> dict[str, Any]:
     return {
-        "kind": "prompt", **WHEN, "model": model, "model_digest": "d", "quantization": "none",
-        "shots": 0, "scoring": "sum", "task_digest": "t", "prompt": str(number), "n": 3,
-        "correct": 2,
+        "kind": kind, **WHEN, "model": model, "model_digest": "d", "quantization": "none",
+        "shots": 0, "scoring": "sum", "prompt": str(number), "n": 3, **more,
     }  # fmt: skip
+
+
+def prompt(number: int, model: str) -> dict[str, Any]:
+    return tried("prompt", number, model, {"task_digest": "t", "correct": 2})
 
 
 def pair(kind: str, more: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +46,13 @@ ROWS = [
     about("test", ["d", "e"]),
     pair("reworded", {"pairs": {"qa": "z"}}),
     pair("apart", {"why": "other numbers"}),
-    *(prompt(number, model) for number in range(5) for model in ("m", '"examples"', "p\\u00e4")),
+    tried("opening", 1, "m", {"test": set_digest(["d", "e"])}),
+    tried("opening", 2, "m", {"test": set_digest(["of another file"])}),
+    *(
+        prompt(number, model)
+        for number in range(5)
+        for model in ("m", '"examples"', "opening", "p\\u00e4")
+    ),
 ]
 
 
@@ -65,6 +74,7 @@ def test_an_outline_says_what_all_lines_say(tmp_path: Path, seed: int) -> None:
     outline = Outline.of(path)
     for name in ("sets", "questions", "joins", "undone", "tests"):
         assert getattr(outline, name) == getattr(whole, name), name
+    assert outline.opened == whole.openings.keys()
 
 
 def test_each_line_is_found_once_and_what_is_none_is_left_out() -> None:

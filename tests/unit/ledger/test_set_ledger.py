@@ -281,6 +281,18 @@ def test_openings_are_those_of_the_test_set_through_whatever_validation_set(
 ) -> None:
     assert ledger(tmp_path).opened(OWN, "p1", TESTED) == 1
     assert ledger(tmp_path, examples(first, first + 10)).opened(OTHER, "p2", TESTED) == 2
+    # The second file says what was opened; what its examples are stands in the first one.
+    assert ledger(tmp_path, examples(100, 110)).opened(OWN, "p3", TESTED) == 3
+    assert ledger(tmp_path, examples(200, 210)).opened(OWN, "p3", TESTED) == 3
+    assert len(ledger(tmp_path, examples(300, 310)).openings(TESTED)) == 3
+
+
+def test_openings_are_those_of_test_sets_that_others_link_as_well(tmp_path: Path) -> None:
+    changed = [examples(first, first + 20) for first in (1000, 1010, 1020)]
+    for number, test in enumerate(changed):
+        own = ledger(tmp_path, examples(100 * number, 100 * number + 10))
+        assert own.opened(OWN, f"p{number}", test) == number + 1
+    assert all(len(ledger(tmp_path, examples(900, 910)).openings(test)) == 3 for test in changed)
 
 
 def test_a_clock_that_goes_backwards_changes_nothing(
@@ -385,7 +397,7 @@ def test_a_prompt_is_counted_when_it_is_begun_and_its_number_follows(tmp_path: P
     begun = [(f"p{number}", None) for number in range(7)]
     assert sorted(told, key=str) == sorted([*begun, ("p0", 7), ("p1", 3), ("p6", 1)], key=str)
     assert mistakes(file) == []
-    (claim,) = summary([file]).claims
+    (claim,) = summary([file], LedgerFiles()).claims
     assert (claim.t, claim.best_correct) == (7, 7)
 
 

@@ -14,6 +14,7 @@ from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, set_files
 from pytest_maxrandom.ledger.files import LedgerFile
 from pytest_maxrandom.ledger.folder import common_name, has_one_writer, part_of
+from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.ledger.summary import mistakes, summary
 from pytest_maxrandom.ledger.union import by_set, unite
 from tests.notes import sentences
@@ -145,7 +146,7 @@ def test_what_is_counted_does_not_depend_on_who_has_a_file(
     shared = list(_work(tmp_path / "many", seed))
     assert [_said(one) for one in shared] == expected
     assert len(files(tmp_path / "many")) > 3
-    for group in by_set(files(tmp_path / "many")):
+    for group in by_set(files(tmp_path / "many"), LedgerFiles()):
         assert unite(group)[0] == common_name(group[0])
     assert [_said(one) for one in shared] == expected  # who has read the files reads on
     names = [path.name for path in files(tmp_path / "many")]
@@ -333,4 +334,6 @@ def test_a_file_that_is_large_gets_parts_of_which_all_count(
     assert [told for path in parts for told in mistakes(path)] == []
     assert main(["ledger", "unite", str(folder)]) == 0
     assert sorted(folder.glob("*.jsonl"), key=part_of) == parts
-    assert summary(*by_set(parts)).t == 40
+    opened = LedgerFiles()
+    (group,) = by_set(parts, opened)
+    assert summary(group, opened).t == 40
