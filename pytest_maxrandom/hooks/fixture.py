@@ -18,7 +18,7 @@ from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from typing import TypeAlias
 
     import pytest
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     RowOfScores: TypeAlias = ArrayLike | Mapping[str, float]
     Scores: TypeAlias = ArrayLike | Mapping[str, RowOfScores]
+    Found: TypeAlias = tuple[Result, ClaimRecord]
+    """What is found of a claim, and what is known of it without that."""
 
 _OF_SCORES = "belongs to `scores`, which are not given; give them, or leave it out"
 _OF_COUNTS = "belongs to counts of right answers, but `scores` are given; leave one of the two out"
@@ -109,31 +111,22 @@ class HandWrittenClaims:
             not be tested, and why.
         """
         __tracebackhide__ = True
-        heading = self._heading()
-        self._records.append(heading)
-        try:
-            heading.task, heading.model = _text("task", task) or heading.task, _text("model", model)
-            heading.shots = whole_number("shots", shots, 0)
+
+        def found(heading: ClaimRecord) -> Found:
+            _describe(heading, task, model, shots)
             if scores is None:
                 _refuse(_OF_SCORES, control=control, clusters=clusters, judge=judge or None)
                 claim = _claim(p_max, beats)
                 heading.asserted = claim.asserted()
                 null = _guessers(n, chance, t)
                 result = verdict(claim, null, _right("best_correct", best_correct, null.n))
-                result = result.noted(Remark("counts_only"))
-            else:
-                _refuse(_OF_COUNTS, best_correct=best_correct, n=n, chance=chance, p_max=p_max)
-                claim = _of_scores(beats, baseline_p, control, control_p)
-                heading.asserted, heading.judge = claim.asserted(), _text("judge", judge) or None
-                result = _scored(claim, scores, t, control, clusters)
-                heading.metric = "accuracy" if result.correct_counts else SCORE
-        except (TypeError, ValueError) as error:
-            heading.message = str(error)
-            raise error.with_traceback(None)  # noqa: B904  (from where the user called)
-        record = self._records[-1] = result.record(heading)
-        word(record)
-        self._raise(record)
-        return result
+                return result.noted(Remark("counts_only")), heading
+            _refuse(_OF_COUNTS, best_correct=best_correct, n=n, chance=chance, p_max=p_max)
+            claim = _of_scores(beats, baseline_p, control, control_p)
+            heading.asserted, heading.judge = claim.asserted(), _text("judge", judge) or None
+            return _with_metric(_scored(claim, scores, t, control, clusters), heading)
+
+        return self._asserted(found)[0]
 
     def judge(self, results: Any, **said: Any) -> ClaimRecord:
         """Assert what `pytest_maxrandom.judge` finds of results in memory, such as a data frame.
@@ -155,18 +148,12 @@ class HandWrittenClaims:
         __tracebackhide__ = True
         from pytest_maxrandom.claims.in_memory import Said, claims_in_memory, only
 
-        heading = self._heading()
-        self._records.append(heading)
-        try:
+        def found(heading: ClaimRecord) -> Found:
             claim = only(claims_in_memory(results, Said.of(said)))
             known = replace(claim.record(heading.id, heading.suite), line=heading.line)
-            record = self._records[-1] = result_of_recorded(claim).record(known)
-        except (TypeError, ValueError, RecordedError) as error:
-            heading.message = str(error)
-            raise error.with_traceback(None)  # noqa: B904  (from where the user called)
-        word(record)
-        self._raise(record)
-        return record
+            return result_of_recorded(claim), known
+
+        return self._asserted(found)[1]
 
     def better(
         self,
@@ -213,23 +200,30 @@ class HandWrittenClaims:
             In one line, if an argument is outside its domain.
         """
         __tracebackhide__ = True
+
+        def found(heading: ClaimRecord) -> Found:
+            _describe(heading, task, model, shots)
+            claim = Claim(incumbent_p=_open("incumbent_p", incumbent_p), by=_difference("by", by))
+            heading.asserted = claim.asserted()
+            beside = _beside(claim, candidates, incumbent, t, clusters, test, matters)
+            return _with_metric(beside, heading)
+
+        return self._asserted(found)[0]
+
+    def _asserted(self, find: Callable[[ClaimRecord], Found]) -> tuple[Result, ClaimRecord]:
+        """Record what is found of a further claim, or why nothing is, and raise what it says."""
+        __tracebackhide__ = True
         heading = self._heading()
         self._records.append(heading)
         try:
-            heading.task, heading.model = _text("task", task) or heading.task, _text("model", model)
-            heading.shots = whole_number("shots", shots, 0)
-            claim = Claim(incumbent_p=_open("incumbent_p", incumbent_p), by=_difference("by", by))
-            heading.asserted = claim.asserted()
-            result = _beside(claim, candidates, incumbent, t, clusters, test, matters)
-            heading.metric = "accuracy" if result.correct_counts else SCORE
-        except (TypeError, ValueError) as error:
+            result, known = find(heading)
+            record = self._records[-1] = result.record(known)
+        except (TypeError, ValueError, RecordedError) as error:
             heading.message = str(error)
             raise error.with_traceback(None)  # noqa: B904  (from where the user called)
-        record = self._records[-1] = result.record(heading)
         word(record)
-        if record.message:
-            raise ClaimFailed(record.message)
-        return result
+        self._raise(record)
+        return result, record
 
     def _raise(self, record: ClaimRecord) -> None:
         """Raise what a record says, or tell JUnit on what it passes."""
@@ -260,6 +254,16 @@ class HandWrittenClaims:
             backend=BY_HAND,
             scoring="",
         )
+
+
+def _describe(heading: ClaimRecord, task: object, model: object, shots: object) -> None:
+    heading.task, heading.model = _text("task", task) or heading.task, _text("model", model)
+    heading.shots = whole_number("shots", shots, 0)
+
+
+def _with_metric(result: Result, heading: ClaimRecord) -> Found:
+    heading.metric = "accuracy" if result.correct_counts else SCORE
+    return result, heading
 
 
 def _refuse(why: str, **given: object) -> None:
