@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge as verdict
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import CannotTell, ClaimFailed, RecordedError, RedFlagged
+from pytest_maxrandom.hooks import arguments
 from pytest_maxrandom.hooks.run import RECORDS
 from pytest_maxrandom.record import BY_HAND, SCORE, ClaimRecord, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.wording import word
-from pytest_maxrandom.stats.chances import chance_groups, whole_number
+from pytest_maxrandom.stats.chances import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from typing import TypeAlias
 
     import pytest
     from numpy.typing import ArrayLike
 
-    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.hooks.arguments import RowOfScores, Scores
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.chances import Chance
 
-    RowOfScores: TypeAlias = ArrayLike | Mapping[str, float]
-    Scores: TypeAlias = ArrayLike | Mapping[str, RowOfScores]
+    Found: TypeAlias = tuple[Result, ClaimRecord]
+    """What is found of a claim, and what is known of it without that."""
 
 _OF_SCORES = "belongs to `scores`, which are not given; give them, or leave it out"
 _OF_COUNTS = "belongs to counts of right answers, but `scores` are given; leave one of the two out"
@@ -109,31 +107,29 @@ class HandWrittenClaims:
             not be tested, and why.
         """
         __tracebackhide__ = True
-        heading = self._heading()
-        self._records.append(heading)
-        try:
-            heading.task, heading.model = _text("task", task) or heading.task, _text("model", model)
-            heading.shots = whole_number("shots", shots, 0)
+
+        def found(heading: ClaimRecord) -> Found:
+            _describe(heading, task, model, shots)
             if scores is None:
-                _refuse(_OF_SCORES, control=control, clusters=clusters, judge=judge or None)
-                claim = _claim(p_max, beats)
+                arguments.refuse(
+                    _OF_SCORES, control=control, clusters=clusters, judge=judge or None
+                )
+                claim = arguments.claim_of_counts(p_max, beats)
                 heading.asserted = claim.asserted()
-                null = _guessers(n, chance, t)
-                result = verdict(claim, null, _right("best_correct", best_correct, null.n))
-                result = result.noted(Remark("counts_only"))
-            else:
-                _refuse(_OF_COUNTS, best_correct=best_correct, n=n, chance=chance, p_max=p_max)
-                claim = _of_scores(beats, baseline_p, control, control_p)
-                heading.asserted, heading.judge = claim.asserted(), _text("judge", judge) or None
-                result = _scored(claim, scores, t, control, clusters)
-                heading.metric = "accuracy" if result.correct_counts else SCORE
-        except (TypeError, ValueError) as error:
-            heading.message = str(error)
-            raise error.with_traceback(None)  # noqa: B904  (from where the user called)
-        record = self._records[-1] = result.record(heading)
-        word(record)
-        self._raise(record)
-        return result
+                null = arguments.guessers(n, chance, t)
+                result = verdict(
+                    claim, null, arguments.right_answers("best_correct", best_correct, null.n)
+                )
+                return result.noted(Remark("counts_only")), heading
+            arguments.refuse(_OF_COUNTS, best_correct=best_correct, n=n, chance=chance, p_max=p_max)
+            claim = arguments.claim_of_scores(beats, baseline_p, control, control_p)
+            heading.asserted, heading.judge = (
+                claim.asserted(),
+                arguments.text("judge", judge) or None,
+            )
+            return _with_metric(arguments.scored(claim, scores, t, control, clusters), heading)
+
+        return self._asserted(found)[0]
 
     def judge(self, results: Any, **said: Any) -> ClaimRecord:
         """Assert what `pytest_maxrandom.judge` finds of results in memory, such as a data frame.
@@ -155,18 +151,12 @@ class HandWrittenClaims:
         __tracebackhide__ = True
         from pytest_maxrandom.claims.in_memory import Said, claims_in_memory, only
 
-        heading = self._heading()
-        self._records.append(heading)
-        try:
+        def found(heading: ClaimRecord) -> Found:
             claim = only(claims_in_memory(results, Said.of(said)))
             known = replace(claim.record(heading.id, heading.suite), line=heading.line)
-            record = self._records[-1] = result_of_recorded(claim).record(known)
-        except (TypeError, ValueError, RecordedError) as error:
-            heading.message = str(error)
-            raise error.with_traceback(None)  # noqa: B904  (from where the user called)
-        word(record)
-        self._raise(record)
-        return record
+            return result_of_recorded(claim), known
+
+        return self._asserted(found)[1]
 
     def better(
         self,
@@ -213,23 +203,33 @@ class HandWrittenClaims:
             In one line, if an argument is outside its domain.
         """
         __tracebackhide__ = True
+
+        def found(heading: ClaimRecord) -> Found:
+            _describe(heading, task, model, shots)
+            claim = Claim(
+                incumbent_p=arguments.open_share("incumbent_p", incumbent_p),
+                by=arguments.difference("by", by),
+            )
+            heading.asserted = claim.asserted()
+            beside = arguments.beside(claim, candidates, incumbent, t, clusters, test, matters)
+            return _with_metric(beside, heading)
+
+        return self._asserted(found)[0]
+
+    def _asserted(self, find: Callable[[ClaimRecord], Found]) -> tuple[Result, ClaimRecord]:
+        """Record what is found of a further claim, or why nothing is, and raise what it says."""
+        __tracebackhide__ = True
         heading = self._heading()
         self._records.append(heading)
         try:
-            heading.task, heading.model = _text("task", task) or heading.task, _text("model", model)
-            heading.shots = whole_number("shots", shots, 0)
-            claim = Claim(incumbent_p=_open("incumbent_p", incumbent_p), by=_difference("by", by))
-            heading.asserted = claim.asserted()
-            result = _beside(claim, candidates, incumbent, t, clusters, test, matters)
-            heading.metric = "accuracy" if result.correct_counts else SCORE
-        except (TypeError, ValueError) as error:
+            result, known = find(heading)
+            record = self._records[-1] = result.record(known)
+        except (TypeError, ValueError, RecordedError) as error:
             heading.message = str(error)
             raise error.with_traceback(None)  # noqa: B904  (from where the user called)
-        record = self._records[-1] = result.record(heading)
         word(record)
-        if record.message:
-            raise ClaimFailed(record.message)
-        return result
+        self._raise(record)
+        return result, record
 
     def _raise(self, record: ClaimRecord) -> None:
         """Raise what a record says, or tell JUnit on what it passes."""
@@ -262,117 +262,14 @@ class HandWrittenClaims:
         )
 
 
-def _refuse(why: str, **given: object) -> None:
-    """Refuse arguments of the other kind of check."""
-    for name, value in given.items():
-        if value is not None:
-            raise TypeError(f"{name} {why}")
-
-
-def _of_scores(beats: object, baseline_p: object, control: object, control_p: object) -> Claim:
-    above = None if beats is None else _open("beats", beats)
-    if above is None and control is None:
-        return Claim.of(None, untold=Remark("only_scores"))
-    return Claim(
-        baseline=above,
-        baseline_p=None if above is None else _open("baseline_p", baseline_p),
-        control_p=None if control is None else _open("control_p", control_p),
+def _describe(heading: ClaimRecord, task: object, model: object, shots: object) -> None:
+    heading.task, heading.model = (
+        arguments.text("task", task) or heading.task,
+        arguments.text("model", model),
     )
+    heading.shots = whole_number("shots", shots, 0)
 
 
-def _scored(
-    claim: Claim,
-    scores: Scores,
-    t: int | None,
-    control: RowOfScores | None,
-    clusters: Sequence[Hashable] | Mapping[str, Hashable] | None,
-) -> Result:
-    from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
-    from pytest_maxrandom.claims.scored import assess_scores
-
-    answers = answers_of("scores", scores, clusters)
-    beside = None if control is None else scores_beside("control", control, answers)
-    return assess_scores(claim, answers, _tried(t, answers), control=beside)
-
-
-def _beside(
-    claim: Claim,
-    candidates: ArrayLike,
-    incumbent: ArrayLike,
-    t: int | None,
-    clusters: Sequence[Hashable] | None,
-    test: Literal["exact", "resampled"] | None,
-    matters: float,
-) -> Result:
-    from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
-    from pytest_maxrandom.claims.scored import assess_scores
-
-    if test not in (None, "exact", "resampled"):
-        raise ValueError(f"test must be 'exact' or 'resampled', found {test!r}")
-    answers = answers_of("candidates", candidates, clusters)
-    beside = scores_beside("incumbent", incumbent, answers, test, _open("matters", matters))
-    return assess_scores(claim, answers, _tried(t, answers), beside)
-
-
-def _tried(t: object, answers: Answers) -> int:
-    least = len(answers.prompts)
-    return least if t is None else whole_number("t", t, least)
-
-
-def _difference(name: str, value: object) -> float:
-    bound = float(value) if isinstance(value, float | Real) else math.nan
-    if not 0 <= bound < 1:
-        raise ValueError(
-            f"{name} must be a difference of scores, from 0 to below 1, found {value!r}"
-        )
-    return bound
-
-
-def _open(name: str, value: object) -> float:
-    bound = float(value) if isinstance(value, float | Real) else math.nan
-    if not 0 < bound < 1:
-        raise ValueError(f"{name} must be a number above 0 and below 1, found {value!r}")
-    return bound
-
-
-def _claim(p_max: object, beats: object) -> Claim:
-    if isinstance(beats, float):
-        raise ValueError(
-            "beats with a number is about scores, which are not given; give `scores`, or "
-            "'max_random' or 'standard'"
-        )
-    if beats is not None and not (isinstance(beats, str) and beats in ("max_random", "standard")):
-        raise ValueError(f"beats must be 'max_random' or 'standard', found {beats!r}")
-    if p_max is None:
-        if beats is None:
-            return Claim.of(None, untold=Remark("only_counts"))
-        return Claim(beats=beats)
-    return Claim(_open("p_max", p_max), beats)
-
-
-def _guessers(n: object, chance: Chance | None, t: object) -> Guessers:
-    if chance is None:
-        raise TypeError("give best_correct, n, t and chance, or the scores of each prompt")
-    examples, prompts = whole_number("n", n, 1), whole_number("t", t, 1)
-    for value, _ in chance_groups(chance, examples):
-        if not 0 < value < 1:
-            raise ValueError(
-                f"chance must be above 0 and below 1, found {value}: with a single choice there is "
-                "nothing to guess, and with several a guess may be right"
-            )
-    return Guessers.alike(examples, chance, prompts)
-
-
-def _right(name: str, value: object, n: int) -> int:
-    if isinstance(value, float) and 0 < value < 1:
-        raise TypeError(
-            f"{name} must be a number of right answers, found {value!r}: of n = {n} examples, an "
-            f"accuracy of {value!r} is {name}={round(value * n)}"
-        )
-    return whole_number(name, value, 0, n)
-
-
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a text, found {value!r} ({type(value).__name__})")
-    return value
+def _with_metric(result: Result, heading: ClaimRecord) -> Found:
+    heading.metric = "accuracy" if result.correct_counts else SCORE
+    return result, heading

@@ -13,7 +13,7 @@ from pytest_maxrandom.notation import NONE, count, duration, equals
 from pytest_maxrandom.record import OUTCOMES
 from pytest_maxrandom.reports import computing, origins, phrases, red_flags, summary
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.quantities import metric_name
+from pytest_maxrandom.reports.quantities import metric_name, tested
 from pytest_maxrandom.reports.searches import of_searches
 from pytest_maxrandom.reports.text import clauses
 
@@ -38,17 +38,17 @@ def checklist(run: RunRecord) -> str:
     str
         A heading, and an item for each question.
     """
-    tested = [claim for claim in run.claims if claim.verdict is not None]
+    claims = tested(run.claims)
     names = summary.names(run)
     parts = [MARKDOWN.heading("For a paper's checklist")]
     if made_up := summary.simulated(run):
         parts.append(MARKDOWN.paragraph(f"{MARKDOWN.bold(MARKDOWN.plain(made_up))}."))
-    if not tested:
+    if not claims:
         return "".join([*parts, MARKDOWN.paragraph("No claim was tested.")])
     for title, answer in _ITEMS.items():
-        parts.append(_item(title, _grouped(tested, answer), names))
+        parts.append(_item(title, _grouped(claims, answer), names))
     parts.append(_item("What was claimed, and what became of it", _of_run(run), names))
-    parts.append(_item("Compute of all claims", [(compute(tested), [])], names))
+    parts.append(_item("Compute of all claims", [(compute(claims), [])], names))
     versions = summary.versions(run).items()
     parts.append(_item("Software", [(", ".join(map(" ".join, versions)), [])], names))
     return "".join(parts)

@@ -13,20 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 HTML_ONLY: frozenset[Medium] = frozenset(("html",))
-_NEW = (
-    "between which accuracies on new questions that of the best prompt lies; each end is at 95 %, "
-    "with the selection of the best of *t* taken into account."
-)
+_SELECTED = "with the selection of the best of *t* taken into account."
 NOTES = {
     "needed": "*Needed*: what passes, with the other answers as they are; without the permutation "
     "p where no number of right answers alone is enough for it.",
-    "beside": "*Beside the incumbent*: the best accuracy minus that of what runs today, on the "
-    "same examples, and its interval, with the selection of the best of *t* taken into account.",
-    "control": "*Beside the control*: the same for a blank or constant answer that was scored as "
-    "all others.",
-    "baseline": "*Beside the baseline*: the same for a score that the suite states.",
-    "new": f"*New*: {_NEW}",
-    "new_below": f"Below the best: {_NEW}",
+    "beside": "*Beside the incumbent*: the best prompt minus what runs today, on the same "
+    f"examples, and its interval, {_SELECTED}",
+    "control": "*Beside the control*: the best prompt minus a blank or constant answer that was "
+    "scored as all others, and its interval.",
+    "baseline": "*Beside the baseline*: the best prompt minus the score that is stated, and its "
+    "interval.",
+    "new": "between which accuracies on new questions that of the best prompt lies; each end is "
+    f"at 95 %, {_SELECTED}",
+    "least": f"the least score of the best prompt on new questions, at 95 %, {_SELECTED}",
     "verdict": "A verdict *between baselines* is above the standard baseline only, *above maximum* "
     "above both.",
     "p": "*p*: the p-value that decides the claim; *p_max* where none does.",

@@ -13,7 +13,7 @@ from pytest_maxrandom.notation import (
     p_value,
     signed,
 )
-from pytest_maxrandom.reports.text import clauses
+from pytest_maxrandom.reports.text import clauses, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -71,6 +71,17 @@ def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
     )
 
 
+def in_brief(claim: ClaimRecord) -> str:
+    """Say how much better the best prompt is than what it is compared with; empty for nothing."""
+    said = [
+        f"{signed(found.difference)} beside {_named(found)} ({accuracy(found.accuracy)}; "
+        f"interval {_interval(found)}, {_p(claim, other, found)})"
+        for other in _OTHERS
+        if (found := getattr(claim, other)) is not None
+    ]
+    return listed(said) if said else ""
+
+
 def claimed(asserted: dict[str, object]) -> str:
     """Say what the best prompt is claimed to be better than, guessers aside; empty if nothing."""
     said = []
@@ -97,16 +108,20 @@ def shortfall(claim: ClaimRecord, other: Other) -> tuple[str, str]:
     beside = f"the {other}'s {accuracy(found.accuracy)}"
     if other == "baseline":
         beside = f"the stated baseline {accuracy(found.accuracy)}"
-    key = f"{other}_p"
     reached = f"is {signed(found.difference)} beside {beside}"
     if found.difference <= found.by:
         said = f"{reached}, needs above {signed(found.by)}"
     else:
         said = f"{reached}, but that may be luck: it needs a lower end above {signed(found.by)}"
-    numbers = f"{P_VALUES[key]} {equals(p_value(getattr(claim, key), level=found.level))}"
+    numbers = _p(claim, other, found)
     if found.level != 0.05:
         numbers += f", level {level(found.level)}"
     return said, f"{numbers}; interval {_interval(found)}"
+
+
+def _p(claim: ClaimRecord, other: Other, found: BesideIncumbent) -> str:
+    key = f"{other}_p"
+    return f"{P_VALUES[key]} {equals(p_value(getattr(claim, key), level=found.level))}"
 
 
 def _interval(found: BesideIncumbent) -> str:

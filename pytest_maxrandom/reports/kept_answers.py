@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 def examples(claim: ClaimRecord) -> str | None:
     """Return a digest of the examples of recorded results; None where they are not known."""
-    found = _kept(claim)
+    found = _of_results(claim)
     return None if found is None else digest("examples", *sorted(found.examples))
 
 
 def prompts(claim: ClaimRecord) -> str | None:
     """Return a digest of the prompts of recorded results; None where they are not known."""
-    found = _kept(claim)
+    found = _of_results(claim)
     return None if found is None else digest("prompts", *sorted(found.prompts))
 
 
 def answers(claim: ClaimRecord) -> str | None:
     """Return a digest of recorded answers, in whatever order; None where they are not known."""
-    found = _kept(claim)
+    found = _of_results(claim)
     return None if found is None else found.digest
 
 
@@ -44,13 +44,16 @@ def same_questions(now: ClaimRecord, before: ClaimRecord) -> bool:
     return examples(now) == examples(before) and prompts(now) == prompts(before)
 
 
-def _kept(claim: ClaimRecord) -> KeptAnswers | None:
-    if claim.recorded is None or not claim.answers:
-        return None
+def kept(claim: ClaimRecord) -> KeptAnswers | None:
+    """Return the answers that a report keeps of a claim; None where it keeps none."""
     try:
-        return _unpacked(claim.answers)
+        return _unpacked(claim.answers) if claim.answers else None
     except ValueError:
         return None
+
+
+def _of_results(claim: ClaimRecord) -> KeptAnswers | None:
+    return None if claim.recorded is None else kept(claim)
 
 
 @lru_cache(maxsize=4)

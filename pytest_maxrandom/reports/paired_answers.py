@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.record import BY_HAND
-from pytest_maxrandom.record.packed import KeptAnswers
 from pytest_maxrandom.record.regressions import Regression
 from pytest_maxrandom.reports.changes import folders_above
+from pytest_maxrandom.reports.kept_answers import kept
 from pytest_maxrandom.stats.clusters import named_clusters
 from pytest_maxrandom.stats.regressions import Change
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.record.packed import KeptAnswers
     from pytest_maxrandom.record.regressions import Untold
 
 
@@ -86,7 +87,7 @@ def untold(claim: ClaimRecord, why: Untold) -> Regression:
 
 def compare(before: ClaimRecord, now: ClaimRecord, *, sampled: bool) -> Compared:
     """Pair the answers of one claim."""
-    base, head = _kept(before), _kept(now)
+    base, head = kept(before), kept(now)
     if now.backend == BY_HAND:
         return Compared(untold(now, "by hand"))
     if base is None or head is None:
@@ -125,26 +126,19 @@ def compare(before: ClaimRecord, now: ClaimRecord, *, sampled: bool) -> Compared
     )
 
 
-def _kept(claim: ClaimRecord) -> KeptAnswers | None:
-    try:
-        return KeptAnswers.unpacked(claim.answers) if claim.answers else None
-    except ValueError:
-        return None
-
-
-def _best(kept: KeptAnswers) -> str:
+def _best(of: KeptAnswers) -> str:
     """Return the first prompt with the highest mean score."""
-    means = np.nanmean(kept.values(kept.prompts, kept.examples), axis=1)
-    return kept.prompts[int(np.argmax(means))]
+    means = np.nanmean(of.values(of.prompts, of.examples), axis=1)
+    return of.prompts[int(np.argmax(means))]
 
 
 def _clusters(
     base: KeptAnswers, head: KeptAnswers, examples: Sequence[str]
 ) -> tuple[str, ...] | None:
     """Return the clusters of examples, which either run may state; the later one's first."""
-    for kept in (head, base):
-        if kept.clusters is not None:
-            of = dict(zip(kept.examples, kept.clusters, strict=True))
+    for each in (head, base):
+        if each.clusters is not None:
+            of = dict(zip(each.examples, each.clusters, strict=True))
             return named_clusters(examples, map(of.get, examples))
     return None
 

@@ -11,11 +11,24 @@ from pytest_maxrandom.record import STANDINGS
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_maxrandom.record import ClaimRecord, Sampled
     from pytest_maxrandom.stats.sizes import Mix
 
 OF_GUESSERS = ("p_max", "union_p")
 """P-values that compare the best prompt with guessers; its right answers alone decide them."""
+
+
+def tested(claims: Iterable[ClaimRecord]) -> list[ClaimRecord]:
+    """List the claims that have a result, whether guessers are compared with it or not."""
+    return [each for each in claims if each.verdict is not None or each.best_accuracy is not None]
+
+
+def unguessed(claims: Iterable[ClaimRecord]) -> bool:
+    """Tell whether nothing that was tested is compared with guessers, as where all are scores."""
+    found = tested(claims)
+    return bool(found) and all(claim.standard_baseline is None for claim in found)
 
 
 def levels_of(claim: ClaimRecord) -> dict[str, float]:

@@ -16,7 +16,7 @@ from pytest_maxrandom.record import SCORE
 from pytest_maxrandom.reports.computing import trained
 from pytest_maxrandom.reports.designs import checked, compared
 from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
-from pytest_maxrandom.reports.quantities import metric_name
+from pytest_maxrandom.reports.quantities import metric_name, tested
 from pytest_maxrandom.suite.base import QUANTIZATIONS
 
 if TYPE_CHECKING:
@@ -100,9 +100,10 @@ def _beside(claims: Sequence[ClaimRecord]) -> list[_Told]:
 
 
 def _of_claims(run: RunRecord) -> list[_Told]:
+    beside = _beside(tested(run.claims))
     claims = [claim for claim in run.claims if claim.verdict is not None]
     if not claims:
-        return _beside([claim for claim in run.claims if claim.best_accuracy is not None])
+        return beside
     scores = " or ".join(dict.fromkeys(map(metric_name, claims)))
     article = "an" if scores.startswith("accuracy") else "a"
     p_max = ", and p_max the probability that it is at least that of the best prompt"
@@ -127,7 +128,7 @@ def _of_claims(run: RunRecord) -> list[_Told]:
             "westfall-young-1993",
             "besag-clifford-1991",
         ),
-        *_beside(claims),
+        *beside,
         (
             new,
             "The bound on new questions is the accuracy that the best of t prompts just does not "

@@ -31,6 +31,7 @@ from pytest_maxrandom.reports import (
     designs,
     details,
     headlines,
+    incumbent,
     label_bias,
     losses,
     origins,
@@ -220,6 +221,7 @@ def environment(
     made.filters |= {name: of_written(getattr(dialect, name)) for name in dialect.FRAMES}
     # Jinja's own would escape HTML only.
     made.filters |= dict.fromkeys(("e", "escape", "forceescape"), of_text(dialect.plain))
+    made.filters["beside"] = incumbent.in_brief
     made.filters["each"] = lambda values, macro: [macro(value).strip() for value in values]
     made.globals |= {"outcomes": OUTCOMES, "standings": STANDINGS, "share": notation.share}
     made.globals["suffix"] = dialect.suffix

@@ -25,6 +25,7 @@ from pytest_maxrandom.reports.quantities import (
     metric_name,
     rates_of_constants,
     shown_p,
+    unguessed,
 )
 from pytest_maxrandom.reports.red_flags import does
 from pytest_maxrandom.reports.summary import asserts, files, model_name, only_model, shots, variants
@@ -132,7 +133,8 @@ def _columns(
     run: RunRecord, where: Mapping[str, str], arms: Mapping[str, str]
 ) -> list[Column[Any]]:
     """List all that tables show of a claim; narrow pages name it in one cell, papers in several."""
-    of_one, unguessed = only_model(run), _unguessed(run.claims)
+    of_one, alone = only_model(run), unguessed(run.claims)
+    new = NOTES["least" if alone else "new"]
     deciding = {*map(phrases.name_of_p, run.claims)} or {P_VALUES["p_max"]}
     only_one = len(deciding) == 1
     p = _headed(deciding.pop()) if only_one else "*p*"
@@ -155,7 +157,7 @@ def _columns(
         # Of what claims nothing; else it passes or fails.
         Column("verdict", lambda c: NONE if asserts(c) else c.verdict or NONE, optional=True,
                note=NOTES["verdict"], **narrow),
-        Column("verdict", "verdict", note=NOTES["verdict"], **landscape),
+        Column("verdict", "verdict", optional=alone, note=NOTES["verdict"], **landscape),
         replace(task_column(where), **paper),
         Column("model", model, **paper),
         Column("shots", lambda claim: shots(claim) or NONE, "count", **paper),
@@ -166,10 +168,10 @@ def _columns(
         Column("best", _best, "right", change=_best_change, **narrow),
         Column("best", lambda c: accuracy(best_value(c)), "score", brief="best", **paper),
         Column("new", phrases.interval_shown, "right", below="", optional=True,
-               note=NOTES["new_below"], **narrow),
+               note=f"Below the best: {new}", **narrow),
         Column("metric", _by_what, brief="metric", optional=True, **narrow),
         Column("correct", _correct, "right", **landscape),
-        Column("new", phrases.interval_shown, "right", optional=True, note=NOTES["new"],
+        Column("new", phrases.interval_shown, "right", optional=True, note=f"*New*: {new}",
                **landscape),
         Column("beside the\nincumbent", incumbent.difference, "right", optional=True,
                wide="beside", brief="beside the\nincumbent", note=NOTES["beside"]),
@@ -182,8 +184,8 @@ def _columns(
         Column("needed", phrases.needed_value, "score", optional=True, note=NOTES["needed"],
                **paper),
         Column("standard\nbaseline", "standard_baseline", "score", wide="standard", late=True,
-               optional=unguessed, media=PAGES - {"upright"}),
-        replace(MAXIMUM, brief="", late=True, optional=unguessed),
+               optional=alone, media=PAGES - {"upright"}),
+        replace(MAXIMUM, brief="", late=True, optional=alone),
         # Who is compared with the incumbent alone need not be above guessers.
         Column("maximum", _maximum, "right", brief=MAXIMUM.brief, optional=True, media=frozenset()),
         Column("*p*", phrases.decisive_p, "right", change=_p_change, **narrow),
@@ -193,7 +195,8 @@ def _columns(
                note=NOTES["p"], **paper),
         Column("red flags", lambda c: ", ".join(dict.fromkeys(map(does, c.red_flags))),
                optional=True, **landscape),
-        Column("best and baselines", _drawn, media=HTML_ONLY, late=True, note=NOTES["bar"]),
+        Column("best and baselines", _drawn, media=HTML_ONLY, late=True, optional=alone,
+               note=NOTES["bar"]),
         name_column("claim", run),
     ]  # fmt: skip
 
@@ -234,12 +237,6 @@ def guessers_of_constants(shown: Sequence[ClaimRecord]) -> str:
     )
 
 
-def _unguessed(shown: Sequence[ClaimRecord]) -> bool:
-    """Tell whether nothing that was tested is compared with guessers, as where all are scores."""
-    tested = [claim for claim in shown if claim.best_accuracy is not None]
-    return bool(tested) and all(claim.standard_baseline is None for claim in tested)
-
-
 def _legend(shown: Sequence[ClaimRecord]) -> str:
     claimed = [key for key in _TESTS if any(key in levels_of(claim) for claim in shown)]
     tests = [_TESTS[key] for key in claimed or ("p_max",)]
@@ -248,7 +245,7 @@ def _legend(shown: Sequence[ClaimRecord]) -> str:
         if len(tests) == 1
         else f"the largest of these that a claim bounds: {'; '.join(tests)}"
     )
-    if _unguessed(shown):
+    if unguessed(shown):
         return (
             "The best of *t* prompts on *n* examples, by its mean score. No guesser is compared "
             f"with it; the test is {test}."

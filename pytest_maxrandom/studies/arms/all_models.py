@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.evidence import Evidence
     from pytest_maxrandom.claims.untestable import MissingClaim
     from pytest_maxrandom.suite.arms import CompareSpec
 
@@ -67,14 +68,13 @@ def side_of(claim: Claimed) -> Sides:
         return Sides(missing=claim.missing)
     if isinstance(claim, PlannedClaim):
         return Sides.of_one([claim])
-    assert isinstance(claim, RecordedClaim)
-    assert claim.evidence is not None
-    if not claim.evidence.results.prompts:
+    results = _evidence(claim).results
+    if not results.prompts:
         raise Unpaired(
             "the results have the best prompt only, but models are compared by every prompt's "
             "answer to every example"
         )
-    return Sides.of_answers(claim.evidence.results)
+    return Sides.of_answers(results)
 
 
 def check_arms(planned: PlannedBestModels, *, passable: bool) -> None:
@@ -117,9 +117,14 @@ def check_arms(planned: PlannedBestModels, *, passable: bool) -> None:
 def _examples(claim: Claimed) -> Sequence[object]:
     if isinstance(claim, PlannedClaim):
         return [each.content for each in claim.condition.prompt_set.validation]
+    return _evidence(claim).results.examples
+
+
+def _evidence(claim: Claimed) -> Evidence:
+    """Return what is recorded of a claim that runs no model, and whose results there are."""
     assert isinstance(claim, RecordedClaim)
     assert claim.evidence is not None
-    return claim.evidence.results.examples
+    return claim.evidence
 
 
 def record_best_models(
@@ -202,11 +207,9 @@ def _luck(planned: PlannedBestModels, t: int) -> float | None:
     if isinstance(claim, PlannedClaim):
         chances = [each.chance for each in claim.condition.prompt_set.validation]
     else:
-        assert isinstance(claim, RecordedClaim)
-        assert claim.evidence is not None
-        results = claim.evidence.results
-        null = claim.evidence.null
-        if null is None or (results.chances is None and claim.evidence.declared_chance is None):
+        known = _evidence(claim)
+        results, null = known.results, known.null
+        if null is None or (results.chances is None and known.declared_chance is None):
             return None
         chances = [*(results.chances or [null.chance] * len(results.examples))]
     return BestOfPrompts([(chances, t)]).expected_accuracy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,28 +77,19 @@ class Sides:
         """
         for one, other in zip(first, second, strict=True):
             check_prompts(one.condition.prompt_set, other.condition.prompt_set)
-        own = first[0].condition.prompt_set
-        sets = (one.condition.prompt_set for one in first)
-        return cls(
-            t=len(own.prompts),
-            n=own.n,
-            examples=_units([each.cluster for each in own.validation]),
-            prompts=len({prompt.digest for each in sets for prompt in each.prompts}),
-            replicates=len(first),
-            simulated=any(claim.model.simulated for claim in (*first, *second)),
-            first=first,
-            second=second,
-        )
+        simulated = any(claim.model.simulated for claim in (*first, *second))
+        return replace(cls.of_one(first), simulated=simulated, second=second)
 
     @classmethod
     def of_one(cls, claims: Sequence[PlannedClaim]) -> Sides:
         """Return one arm alone, which is run."""
-        own = claims[0].condition.prompt_set
+        sets = [claim.condition.prompt_set for claim in claims]
         return cls(
-            t=len(own.prompts),
-            n=own.n,
-            examples=_units([each.cluster for each in own.validation]),
-            prompts=len(own.prompts),
+            t=len(sets[0].prompts),
+            n=sets[0].n,
+            examples=_units([each.cluster for each in sets[0].validation]),
+            prompts=len({prompt.digest for each in sets for prompt in each.prompts}),
+            replicates=len(claims),
             simulated=any(claim.model.simulated for claim in claims),
             first=claims,
         )

@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.studies.arms.all_models import Claimed
     from pytest_maxrandom.suite.arms import CompareSpec, ContaminationSpec
     from pytest_maxrandom.suite.recorded import RecordedTaskSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
-
-    _Claimed = PlannedClaim | RecordedClaim | MissingClaim
 
 
 def plan_comparisons(suite: Suite | RecordedSuite, planned: Iterable[Planned]) -> list[Compared]:
@@ -191,7 +190,7 @@ class _Planner:
         reasons = (list(unfair(one.training, other.training, one.condition)) for one, other in both)
         return next(filter(None, reasons), [])
 
-    def _claim(self, arm: str, task: str, shots: int | None) -> _Claimed:
+    def _claim(self, arm: str, task: str, shots: int | None) -> Claimed:
         """Return an arm's claim, else raise `Unpaired`; one of missing results has any shots."""
         for claim in self._claims[arm]:
             if claim.task == task and claim.shots in (shots, None):
@@ -241,7 +240,7 @@ class _Planner:
 
 def _by_arm(
     suite: Suite | RecordedSuite, planned: Iterable[Planned]
-) -> Mapping[str, Sequence[_Claimed]]:
+) -> Mapping[str, Sequence[Claimed]]:
     """Return the claims of each arm, by what comparisons call it."""
     claims = list(planned)
     if isinstance(suite, RecordedSuite):
@@ -258,14 +257,14 @@ def _by_arm(
     }
 
 
-def _changed(one: _Claimed, other: _Claimed) -> tuple[str, ...]:
+def _changed(one: Claimed, other: Claimed) -> tuple[str, ...]:
     """Say what differs between two arms, of which one may be missing."""
     if isinstance(one, RecordedClaim) or isinstance(other, RecordedClaim):
         return differences_of_models(one.model, other.model)
     return differences(one.arm, other.arm)
 
 
-def _results(arm: str, claim: _Claimed) -> Answers | None:
+def _results(arm: str, claim: Claimed) -> Answers | None:
     """Return recorded answers, None where missing; raise `Unpaired` if not given one by one."""
     if not isinstance(claim, RecordedClaim) or claim.evidence is None:
         return None

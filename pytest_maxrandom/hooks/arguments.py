@@ -1,0 +1,150 @@
+"""What the arguments of hand-written claims mean, or which of them is wrong."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Literal
+
+from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.record import Remark
+from pytest_maxrandom.stats.chances import chance_groups, whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import ArrayLike
+
+    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.record.result import Result
+    from pytest_maxrandom.stats.chances import Chance
+
+    RowOfScores: TypeAlias = ArrayLike | Mapping[str, float]
+    Scores: TypeAlias = ArrayLike | Mapping[str, RowOfScores]
+
+
+def refuse(why: str, **given: object) -> None:
+    """Refuse arguments of the other kind of check."""
+    for name, value in given.items():
+        if value is not None:
+            raise TypeError(f"{name} {why}")
+
+
+def claim_of_scores(beats: object, baseline_p: object, control: object, control_p: object) -> Claim:
+    """Return what is claimed of scores."""
+    above = None if beats is None else open_share("beats", beats)
+    if above is None and control is None:
+        return Claim.of(None, untold=Remark("only_scores"))
+    return Claim(
+        baseline=above,
+        baseline_p=None if above is None else open_share("baseline_p", baseline_p),
+        control_p=None if control is None else open_share("control_p", control_p),
+    )
+
+
+def scored(
+    claim: Claim,
+    scores: Scores,
+    t: int | None,
+    control: RowOfScores | None,
+    clusters: Sequence[Hashable] | Mapping[str, Hashable] | None,
+) -> Result:
+    """Judge scores beside a stated baseline, a control, or both."""
+    from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
+    from pytest_maxrandom.claims.scored import assess_scores
+
+    answers = answers_of("scores", scores, clusters)
+    beside = None if control is None else scores_beside("control", control, answers)
+    return assess_scores(claim, answers, _tried(t, answers), control=beside)
+
+
+def beside(
+    claim: Claim,
+    candidates: ArrayLike,
+    incumbent: ArrayLike,
+    t: int | None,
+    clusters: Sequence[Hashable] | None,
+    test: Literal["exact", "resampled"] | None,
+    matters: float,
+) -> Result:
+    """Judge candidates beside an incumbent."""
+    from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
+    from pytest_maxrandom.claims.scored import assess_scores
+
+    if test not in (None, "exact", "resampled"):
+        raise ValueError(f"test must be 'exact' or 'resampled', found {test!r}")
+    answers = answers_of("candidates", candidates, clusters)
+    beside = scores_beside("incumbent", incumbent, answers, test, open_share("matters", matters))
+    return assess_scores(claim, answers, _tried(t, answers), beside)
+
+
+def _tried(t: object, answers: Answers) -> int:
+    least = len(answers.prompts)
+    return least if t is None else whole_number("t", t, least)
+
+
+def difference(name: str, value: object) -> float:
+    """Return a difference of scores, from 0 to below 1."""
+    bound = float(value) if isinstance(value, float | Real) else math.nan
+    if not 0 <= bound < 1:
+        raise ValueError(
+            f"{name} must be a difference of scores, from 0 to below 1, found {value!r}"
+        )
+    return bound
+
+
+def open_share(name: str, value: object) -> float:
+    """Return a number above 0 and below 1."""
+    bound = float(value) if isinstance(value, float | Real) else math.nan
+    if not 0 < bound < 1:
+        raise ValueError(f"{name} must be a number above 0 and below 1, found {value!r}")
+    return bound
+
+
+def claim_of_counts(p_max: object, beats: object) -> Claim:
+    """Return what is claimed of counts of right answers."""
+    if isinstance(beats, float):
+        raise ValueError(
+            "beats with a number is about scores, which are not given; give `scores`, or "
+            "'max_random' or 'standard'"
+        )
+    if beats is not None and not (isinstance(beats, str) and beats in ("max_random", "standard")):
+        raise ValueError(f"beats must be 'max_random' or 'standard', found {beats!r}")
+    if p_max is None:
+        if beats is None:
+            return Claim.of(None, untold=Remark("only_counts"))
+        return Claim(beats=beats)
+    return Claim(open_share("p_max", p_max), beats)
+
+
+def guessers(n: object, chance: Chance | None, t: object) -> Guessers:
+    """Return the guessers that counts are compared with."""
+    if chance is None:
+        raise TypeError("give best_correct, n, t and chance, or the scores of each prompt")
+    examples, prompts = whole_number("n", n, 1), whole_number("t", t, 1)
+    for value, _ in chance_groups(chance, examples):
+        if not 0 < value < 1:
+            raise ValueError(
+                f"chance must be above 0 and below 1, found {value}: with a single choice there is "
+                "nothing to guess, and with several a guess may be right"
+            )
+    return Guessers.alike(examples, chance, prompts)
+
+
+def right_answers(name: str, value: object, n: int) -> int:
+    """Return a number of right answers, which is no accuracy."""
+    if isinstance(value, float) and 0 < value < 1:
+        raise TypeError(
+            f"{name} must be a number of right answers, found {value!r}: of n = {n} examples, an "
+            f"accuracy of {value!r} is {name}={round(value * n)}"
+        )
+    return whole_number(name, value, 0, n)
+
+
+def text(name: str, value: object) -> str:
+    """Return a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text, found {value!r} ({type(value).__name__})")
+    return value
