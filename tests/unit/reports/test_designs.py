@@ -54,6 +54,7 @@ from tests.unit.reports import page, test_html
 from tests.unit.reports.opened import claims, html
 from tests.unit.reports.samples import (
     allowed,
+    best_models,
     calibrated,
     claim,
     comparison,
@@ -513,6 +514,7 @@ def test_nothing_passes_in_replicates_of_what_claims_nothing() -> None:
             {"fisher-1935", "benjamini-hochberg-1995", "holm-1979"},
         ),
         (run(contamination=[contamination()]), {"fisher-1935"}),
+        (run(best_models=[best_models()]), {"mcnemar-1947", "holm-1979"}),
         (run(replicates=[replicates(45, 44)]), set()),
     ],
 )
