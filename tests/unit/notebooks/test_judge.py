@@ -132,7 +132,7 @@ SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in rang
     ],
 )
 def test_scores_open_answers_and_samples_are_those_of_a_suite(
-    tmp_path: Path, content: list[dict[str, Any]], columns: dict[str, str], keys: dict[str, Any]
+    tmp_path: Path, content: list[dict[str, Any]], columns: dict[str, Any], keys: dict[str, Any]
 ) -> None:
     said = {"claim": keys.get("assert"), "control": keys.get("control", {}).get("prompt")}
     found = judge(content, **columns, **said, aggregate=keys.get("aggregate"))

@@ -41,7 +41,11 @@ def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-WRITERS = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
+WRITERS: dict[str, Callable[[Path, Sequence[dict[str, Any]]], Path]] = {
+    "csv": write_csv,
+    "jsonl": write_jsonl,
+    "parquet": write_parquet,
+}
 
 
 @pytest.fixture(params=list(WRITERS))
