@@ -17,13 +17,7 @@ from pytest_maxrandom.sweeps.open_answers import (
 )
 from pytest_maxrandom.tasks.references import Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
-
-SQUAD = Matching()
-
-
-def matched(said: str, asked: Example) -> int | None:
-    assert asked.open is not None
-    return SQUAD.matched(said, asked.choices, asked.open)
+from tests.unit.tasks.test_references import SQUAD, matched
 
 
 def example(
