@@ -263,6 +263,14 @@ def _of_designs(run: RunRecord) -> list[_Told]:
             "mcnemar-1947",
             "holm-1979",
         ),
+        (
+            any(record.models for record in run.best_models),
+            "A model is better than another one if its best prompt beats each prompt of the other "
+            "by an exact paired test, whose p-value is multiplied by the number of its own "
+            "prompts; pairs are adjusted for their number, in both directions, by Holm's method",
+            "mcnemar-1947",
+            "holm-1979",
+        ),
     ]
 
 

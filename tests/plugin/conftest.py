@@ -116,6 +116,11 @@ def write_data(folder: Path, answers: Sequence[int], inputs: Sequence[str] = INP
         (folder / "data" / f"{name}.jsonl").write_text(text)
 
 
+def flat(result: pytest.RunResult) -> str:
+    """Return what was printed, as one line."""
+    return " ".join(result.stdout.str().split())
+
+
 def ledger_of(folder: Path) -> list[dict[str, Any]]:
     """Return the lines of the ledger beside a suite, of whichever kind of model there is one."""
     (ledger,) = (path for path in folder.iterdir() if path.name.startswith("maxrandom-ledger"))

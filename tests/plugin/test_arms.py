@@ -354,9 +354,7 @@ def test_a_bias_that_only_all_tasks_show_fails_the_run(
 def test_all_recorded_models_are_compared_at_the_best_of_their_prompts(recorded: Suite) -> None:
     path = recorded.folder / "suite.yaml"
     head, _, _ = RECORDED.partition("compare:")
-    path.write_text(
-        f"{head}compare: [all, {{arms: all, assert: {{best: test}}}}]\n".replace("[all, {", "[{")
-    )
+    path.write_text(f"{head}compare: {{arms: all, assert: {{best: test}}}}\n")
     result = recorded.run("--maxrandom-report=r.md")
     result.assert_outcomes(passed=6 + 1, failed=1)
     found = recorded.comparisons("best_models")

@@ -14,6 +14,7 @@ from scipy import stats
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.ledger.summary import looks
 from pytest_maxrandom.reports.trend import trends
+from tests.plugin.conftest import flat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,10 +67,6 @@ def run(pytester: pytest.Pytester, *options: str) -> dict[str, Any]:
     pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md", *options)
     report: dict[str, Any] = json.loads((pytester.path / "r.json").read_text())
     return report["claims"][0]  # type: ignore[no-any-return]
-
-
-def flat(result: pytest.RunResult) -> str:
-    return " ".join(" ".join(result.outlines).split())
 
 
 def test_the_best_of_t_prompts_is_tested_against_what_runs_today(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.plugin.conftest import flat
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -18,11 +20,6 @@ tasks:
 - {name: bad, in_results: q, assert: {beats: 0.7, baseline_p: 0.01}}
 - {name: untold, in_results: q}
 """
-
-
-def flat(result: pytest.RunResult) -> str:
-    """Return what was printed, as one line."""
-    return " ".join(result.stdout.str().split())
 
 
 def claims(pytester: pytest.Pytester) -> dict[str, dict[str, Any]]:

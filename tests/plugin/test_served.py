@@ -11,6 +11,7 @@ import pytest
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.ledger import FOLDER
 from tests.hashed_model import decoded
+from tests.plugin.conftest import flat
 from tests.served import FakeServer, serving
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def test_a_second_run_and_another_address_compute_nothing_and_count_no_further_t
 def _refused(result: pytest.RunResult, what: str) -> None:
     """Assert that a run was refused, in one sentence with both origins and the way out."""
     result.assert_outcomes(errors=1)
-    told = " ".join(result.stdout.str().split())
+    told = flat(result)
     assert f"{what} another model under the same name (" in told
     assert told.count("vLLM 1.2.3 with the-model") >= 2
     assert "serve the model of before, or write `revision: WORD` under the model" in told

@@ -5,7 +5,6 @@ So the share of guessers that pass by one of them, in `test_type_one_error.py`, 
 
 from __future__ import annotations
 
-import csv
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from tests.proof.guessers import GUESSERS, KNOWING, SHARED_PASSAGES
 from tests.proof.judging import as_run, verdict_on
 from tests.proof.more_guessers import MORE
 from tests.proof.scale import scaled
-from tests.unit.recorded.suites import judged, planned
+from tests.unit.recorded.suites import judged, planned, write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,16 +54,7 @@ def asked(sweep: Sweep) -> Asked:
 def as_csv(given: Asked, folder: Path) -> str:
     as_table(given, folder)
     rows = [json.loads(line) for line in (folder / "table.jsonl").read_text().splitlines()]
-    with (folder / "table.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(
-            {
-                key: json.dumps(value) if isinstance(value, list) else value
-                for key, value in row.items()
-            }
-            for row in rows
-        )
+    write_csv(folder / "table.csv", rows)
     return "{path: table.csv, format: table}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shlex
 from pathlib import Path
@@ -16,6 +15,7 @@ from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.studies.plan import plan_file
 from tests.unit.recorded.logs import inspect_logs, lm_eval_logs
+from tests.unit.recorded.suites import write_csv
 
 GOLD = [example % 2 for example in range(12)]
 SAID = [[(example * prompt) % 3 % 2 for example in range(12)] for prompt in range(1, 6)]
@@ -40,13 +40,6 @@ def rows(**names: str) -> list[dict[str, Any]]:
     ]
 
 
-def write_csv(path: str, content: list[dict[str, Any]], delimiter: str = ",") -> None:
-    with Path(path).open("w", newline="", encoding="utf-8-sig") as file:
-        table = csv.DictWriter(file, [*content[0]], delimiter=delimiter)
-        table.writeheader()
-        table.writerows(content)
-
-
 def init(*arguments: str) -> int:
     return main(["init", *arguments])
 
@@ -56,7 +49,8 @@ def claims(path: str) -> list[RecordedClaim]:
 
 
 def _csv() -> str:
-    write_csv("a.csv", rows(gold="Gold Label (final)", prompt="Prompt Nr."), ";")
+    content = rows(gold="Gold Label (final)", prompt="Prompt Nr.")
+    write_csv(Path("a.csv"), content, ";", encoding="utf-8-sig")
     return "a.csv"
 
 
@@ -117,7 +111,7 @@ def test_all_that_is_missing_comes_in_one_message_whose_line_runs_in_a_shell(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     content = [dict(zip(["one col", "two", "it's"], row.values(), strict=False)) for row in rows()]
-    write_csv("my file.csv", content[:30] + content[:30])
+    write_csv(Path("my file.csv"), content[:30] + content[:30])
     assert init("--results", "my file.csv", "--set", "columns.gold=two") == 2
     told = capsys.readouterr().err
     for key in ("columns.prompt", "columns.example", "columns.prediction", "chance"):
@@ -140,7 +134,7 @@ def test_of_right_and_wrong_only_p_max_is_claimed_and_the_reason_told(
         for row in rows()
         for said in [row["prediction"] == row["gold"]]
     ]
-    write_csv("a.csv", content, ";")
+    write_csv(Path("a.csv"), content, ";")
     assert init("--results", "a.csv") == 2
     assert "--set chance=1/4" in capsys.readouterr().err
     assert init("--results", "a.csv", "--set", "chance=1/2") == 0
@@ -156,7 +150,7 @@ def test_of_letters_is_claimed_what_they_can_show() -> None:
         row | {"prediction": "AB"[row["prediction"] == "y"], "gold": "AB"[row["gold"] == "y"]}
         for row in rows()
     ]
-    write_csv("a.csv", letters)
+    write_csv(Path("a.csv"), letters)
     assert init("--results", "a.csv") == 0
     [claim] = claims("eval_suites/a.yaml")
     assert claim.claim.asserted() == {"permutation_p": 0.05, "beats": "max_random"}
@@ -170,7 +164,7 @@ def test_models_tasks_and_shots_of_a_file_are_claims_of_their_own() -> None:
         for shots in (0, 4)
         for row in rows()
     ]
-    write_csv("a.csv", content)
+    write_csv(Path("a.csv"), content)
     assert init("--results", "a.csv") == 0
     named = {each.name: each.missing is None for each in claims("eval_suites/a.yaml")}
     assert {name for name, there in named.items() if there} == {

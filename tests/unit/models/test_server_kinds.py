@@ -11,14 +11,12 @@ from pytest_maxrandom.errors import MaxRandomError, ScoreError
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.models.requests import Request
-from pytest_maxrandom.models.served import endpoint
 from pytest_maxrandom.models.served.endpoint import Endpoint
 from pytest_maxrandom.models.served.openai import OpenAI
 from pytest_maxrandom.models.served.recognition import recognised
 from pytest_maxrandom.suite.models import MODELS
 from tests.hashed_model import continuation, encoded, log_probabilities
 from tests.served import FakeServer, serving
-from tests.unit.models.tokenizers import write_words
 
 if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
@@ -27,16 +25,7 @@ QUESTION = Question("Is ice cold?", (" yes", " no"))
 CONTEXT = encoded(QUESTION.context)
 
 
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask again at once, so that no test waits."""
-    monkeypatch.setattr(endpoint, "BACKOFF", 0.001)
-
-
-@pytest.fixture(scope="session")
-def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tokenizer of what the fake servers serve."""
-    return write_words(tmp_path_factory.mktemp("words"))
+pytestmark = pytest.mark.usefixtures("patience")
 
 
 def loaded(server: FakeServer, backend: str, *, generates: bool = False, **keys: Any) -> Model:
@@ -88,10 +77,10 @@ TEXTS = "without `tokenizer`, and `scoring: generate`"
     ],
 )
 def test_a_refusal_names_the_line_that_works(
-    kind: str, backend: str, lines: list[str], tokenizer: Path
+    kind: str, backend: str, lines: list[str], word_tokenizer: Path
 ) -> None:
     with serving(kind) as server, pytest.raises(MaxRandomError) as refused:
-        loaded(server, backend, tokenizer=str(tokenizer)).ask([QUESTION])
+        loaded(server, backend, tokenizer=str(word_tokenizer)).ask([QUESTION])
     assert all(line in str(refused.value) for line in lines), str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -123,9 +112,9 @@ def test_the_lines_that_are_named_work(kind: str, keys: dict[str, Any]) -> None:
     ],
 )
 def test_a_refusal_to_write_names_the_line_that_works(
-    kind: str, keys: dict[str, Any], lines: list[str], tokenizer: Path
+    kind: str, keys: dict[str, Any], lines: list[str], word_tokenizer: Path
 ) -> None:
-    keys |= {"tokenizer": str(tokenizer)} if "tokenizer" in keys else {}
+    keys |= {"tokenizer": str(word_tokenizer)} if "tokenizer" in keys else {}
     with serving(kind) as server, pytest.raises(MaxRandomError) as refused:
         loaded(server, "openai", generates=True, **keys)
     assert all(line in str(refused.value) for line in lines), str(refused.value)

@@ -15,18 +15,13 @@ from pytest_maxrandom.models.served.vllm import Vllm
 from pytest_maxrandom.models.served.ways import Leg, costs, shared_length, walk
 from tests.block_cache import BlockCache
 from tests.hashed_model import log_probabilities
-from tests.served import FakeServer, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tests.served import FakeServer
+
 WAYS = ("walk", "forced", "echo")
-
-
-@pytest.fixture
-def vllm() -> Iterator[FakeServer]:
-    with serving("vllm") as running:
-        yield running
 
 
 def examples(count: int, prompt: int, spans: Sequence[Sequence[int]]) -> list[list[Request]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import random
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.plan import plan_file
+from tests.unit.recorded.suites import write_csv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,10 +60,7 @@ def columns(**names: str) -> dict[str, list[Any]]:
 
 def of_suite(folder: Path, content: list[dict[str, Any]], **keys: Any) -> ClaimRecord:
     """The record of the only claim of a suite about a CSV file."""
-    with (folder / "a.csv").open("w", newline="") as file:
-        table = csv.DictWriter(file, [*content[0]])
-        table.writeheader()
-        table.writerows(content)
+    write_csv(folder / "a.csv", content)
     results = {"path": "a.csv", "format": "table", "shots": 0, **keys.pop("results", {})}
     suite = {
         "models": [{"name": "model", "backend": "recorded", "results": results}],
@@ -106,18 +104,20 @@ def test_it_says_what_a_suite_says(
     assert found.passed == (expected.passed if expected.asserted else None)
 
 
-SCORED = [
+SCORED: list[dict[str, Any]] = [
     {"prompt": p, "example": e, "f1": round(draw.random(), 2)}
     for draw in [random.Random(3)]
     for p in ("a", "b", "blank")
     for e in range(N)
 ]
-OPEN = [
-    {"prompt": p, "example": e, "prediction": f"n{DRAW.choice([e, 7])}", "answer": f"n{e}",
-     "asked": f"question {e}"}
-    for p in "ab"
-    for e in range(N)
+TRUTH = [DRAW.choice(["Oslo", "Rome", "12", "7.5"]) for _ in range(N)]
+OPEN: list[dict[str, Any]] = [
+    {"prompt": p, "example": e, "said": right if DRAW.random() < 0.6 else "Bonn", "truth": right,
+     "asked": f"What is it {e}?"}
+    for p in range(T)
+    for e, right in enumerate(TRUTH)
 ]  # fmt: skip
+OPEN_COLUMNS: dict[str, Any] = {"prediction": "said", "reference": "truth", "input": "asked"}
 SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in range(2)]
 
 
@@ -126,43 +126,32 @@ SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in rang
     [
         (SCORED, {"score": "f1"}, {"assert": {"beats": 0.3}}),
         (SCORED, {"score": "f1"}, {"assert": {"control_p": 0.05}, "control": {"prompt": "blank"}}),
-        (OPEN, {"reference": "answer", "input": "asked"}, {}),
+        (OPEN, OPEN_COLUMNS, {}),
         (SEVERAL, {"sample": "take"}, {}),
         (SEVERAL, {"sample": "take"}, {"aggregate": {"pass": 1}}),
     ],
 )
 def test_scores_open_answers_and_samples_are_those_of_a_suite(
-    tmp_path: Path, content: list[dict[str, Any]], columns: dict[str, str], keys: dict[str, Any]
+    tmp_path: Path, content: list[dict[str, Any]], columns: dict[str, Any], keys: dict[str, Any]
 ) -> None:
-    said: dict[str, Any] = {**columns}
-    said |= {"claim": keys["assert"]} if "assert" in keys else {}
-    said |= {key: keys[key] for key in ("aggregate",) if key in keys}
-    said |= {key: keys[key]["prompt"] for key in ("control",) if key in keys}
-    found = judge(content, **said)
+    said = {"claim": keys.get("assert"), "control": keys.get("control", {}).get("prompt")}
+    found = judge(content, **columns, **said, aggregate=keys.get("aggregate"))
     expected = of_suite(tmp_path, content, results={"columns": columns}, **keys)
     assert as_in_file(found.record) == as_in_file(expected)
     assert f"t = {found.t}" in str(found)
 
 
-MARKS: list[dict[str, Any]] = [
-    {"prompt": f"p{prompt}", "example": example, "score": (3 * example + prompt) % 10 / 10}
-    for prompt in range(3)
-    for example in range(N)
-]
-
-
 def test_a_column_has_the_role_that_is_named() -> None:
-    marks = [{**row, "score": row["score"] > 0.5} for row in MARKS]
-    named = judge(marks, correct="score", choices=2, claim={"p_max": 0.05})
-    assert named.best_correct == max(
-        sum(row["score"] for row in marks if row["prompt"] == f"p{prompt}") for prompt in range(3)
-    )
+    marks = [{**row, "f1": row["f1"] > 0.5} for row in SCORED]
+    named = judge(marks, correct="f1", choices=2, claim={"p_max": 0.05})
+    counts = Counter(row["prompt"] for row in marks if row["f1"])
+    assert named.best_correct == max(counts.values())
     renamed = [{**row, "reference": row["gold"]} for row in rows()]
     of_gold = judge(renamed, gold="reference", choices=CHOICES).record
     assert of_gold.correct_counts == RIGHT
     assert not of_gold.roles
     with pytest.raises(RecordedError, match="numbers between stand in a column `score`"):
-        judge(MARKS, correct="score", choices=2)
+        judge(SCORED, correct="f1", choices=2)
 
 
 def _pandas() -> Any:
@@ -359,20 +348,10 @@ def test_figures_are_those_of_the_run() -> None:
         claim.figure("label_bias")
 
 
-def test_open_answers_are_judged_as_a_suite_judges_them(tmp_path: Path) -> None:
-    right = [DRAW.choice(["Oslo", "Rome", "12", "7.5"]) for _ in range(N)]
-    said = [[each if DRAW.random() < 0.6 else "Bonn" for each in right] for _ in range(T)]
-    table = [
-        {"prompt": p, "example": e, "said": each, "truth": right[e], "asked": f"What is it {e}?"}
-        for p, row in enumerate(said)
-        for e, each in enumerate(row)
-    ]
-    named: dict[str, Any] = {"prediction": "said", "reference": "truth", "input": "asked"}
-    found = judge(table, **named)
-    suite = of_suite(tmp_path, table, results={"columns": named})
-    assert as_in_file(found.record) == as_in_file(suite)
+def test_open_answers_show_nothing_without_their_questions() -> None:
+    found = judge(OPEN, **OPEN_COLUMNS)
     assert found.passed
     assert sum(found.record.roles.values()) == N
-    untold = judge(table, prediction="said", reference="truth")
+    untold = judge(OPEN, prediction="said", reference="truth")
     assert untold.passed is None
     assert "do not tell the questions" in (untold.why or "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
@@ -46,6 +49,19 @@ def rows(*counts: int, n: int) -> list[list[bool]]:
     """Return a row for each prompt with so many right answers, at other places in each."""
     return [[(place + number) % n < correct for place in range(n)]
             for number, correct in enumerate(counts)]  # fmt: skip
+
+
+def write_csv(
+    path: Path, table: Sequence[dict[str, Any]], delimiter: str = ",", encoding: str = "utf-8"
+) -> Path:
+    """Write rows, in which a list is JSON."""
+    with path.open("w", newline="", encoding=encoding) as file:
+        writer = csv.DictWriter(file, list(table[0]), delimiter=delimiter)
+        writer.writeheader()
+        for row in table:
+            lists = {name: json.dumps(cell) for name, cell in row.items() if isinstance(cell, list)}
+            writer.writerow(row | lists)
+    return path
 
 
 def suite_text(task: str, rest: str = "", model: str = "m.npz, format: npz") -> str:

@@ -5,7 +5,6 @@ Each is refused in one sentence that says where and what to do, or judged; none 
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
@@ -18,7 +17,7 @@ import pytest
 from pytest_maxrandom.errors import SuiteError
 from tests.unit.recorded.logs.inspect_logs import Log, write_json
 from tests.unit.recorded.logs.lm_eval_logs import Document, Run, write_run
-from tests.unit.recorded.suites import judged, planned, suite_text
+from tests.unit.recorded.suites import judged, planned, suite_text, write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,17 +94,7 @@ def jsonl(given: Results, folder: Path) -> str:
 
 
 def in_csv(given: Results, folder: Path) -> str:
-    rows = _rows(given)
-    with (folder / "r.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        for row in rows:
-            writer.writerow(
-                {
-                    key: json.dumps(value) if isinstance(value, list) else value
-                    for key, value in row.items()
-                }
-            )
+    write_csv(folder / "r.csv", _rows(given))
     return "r.csv, format: table"
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FILE = "s.csv, format: table, shots: 0"
+RIGHT_OR_WRONG = suite_text("{name: q, chance: 1/2, assert: {p_max: 0.05}}", "", FILE)
 
 
 def write(folder: Path, scores: NDArray[np.float64], *lines: str, judge: str = "j") -> None:
@@ -82,15 +84,11 @@ def test_a_claim_that_fails_says_what_it_lacks(tmp_path: Path) -> None:
 def test_scores_that_are_all_0_and_1_are_right_and_wrong(tmp_path: Path, right: int) -> None:
     scores = (np.arange(60) < np.array([[right], [right - 3]])).astype(float)
     write(tmp_path, scores, judge="")
-    (scored,) = planned(
-        tmp_path, suite_text("{name: q, chance: 1/2, assert: {p_max: 0.05}}", "", FILE)
-    )
+    (scored,) = planned(tmp_path, RIGHT_OR_WRONG)
     record = judged(scored)
     table = (tmp_path / "s.csv").read_text().replace("score,", "correct,")
     (tmp_path / "s.csv").write_text(table)
-    (marked,) = planned(
-        tmp_path, suite_text("{name: q, chance: 1/2, assert: {p_max: 0.05}}", "", FILE)
-    )
+    (marked,) = planned(tmp_path, RIGHT_OR_WRONG)
     assert judged(marked) == record
     assert record.metric == "accuracy"
 
@@ -208,13 +206,10 @@ def test_two_judges_in_one_sweep_are_refused(tmp_path: Path) -> None:
 
 def test_clusters_are_what_is_independent(tmp_path: Path) -> None:
     scores = graded(n=30)
-    rows: list[Any] = [
-        (f"p{prompt}", f"e{example}-{copy}", scores[prompt, example], f"c{example}")
-        for prompt in range(4)
-        for example in range(30)
-        for copy in range(3)
+    lines = [
+        f"p{prompt},e{example}-{copy},{scores[prompt, example]},c{example}"
+        for prompt, example, copy in product(range(4), range(30), range(3))
     ]
-    lines = [",".join(map(str, row)) for row in rows]
     (tmp_path / "s.csv").write_text("\n".join(["prompt,example,score,cluster", *lines]))
     (copied,) = planned(tmp_path, text("{beats: 0.5}"))
     write(tmp_path, scores)
@@ -226,9 +221,7 @@ def test_clusters_are_what_is_independent(tmp_path: Path) -> None:
 def test_where_answers_are_marked_another_score_is_read_only_by_name(tmp_path: Path) -> None:
     rows = [f"p{each % 2},e{each // 2},{each % 3 and 1},{each / 60},j{each}" for each in range(40)]
     (tmp_path / "s.csv").write_text("\n".join(["prompt,example,correct,score,judge", *rows]))
-    (marked,) = planned(
-        tmp_path, suite_text("{name: q, chance: 1/2, assert: {p_max: 0.05}}", "", FILE)
-    )
+    (marked,) = planned(tmp_path, RIGHT_OR_WRONG)
     assert judged(marked).metric == "accuracy"
     named = "s.csv, format: table, shots: 0, columns: {score: score, judge: ''}"
     (scored,) = planned(tmp_path, suite_text("{name: q, assert: {beats: 0.1}}", "", named))

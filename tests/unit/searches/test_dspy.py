@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -13,9 +13,6 @@ import yaml
 from pytest_maxrandom import search
 from pytest_maxrandom.errors import SearchError
 from tests.searched import lines, write_suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Warnings are those of other packages, and to import DSPy alone takes some four seconds.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
@@ -55,7 +52,7 @@ def proposer(dspy: Any) -> Any:
 
 
 @pytest.fixture
-def scored(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[tuple[str, tuple[str, ...]]]]:
+def scored(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, tuple[str, ...]]]:
     """Which programs validation examples were put through, seen from DSPy's side."""
     from pytest_maxrandom.searches.dspy import Task, _Ask
 
@@ -70,7 +67,7 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[tuple[str, tuple[str
         return forward(self, **given)
 
     monkeypatch.setattr(_Ask, "forward", watched)
-    return iter([seen])
+    return seen
 
 
 @pytest.fixture
@@ -92,75 +89,6 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "eval_suites" / "demo.yaml"
     path.write_text(yaml.safe_dump(content))
     return path
-
-
-@pytest.mark.parametrize(("task", "feedback"), [("swapped_topic", "score"), ("kind_of", "accept")])
-def test_miprov2_is_counted(
-    dspy: Any, demo: Path, proposer: Any, scored: Iterator[set[Any]], task: str, feedback: Any
-) -> None:
-    from pytest_maxrandom.searches.dspy import UNTOLD, Task
-
-    seen = next(scored)
-    with (
-        search(demo, task=task, feedback=feedback, by="MIPROv2") as tries,
-        dspy.context(lm=proposer),
-    ):
-        given = Task(tries)
-        optimizer = dspy.MIPROv2(
-            metric=given.metric,
-            auto=None,
-            num_candidates=3,
-            max_bootstrapped_demos=2,
-            max_labeled_demos=2,
-            num_threads=2,
-            seed=1,
-        )
-        best = optimizer.compile(
-            given.program,
-            trainset=given.trainset,
-            valset=given.valset,
-            num_trials=6,
-            minibatch=False,
-        )
-        assert best(question=given.valset[0].question).answer == UNTOLD
-        # Nothing of a validation example reaches the optimizer, not even its text.
-        assert all(set(each.keys()) == {"question"} for each in given.valset)
-        assert not {each.question for each in given.valset} & {
-            each.input for each in tries._tried.validation
-        }
-        record = tries.verdict()
-        prompts = {_prompt(given, instruction, demos) for instruction, demos in seen}
-    told = {row["prompt"] for row in lines(demo, "feedback")}
-    assert told == prompts == {row["prompt"] for row in lines(demo, "prompt")}
-    assert 1 < len(told) == record.t
-    assert record.searched is not None
-    assert [each.by for each in record.searched.searches] == ["MIPROv2"]
-
-
-def test_gepa_learns_answers_and_is_judged_by_a_test_set(
-    dspy: Any, demo: Path, proposer: Any, scored: Iterator[set[Any]]
-) -> None:
-    from pytest_maxrandom.searches.dspy import Task
-
-    seen = next(scored)
-    with (
-        search(demo, task="digit_sum", feedback="answers", by="GEPA") as tries,
-        dspy.context(lm=proposer),
-    ):
-        task = Task(tries)
-        optimizer = dspy.GEPA(
-            metric=task.metric, max_metric_calls=150, reflection_lm=proposer, num_threads=1, seed=1
-        )
-        optimizer.compile(task.program, trainset=task.trainset, valset=task.valset)
-        record = tries.verdict()
-        prompts = {_prompt(task, instruction, demos) for instruction, demos in seen}
-        opened = tries.open_test()
-    told = {row["prompt"] for row in lines(demo, "feedback")}
-    assert told == prompts
-    assert 1 < len(told) == record.t
-    assert (record.passed, record.p_max) == (False, None)
-    assert opened.test is not None
-    assert opened.passed == (opened.test.p is not None and opened.test.p <= 0.05)
 
 
 OPTIMIZERS = {
@@ -196,6 +124,55 @@ OPTIMIZERS = {
         seed=1,
     ).compile(task.program, trainset=task.trainset, valset=task.valset),
 }
+
+
+@pytest.mark.parametrize(("task", "feedback"), [("swapped_topic", "score"), ("kind_of", "accept")])
+def test_miprov2_is_counted(
+    dspy: Any, demo: Path, proposer: Any, scored: set[Any], task: str, feedback: Any
+) -> None:
+    from pytest_maxrandom.searches.dspy import UNTOLD, Task
+
+    with (
+        search(demo, task=task, feedback=feedback, by="MIPROv2") as tries,
+        dspy.context(lm=proposer),
+    ):
+        given = Task(tries)
+        best = OPTIMIZERS["MIPROv2"](dspy, given, proposer)
+        assert best(question=given.valset[0].question).answer == UNTOLD
+        # Nothing of a validation example reaches the optimizer, not even its text.
+        assert all(set(each.keys()) == {"question"} for each in given.valset)
+        assert not {each.question for each in given.valset} & {
+            each.input for each in tries._tried.validation
+        }
+        record = tries.verdict()
+        prompts = {_prompt(given, instruction, demos) for instruction, demos in scored}
+    told = {row["prompt"] for row in lines(demo, "feedback")}
+    assert told == prompts == {row["prompt"] for row in lines(demo, "prompt")}
+    assert 1 < len(told) == record.t
+    assert record.searched is not None
+    assert [each.by for each in record.searched.searches] == ["MIPROv2"]
+
+
+def test_gepa_learns_answers_and_is_judged_by_a_test_set(
+    dspy: Any, demo: Path, proposer: Any, scored: set[Any]
+) -> None:
+    from pytest_maxrandom.searches.dspy import Task
+
+    with (
+        search(demo, task="digit_sum", feedback="answers", by="GEPA") as tries,
+        dspy.context(lm=proposer),
+    ):
+        task = Task(tries)
+        OPTIMIZERS["GEPA"](dspy, task, proposer)
+        record = tries.verdict()
+        prompts = {_prompt(task, instruction, demos) for instruction, demos in scored}
+        opened = tries.open_test()
+    told = {row["prompt"] for row in lines(demo, "feedback")}
+    assert told == prompts
+    assert 1 < len(told) == record.t
+    assert (record.passed, record.p_max) == (False, None)
+    assert opened.test is not None
+    assert opened.passed == (opened.test.p is not None and opened.test.p <= 0.05)
 
 
 @pytest.mark.parametrize("feedback", ["accept", "improved"])

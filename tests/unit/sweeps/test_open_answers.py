@@ -12,13 +12,7 @@ from pytest_maxrandom.sweeps.open_answers import coded, labels_of_references
 from pytest_maxrandom.sweeps.open_roles import offer_of, role_of, strata_of
 from pytest_maxrandom.tasks.references import Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
-
-SQUAD = Matching()
-
-
-def matched(said: str, asked: Example) -> int | None:
-    assert asked.open is not None
-    return SQUAD.matched(said, asked.choices, asked.open)
+from tests.unit.tasks.test_references import SQUAD, matched
 
 
 def example(

@@ -14,6 +14,7 @@ from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.found import find_results
 from pytest_maxrandom.recorded.logs.written import question_of
+from tests.needs import needs
 from tests.notes import sentences
 from tests.unit.recorded.logs.inspect_logs import Log
 from tests.unit.recorded.logs.lm_eval_logs import Document, Run, write_run
@@ -118,8 +119,10 @@ def test_nothing_is_missing_of_the_chance_of_a_log_without_choices(tmp_path: Pat
     assert result_of_recorded(claim).p_max is not None
 
 
+@needs("lm_eval")
 def test_labels_say_what_the_harness_says_of_every_answer_and_every_target(tmp_path: Path) -> None:
-    metrics = pytest.importorskip("lm_eval.api.metrics")
+    from lm_eval.api.metrics import exact_match_fn
+
     targets, said = drawn()
     write_logs(tmp_path / "runs", targets, said)
     [sweep] = read_lm_eval(tmp_path / "runs")
@@ -128,7 +131,7 @@ def test_labels_say_what_the_harness_says_of_every_answer_and_every_target(tmp_p
     for row, labels in zip(said, sweep.open.said, strict=True):
         for text, label in zip(row[:8], labels, strict=False):
             for target, gold in zip(targets, sweep.open.gold, strict=True):
-                own = metrics.exact_match_fn(predictions=[text], references=[target], **settings)
+                own = exact_match_fn(predictions=[text], references=[target], **settings)
                 assert (label in gold) == bool(own["exact_match"])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from fractions import Fraction
 from itertools import product
@@ -17,6 +16,7 @@ from pytest_maxrandom.recorded.tables.grid import by_first_row
 from pytest_maxrandom.suite.recorded import TableColumns
 from tests.notes import sentences
 from tests.unit.recorded.reading import read_table
+from tests.unit.recorded.suites import write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     Write = Callable[[Sequence[dict[str, Any]]], Path]
 
 MEANT: dict[str, Any] = {"model": "m", "task": "t", "shots": 2}
-
-
-def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        for row in rows:
-            cells = {
-                name: json.dumps(cell) if isinstance(cell, list) else cell
-                for name, cell in row.items()
-            }
-            writer.writerow(cells)
-    return path
 
 
 def write_jsonl(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
@@ -54,7 +41,11 @@ def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-WRITERS = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
+WRITERS: dict[str, Callable[[Path, Sequence[dict[str, Any]]], Path]] = {
+    "csv": write_csv,
+    "jsonl": write_jsonl,
+    "parquet": write_parquet,
+}
 
 
 @pytest.fixture(params=list(WRITERS))

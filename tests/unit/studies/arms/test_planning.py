@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +14,7 @@ from pytest_maxrandom.studies.arms.compared import (
 )
 from pytest_maxrandom.studies.plan import plan_file
 from tests.notes import noted
+from tests.unit.recorded.suites import write_csv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,10 +45,8 @@ class Folder:
             (path / model).mkdir()
             (path / model / "config.json").write_text("{}")
         for name in "ab":
-            with (path / f"{name}.csv").open("w", newline="") as file:
-                rows = csv.writer(file)
-                rows.writerow(["input", "answer"])
-                rows.writerows([f"{name} {k}", ["yes", "no"][k % 2]] for k in range(60))
+            rows = [{"input": f"{name} {k}", "answer": ["yes", "no"][k % 2]} for k in range(60)]
+            write_csv(path / f"{name}.csv", rows)
 
     def planned(self, text: str) -> list[object]:
         (self.path / "s.yaml").write_text(text)
@@ -234,10 +232,7 @@ def test_what_cannot_be_compared_is_a_mistake(folder: Folder, rest: str, told: s
     # Two examples of a kind that only their choices tell apart.
     rows = [{"input": f"i{k // 2}", "a": "yes", "b": ["no", "maybe"][k % 2], "answer": "yes"}
             for k in range(80)]  # fmt: skip
-    with (folder.path / "c.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(folder.path / "c.csv", rows)
     text = (
         "models: [{name: ./m, quantization: none}]\n"
         "tasks:\n- {name: c, format: csv, path: c.csv, append_choices: false, "

@@ -12,6 +12,7 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.sweeps.extracting import filtered
 from pytest_maxrandom.tasks.load import load_task
+from tests.needs import needs
 from tests.unit.tasks.lm_eval.harness import Harness
 
 if TYPE_CHECKING:
@@ -99,12 +100,12 @@ def answers(name: str) -> list[str]:
     return ["".join(draw.choices(parts, k=draw.randint(1, 4))) for _ in range(150)]
 
 
+@needs("lm_eval")
 @pytest.mark.parametrize(
     ("name", "of_filter"),
     [("sums", "strict-match"), ("sums", "flexible-extract"), ("trivia", None)],
 )
 def test_the_same_answers_are_right(folder: Path, name: str, of_filter: str | None) -> None:
-    pytest.importorskip("lm_eval")
     own = load(folder, name, **({"filter": of_filter} if of_filter else {}))
     harness = Harness(folder, name)
     filters = {each.name: each for each in harness.task._filters}
@@ -128,8 +129,8 @@ def test_the_same_answers_are_right(folder: Path, name: str, of_filter: str | No
     assert seen == {True, False}
 
 
+@needs("lm_eval")
 def test_prompts_are_those_of_the_harness_and_kinds_those_of_what_counts(folder: Path) -> None:
-    pytest.importorskip("lm_eval")
     task, harness = load(folder, "sums"), Harness(folder, "sums")
     assert [each.input for each in task.examples] == [
         harness.task.doc_to_text(document) for document in harness.documents
