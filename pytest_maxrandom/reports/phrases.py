@@ -9,7 +9,14 @@ from pytest_maxrandom.claims.shortcuts import HEURISTICS, OF_OPEN
 from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ALLOWED, SCORE
 from pytest_maxrandom.reports import incumbent
-from pytest_maxrandom.reports.quantities import examples, levels_of, metric_name, p_is, shown_p
+from pytest_maxrandom.reports.quantities import (
+    examples,
+    levels_of,
+    metric_name,
+    of_samples,
+    p_is,
+    shown_p,
+)
 from pytest_maxrandom.reports.red_flags import MEASURES
 from pytest_maxrandom.reports.searches import rule
 from pytest_maxrandom.reports.text import clauses, listed
@@ -246,25 +253,30 @@ def new_questions(claim: ClaimRecord) -> str:
     best = claim.best_accuracy
     these = "" if best is None else f" ({accuracy(best)} on these)"
     return clauses(
-        f"{'a score' if claim.metric == SCORE else 'an accuracy'} of at least "
-        f"{accuracy(found.low)} at 95 %",
+        f"{_bounded_on_new(claim)} at least {accuracy(found.low)} at 95 %",
         found.estimate is not None
         and f"estimated {accuracy(found.estimate)}, without the bias of the selection{these}",
         found.clusters and f"of {count(found.clusters)} clusters of examples",
     )
 
 
+def _bounded_on_new(claim: ClaimRecord) -> str:
+    """Name what is bounded on new questions: of a prompt that is best in a metric, its accuracy."""
+    if claim.sampled is not None:
+        return of_samples(claim.sampled, "accuracy")
+    return "score" if claim.metric == SCORE else "accuracy"
+
+
 def interval_shown(claim: ClaimRecord) -> str:
     """Write between which accuracies on new questions that of the best prompt lies.
 
-    Of another metric's best only the least accuracy is known; empty where nothing is.
+    Of scores, means of samples and other metrics only the least is known; empty where nothing is.
     """
     if interval := best_interval(claim):
         return "\N{EN DASH}".join(map(accuracy, interval))
     if claim.new_questions is None:
         return ""
-    what = "" if claim.metric == SCORE else "accuracy "
-    return f"{what}at least {accuracy(claim.new_questions.low)}"
+    return f"{_bounded_on_new(claim)} at least {accuracy(claim.new_questions.low)}"
 
 
 def adjusted(claim: ClaimRecord, run: RunRecord) -> str:

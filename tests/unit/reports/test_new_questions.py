@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import NewQuestions
+from pytest_maxrandom.record import NewQuestions, Sampled
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv as as_csv
 from pytest_maxrandom.reports.references import bibtex
@@ -33,7 +33,7 @@ def known(**changed: object) -> ClaimRecord:
 
 
 def test_the_tables_and_the_comment_show_it() -> None:
-    told = "weather 4-shot: an accuracy of at least .534 at 95 %"
+    told = "weather 4-shot: accuracy at least .534 at 95 %"
     assert told in read(comment(run(known()), report="https://ci.test/1")).text
     legend = "Below the best: between which accuracies on new questions"
     assert legend in html(run(known()))
@@ -51,11 +51,11 @@ def test_nothing_is_estimated_where_predictions_are_not_known(report: object) ->
 
 
 def test_the_details_say_what_was_estimated() -> None:
-    said = "an accuracy of at least .534 at 95 %; estimated .602, without the bias of the selection"
+    said = "accuracy at least .534 at 95 %; estimated .602, without the bias of the selection"
     assert f"**On new questions:** {said} (.750 on these)" in markdown(run(known()))
     assert f"{said} (.750 on these)" in html(run(known()))
     nothing = markdown(run(known(estimate=None)))
-    assert "**On new questions:** an accuracy of at least .534 at 95 %\n" in nothing
+    assert "**On new questions:** accuracy at least .534 at 95 %\n" in nothing
 
 
 def test_another_metric_is_not_taken_for_the_accuracy() -> None:
@@ -63,9 +63,22 @@ def test_another_metric_is_not_taken_for_the_accuracy() -> None:
     assert ".515<br>accuracy at least .534<" in text
 
 
+@pytest.mark.parametrize(
+    ("aggregate", "correct", "named"),
+    [("pass", 45, "pass@4"), ("all", 45, "all of 4"), ("mean", None, "mean accuracy of 4 samples")],
+)
+def test_of_several_samples_it_names_what_they_come_to(
+    aggregate: Literal["pass", "all", "mean"], correct: int | None, named: str
+) -> None:
+    sampled = Sampled(samples=4, aggregate=aggregate, right=0.4, any_right=0.75, all_right=0.2)
+    of_samples = replace(known(), sampled=sampled, best_correct=correct)
+    assert f"On new questions: {named} at least .534 at 95 %" in html(run(of_samples))
+    assert f"reaches .750 ({named}) on n = 60 validation examples" in html(run(of_samples))
+
+
 def test_the_disclosure_says_it_with_its_sources() -> None:
     text = latex(run(known(clusters=12)))
-    assert "On new questions: an accuracy of at least .534" in text
+    assert "On new questions: accuracy at least .534" in text
     assert "of 12 clusters of examples" in text
     for key in ("clopper-pearson-1934", "efron-tibshirani-1997", "bentkus-2004"):
         assert f"\\cite{{{key}}}" in text
