@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.chances import Chance
+    from pytest_maxrandom.stats.incumbents import IncumbentTest
 
     RowOfScores: TypeAlias = ArrayLike | Mapping[str, float]
     Scores: TypeAlias = ArrayLike | Mapping[str, RowOfScores]
@@ -32,52 +33,62 @@ def refuse(why: str, **given: object) -> None:
             raise TypeError(f"{name} {why}")
 
 
-def claim_of_scores(beats: object, baseline_p: object, control: object, control_p: object) -> Claim:
+class Others(NamedTuple):
+    """What scores are compared with, a stated baseline aside, as a test names it."""
+
+    control: RowOfScores | None
+    control_p: object
+    incumbent: RowOfScores | None
+    incumbent_p: object
+    by: object
+    test: IncumbentTest | None
+    matters: object
+
+
+def claim_of_scores(beats: object, baseline_p: object, others: Others) -> Claim:
     """Return what is claimed of scores."""
     above = None if beats is None else open_share("beats", beats)
-    if above is None and control is None:
+    by = _difference("by", others.by)
+    if others.incumbent is None:
+        why = "is about the incumbent, which is not given; give `incumbent`, or leave it out"
+        refuse(why, by=by or None, test=others.test)
+    if above is None and others.control is None and others.incumbent is None:
         return Claim.of(None, untold=Remark("only_scores"))
-    return Claim(
-        baseline=above,
-        baseline_p=None if above is None else open_share("baseline_p", baseline_p),
-        control_p=None if control is None else open_share("control_p", control_p),
-    )
+    levels = {
+        key: open_share(key, level)
+        for key, other, level in (
+            ("baseline_p", above, baseline_p),
+            ("control_p", others.control, others.control_p),
+            ("incumbent_p", others.incumbent, others.incumbent_p),
+        )
+        if other is not None
+    }
+    return Claim(baseline=above, by=by, **levels)
 
 
 def scored(
     claim: Claim,
     scores: Scores,
     t: int | None,
-    control: RowOfScores | None,
+    others: Others,
     clusters: Sequence[Hashable] | Mapping[str, Hashable] | None,
 ) -> Result:
-    """Judge scores beside a stated baseline, a control, or both."""
+    """Judge scores beside a stated baseline, a control, an incumbent, or several of them."""
     from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
     from pytest_maxrandom.claims.scored import assess_scores
 
+    if others.test not in (None, "exact", "resampled"):
+        raise ValueError(f"test must be 'exact' or 'resampled', found {others.test!r}")
     answers = answers_of("scores", scores, clusters)
-    beside = None if control is None else scores_beside("control", control, answers)
-    return assess_scores(claim, answers, _tried(t, answers), control=beside)
-
-
-def beside(
-    claim: Claim,
-    candidates: ArrayLike,
-    incumbent: ArrayLike,
-    t: int | None,
-    clusters: Sequence[Hashable] | None,
-    test: Literal["exact", "resampled"] | None,
-    matters: float,
-) -> Result:
-    """Judge candidates beside an incumbent."""
-    from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
-    from pytest_maxrandom.claims.scored import assess_scores
-
-    if test not in (None, "exact", "resampled"):
-        raise ValueError(f"test must be 'exact' or 'resampled', found {test!r}")
-    answers = answers_of("candidates", candidates, clusters)
-    beside = scores_beside("incumbent", incumbent, answers, test, open_share("matters", matters))
-    return assess_scores(claim, answers, _tried(t, answers), beside)
+    settings = others.test, open_share("matters", others.matters)
+    incumbent, control = (
+        None if row is None else scores_beside(name, row, answers, *how)
+        for name, row, how in (
+            ("incumbent", others.incumbent, settings),
+            ("control", others.control, ()),
+        )
+    )
+    return assess_scores(claim, answers, _tried(t, answers), incumbent, control)
 
 
 def _tried(t: object, answers: Answers) -> int:
@@ -85,7 +96,7 @@ def _tried(t: object, answers: Answers) -> int:
     return least if t is None else whole_number("t", t, least)
 
 
-def difference(name: str, value: object) -> float:
+def _difference(name: str, value: object) -> float:
     """Return a difference of scores, from 0 to below 1."""
     bound = float(value) if isinstance(value, float | Real) else math.nan
     if not 0 <= bound < 1:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.claims.verdict import Claim, judge as verdict
+from pytest_maxrandom.claims.verdict import judge as verdict
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import CannotTell, ClaimFailed, RecordedError, RedFlagged
 from pytest_maxrandom.hooks import arguments
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     import pytest
-    from numpy.typing import ArrayLike
 
     from pytest_maxrandom.hooks.arguments import RowOfScores, Scores
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.chances import Chance
+    from pytest_maxrandom.stats.incumbents import IncumbentTest
 
     Found: TypeAlias = tuple[Result, ClaimRecord]
     """What is found of a claim, and what is known of it without that."""
@@ -54,13 +54,18 @@ class HandWrittenClaims:
         baseline_p: float = DEFAULT_LEVEL,
         control: RowOfScores | None = None,
         control_p: float = DEFAULT_LEVEL,
+        incumbent: RowOfScores | None = None,
+        incumbent_p: float = DEFAULT_LEVEL,
+        by: float = 0.0,
+        test: IncumbentTest | None = None,
+        matters: float = 0.05,
         clusters: Sequence[Hashable] | Mapping[str, Hashable] | None = None,
         judge: str = "",
         task: str = "",
         model: str = "",
         shots: int = 0,
     ) -> Result:
-        """Assert that the best of t prompts is beyond the best of t random guessers, or a baseline.
+        """Assert that the best of t prompts is above the best of t guessers, or above others.
 
         Give either counts (`best_correct`, `n`, `t` and `chance`), or the `scores` of each prompt.
 
@@ -84,8 +89,14 @@ class HandWrittenClaims:
         control : array or mapping, optional
             Of scores: those of a blank or constant answer to the same examples, from the same
             judge; the best prompt is better.
-        baseline_p, control_p : float
-            The largest allowed p-value of either.
+        incumbent : array or mapping, optional
+            Of scores: those of what runs today on the same examples; the best prompt is better.
+        by : float
+            By how much more than this it is better than the incumbent.
+        baseline_p, control_p, incumbent_p : float
+            The largest allowed p-value of each.
+        test, matters
+            As below `incumbent` in a suite.
         clusters : sequence or mapping, optional
             Of scores: per example what it has in common with others, such as its passage.
         judge : str, optional
@@ -101,7 +112,7 @@ class HandWrittenClaims:
             In one line, if the claim does not hold.
         CannotTell
             If neither `p_max` nor `beats` is given: counts alone cannot show the default claim. Of
-            scores if neither `beats` nor `control` is.
+            scores if none of `beats`, `control` and `incumbent` is.
         ValueError, TypeError
             In one line, if an argument is outside its domain; the reports say that the claim could
             not be tested, and why.
@@ -112,8 +123,9 @@ class HandWrittenClaims:
             _describe(heading, task, model, shots)
             if scores is None:
                 arguments.refuse(
-                    _OF_SCORES, control=control, clusters=clusters, judge=judge or None
-                )
+                    _OF_SCORES, control=control, incumbent=incumbent, test=test, by=by or None,
+                    clusters=clusters, judge=judge or None,
+                )  # fmt: skip
                 claim = arguments.claim_of_counts(p_max, beats)
                 heading.asserted = claim.asserted()
                 null = arguments.guessers(n, chance, t)
@@ -122,12 +134,13 @@ class HandWrittenClaims:
                 )
                 return result.noted(Remark("counts_only")), heading
             arguments.refuse(_OF_COUNTS, best_correct=best_correct, n=n, chance=chance, p_max=p_max)
-            claim = arguments.claim_of_scores(beats, baseline_p, control, control_p)
-            heading.asserted, heading.judge = (
-                claim.asserted(),
-                arguments.text("judge", judge) or None,
-            )
-            return _with_metric(arguments.scored(claim, scores, t, control, clusters), heading)
+            others = arguments.Others(control, control_p, incumbent, incumbent_p, by, test, matters)
+            claim = arguments.claim_of_scores(beats, baseline_p, others)
+            heading.asserted = claim.asserted()
+            heading.judge = arguments.text("judge", judge) or None
+            result = arguments.scored(claim, scores, t, others, clusters)
+            heading.metric = "accuracy" if result.correct_counts else SCORE
+            return result, heading
 
         return self._asserted(found)[0]
 
@@ -157,64 +170,6 @@ class HandWrittenClaims:
             return result_of_recorded(claim), known
 
         return self._asserted(found)[1]
-
-    def better(
-        self,
-        *,
-        candidates: ArrayLike,
-        incumbent: ArrayLike,
-        t: int | None = None,
-        by: float = 0.0,
-        incumbent_p: float = DEFAULT_LEVEL,
-        clusters: Sequence[Hashable] | None = None,
-        test: Literal["exact", "resampled"] | None = None,
-        matters: float = 0.05,
-        task: str = "",
-        model: str = "",
-        shots: int = 0,
-    ) -> Result:
-        """Assert that the best of t candidates is better than the incumbent, on the same examples.
-
-        Parameters
-        ----------
-        candidates : array
-            Scores from 0 to 1, shape (candidates, examples): 1 for right and 0 for wrong, or
-            anything between; NaN where a candidate was not scored on an example.
-        incumbent : array
-            Scores of what runs today, shape (examples,).
-        t : int, optional
-            How many candidates were ever tried, if that is more than are given.
-        by : float
-            By how much more than this the best one is better.
-        incumbent_p : float
-            The largest allowed p-value of that.
-        clusters : sequence, optional
-            Per example what it has in common with others, such as its passage.
-        test, matters
-            As below `incumbent` in a suite.
-        task, model, shots
-            For the reports.
-
-        Raises
-        ------
-        ClaimFailed
-            In one line, if the claim does not hold.
-        ValueError, TypeError
-            In one line, if an argument is outside its domain.
-        """
-        __tracebackhide__ = True
-
-        def found(heading: ClaimRecord) -> Found:
-            _describe(heading, task, model, shots)
-            claim = Claim(
-                incumbent_p=arguments.open_share("incumbent_p", incumbent_p),
-                by=arguments.difference("by", by),
-            )
-            heading.asserted = claim.asserted()
-            beside = arguments.beside(claim, candidates, incumbent, t, clusters, test, matters)
-            return _with_metric(beside, heading)
-
-        return self._asserted(found)[0]
 
     def _asserted(self, find: Callable[[ClaimRecord], Found]) -> tuple[Result, ClaimRecord]:
         """Record what is found of a further claim, or why nothing is, and raise what it says."""
@@ -268,8 +223,3 @@ def _describe(heading: ClaimRecord, task: object, model: object, shots: object) 
         arguments.text("model", model),
     )
     heading.shots = whole_number("shots", shots, 0)
-
-
-def _with_metric(result: Result, heading: ClaimRecord) -> Found:
-    heading.metric = "accuracy" if result.correct_counts else SCORE
-    return result, heading

@@ -133,7 +133,7 @@ SENTENCES: dict[str, str] = {
     "from a preferred label: record the predictions, or claim `p_max` by name (`assert: {{p_max: "
     "0.05}}`)",
     "only_scores": "no guesser is compared with scores: say what the best prompt is above "
-    "(`beats=0.62`), or give the scores of a `control`",
+    "(`beats=0.62`), or give the scores of the `incumbent` or of a `control`",
     "no_guessers": "no guesser is compared with scores between 0 and 1; claim `beats` with a "
     "number such as 0.62, `control_p: 0.05` with a `control`, or `better_than: incumbent`",
     "only_counts": "only counts are known, so knowledge cannot be distinguished from a preferred "

@@ -330,24 +330,38 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
         better = np.clip(new + 0.1, 0, 1)
 
         def test_better(maxrandom):
-            result = maxrandom.better(candidates=better, incumbent=old, t=40)
+            result = maxrandom.check(scores=better, incumbent=old, t=40)
             assert result.incumbent.low > 0
 
         def test_no_better(maxrandom):
-            maxrandom.better(candidates=new, incumbent=old)
+            maxrandom.check(scores=new, incumbent=old)
 
         def test_wrong(maxrandom):
-            maxrandom.better(candidates=new, incumbent=old[1:])
+            maxrandom.check(scores=new, incumbent=old[1:])
 
         def test_margin(maxrandom):
-            maxrandom.better(candidates=new, incumbent=old, by=1.5)
+            maxrandom.check(scores=new, incumbent=old, by=1.5)
+
+        def test_beside_whom(maxrandom):
+            maxrandom.check(scores=new, beats=0.4, by=0.02)
+
+        def test_of_counts(maxrandom):
+            maxrandom.check(best_correct=71, n=100, t=9, chance=0.5, p_max=0.05, incumbent=old)
+
+        def test_by_names(maxrandom):
+            scores = {"a": {"x": 1, "y": 0.5}, "b": {"x": 0.2, "y": 0.6}}
+            today = {"y": 0.4, "x": 0.9}
+            maxrandom.check(scores=scores, incumbent=today, incumbent_p=0.9, beats=0.1,
+                            baseline_p=0.9, control={"x": 0, "y": 0}, control_p=0.9)
     """)
     result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=1, failed=3)
+    result.assert_outcomes(passed=1, failed=6)
     said = flat(result)
     assert "by must be a difference of scores, from 0 to below 1, found 1.5" in said
     assert re.search(r"best score \.\d+ is [+-]\.\d+ beside the incumbent's \.\d+", said)
     assert "incumbent must have one score for each of the 150 examples, found 149" in said
+    assert "by is about the incumbent, which is not given; give `incumbent`" in said
+    assert "incumbent belongs to `scores`, which are not given" in said
     report = json.loads((pytester.path / "r.json").read_text())
     claims = {each["id"].rpartition("::")[2]: each for each in report["claims"]}
     assert claims["test_better"]["outcome"] == "passed"
@@ -355,3 +369,5 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
         "incumbent_p": 0.05, "better_than": "incumbent", "by": 0.0,
     }  # fmt: skip
     assert claims["test_better"]["max_random_baseline"] is None
+    assert claims["test_by_names"]["incumbent"]["difference"] == pytest.approx(0.1)
+    assert claims["test_by_names"]["control"]["difference"] == pytest.approx(0.75)
