@@ -17,6 +17,7 @@ NAMES = (
     "increase",
     "normalized",
     "label_bias",
+    "best_models",
     "holdout",
     "trend",
 )

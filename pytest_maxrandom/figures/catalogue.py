@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.figures import (
     DEFAULT_FORMATS,
     NAMES,
+    best_models,
     best_of_t,
     curves,
     label_bias,
@@ -108,6 +109,8 @@ def of_run(run: RunRecord) -> Catalogue:
         drawn.families["label_bias"] = lambda: label_bias.figures(panels)
     if untold:
         drawn.notes["label_bias"] = f"label_bias: left out without a result: {_named(untold)}"
+    if best_models.with_result(run):
+        drawn.families["best_models"] = lambda: best_models.figures(run)
     return drawn
 
 
