@@ -1,4 +1,4 @@
-"""What the incumbent of a claim answers, whose model is run.
+"""What the incumbent and the control of a claim answer, whose model is run.
 
 It is asked on the claim's own examples, through the same sweep and the same store, so it is asked
 again wherever its model, its server, what computes it or the examples are other than those of what
@@ -14,7 +14,11 @@ from pytest_maxrandom.claims.beside import IncumbentAnswers
 from pytest_maxrandom.claims.incumbents import SHOWN
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.errors import ModelError, SweepError
+from pytest_maxrandom.models.questions import Answer
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.scorers import stored_as
 from pytest_maxrandom.sweeps.sweep import run_sweep
 
 if TYPE_CHECKING:
@@ -91,6 +95,35 @@ def incumbent_answers(
     )
 
 
+def control_answers(planned: PlannedClaim) -> IncumbentAnswers | None:
+    """Return what a constant answer scores on the examples of a claim; None where there is none.
+
+    It is scored as those of prompts are, so that another scorer shows in its digest.
+    """
+    spec = planned.suite.control
+    if spec is None:
+        return None
+    scoring, prompt = planned.suite.scoring, planned.condition.prompt_set.prompts[0]
+    form = prompt.format
+    assert form.generation is not None
+    whole = form.generation.model_copy(update={"pattern": None})
+    matching = None if form.matching is None else replace(form.matching, filters=())
+    read = replace(prompt, format=replace(form, generation=whole, matching=matching))
+    examples = planned.condition.prompt_set.validation
+    said = Answer((), (), text=spec.answer, finish="stop")
+    found = predict(read, examples, [[said]] * len(examples), scoring)
+    pairs = zip(examples, found.scores, strict=True)
+    scores = {example.id: score for example, score in pairs}
+    cells = (f"{name} {score!r}" for name, score in sorted(scores.items()))
+    return IncumbentAnswers(
+        settings=spec,
+        name=f"the control {spec.answer!r}",
+        digest=digest(spec.answer, stored_as(scoring), *cells),
+        model="",
+        scores=scores,
+    )
+
+
 def _read(
     planned: PlannedClaim,
     session: SessionState,
@@ -120,7 +153,7 @@ def _read(
         digest=line.prompt,
         model=line.model,
         model_digest=line.model_digest,
-        scores={each.id: float(each.chosen in each.right) for each in line.examples},
+        scores={each.id: each.credit for each in line.examples},
         chosen_here=len(tried) if chosen else None,
         stored=True,
     )

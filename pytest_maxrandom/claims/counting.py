@@ -338,7 +338,7 @@ def _spent(planned: PlannedClaim, found: Result) -> tuple[float, bool]:
     After a search the level is that of the claim: what it could have tried is counted otherwise.
     So it is where guessers are known by the answers alone.
     """
-    if found.has_learned or scores_samples(planned.aggregate):
+    if found.has_learned or scores_samples(planned.aggregate) or planned.is_graded:
         return min(found.levels.values(), default=DEFAULT_LEVEL), bool(found.holds)
     spending = replace(planned.claim, spend=True)
     t = spending.tried(found.t)

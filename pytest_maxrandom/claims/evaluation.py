@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.claims.asked import incumbent_answers
+from pytest_maxrandom.claims.asked import control_answers, incumbent_answers
 from pytest_maxrandom.claims.assessment import best_of
 from pytest_maxrandom.claims.counting import (
     ClaimsOfRun,
@@ -286,8 +286,9 @@ class Evaluation:
             )
         planned = self._planned.with_t(guessers)
         predictions, notes = sweep.predictions, list[Remark]()
-        incumbent = None
+        incumbent = control = None
         if not thrifty:
+            control = control_answers(planned)
             incumbent = incumbent_answers(
                 planned,
                 self._session,
@@ -299,7 +300,7 @@ class Evaluation:
         others = [] if thrifty else self._session.other_models(planned, predictions)
         views = views_of_sweep(planned, sweep, others)
         # Heuristics are right or wrong: they are no measure of what samples come to.
-        if not thrifty and not scores_samples(planned.aggregate):
+        if not thrifty and not (scores_samples(planned.aggregate) or planned.is_graded):
             best = best_of(views, planned.suite.metric)
             compared, notes = compared_with_shortcuts(
                 planned, predictions[best], lambda jobs: self.ask(jobs, progress)
@@ -313,6 +314,7 @@ class Evaluation:
             searched=learned,
             tree=by_tree,
             incumbent=incumbent,
+            control=control,
         )
         training, of_training = trained_record(
             planned.training, planned.condition, self._runner.trained()

@@ -39,14 +39,11 @@ def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictio
     """Return the answers of a sweep over a task without choices."""
     examples = planned.condition.prompt_set.validation
     said = said_of(predictions)
-    right = [
-        {
-            each.id
-            for each, chosen in zip(one.examples, one.chosen, strict=True)
-            if chosen is not None
-        }
+    found = [
+        dict(zip((each.id for each in one.examples), one.scores, strict=True))
         for one in predictions
     ]
+    scores = np.array([[row.get(each.id, np.nan) for each in examples] for row in found])
     prompts, texts = [one.prompt for one in predictions], texts_of(examples)
     return Answers(
         model=planned.model.name,
@@ -57,9 +54,10 @@ def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictio
             tuple(example.id for example in prompt.demonstrations) for prompt in prompts
         ),
         examples=texts["examples"],
-        correct=np.array([[each.id in row for each in examples] for row in right]),
-        evaluated=np.array([[each.id in row for each in examples] for row in said]),
-        open=coded(examples, said, planned.condition.matching),
+        correct=scores == 1,
+        evaluated=~np.isnan(scores),
+        scores=scores if planned.is_graded else None,
+        open=None if planned.is_graded else coded(examples, said, planned.condition.matching),
         unread=unread_of(predictions, planned.condition.labels),
         inputs=texts["inputs"],
         copies=texts["copies"],

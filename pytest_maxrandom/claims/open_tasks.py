@@ -36,7 +36,18 @@ def refuse_unasked(suite: SuiteSpec, task: Task, drawn: PromptSet) -> None:
             key="scoring",
         )
     if not task.is_open:
+        if suite.control is not None:
+            raise NoPrompts(
+                f"{task.name} has choices, and a control is an answer to tasks without; remove it",
+                key="control",
+            )
         return
+    if SCORERS[suite.scoring].is_graded and any(e.open and e.open.tolerance for e in task.examples):
+        raise NoPrompts(
+            f"{task.name} has a `tolerance`, by which an answer is right or wrong, and `scoring: "
+            f"{suite.scoring}` says how good it is; remove it, or use `scoring: exact_match`",
+            key="scoring",
+        )
     for form in suite.prompts.formats or ():
         if form.labels != "text" or form.append_choices:
             raise NoPrompts(

@@ -27,7 +27,7 @@ from pytest_maxrandom.claims.untestable import (
     untestable,
     untrainable,
 )
-from pytest_maxrandom.claims.verdict import APPROXIMATE, EXACT, PERMUTED, Claim
+from pytest_maxrandom.claims.verdict import APPROXIMATE, CONTROLLED, EXACT, PERMUTED, Claim
 from pytest_maxrandom.errors import (
     ExtensionError,
     ModelError,
@@ -263,8 +263,8 @@ def _conditions(
             line = suite.line(*error.place)
             problems.append(Problem(suite.path, line, f"{dotted(error.place)}: {error}"))
         except NoPrompts as error:
-            own = error.key != "scoring"
-            line = suite.line(*arm.prompts_place(error.key)) if own else suite.line("scoring")
+            own = error.key not in ("scoring", "control")
+            line = suite.line(*(arm.prompts_place(error.key) if own else (error.key,)))
             problems.append(Problem(suite.path, line, str(error)))
         except NoTexts as error:
             problems += no_texts(suite, error)
@@ -343,7 +343,10 @@ def _claim(
     elif condition.prompt_set.leaves_out:
         usual = APPROXIMATE
     untold = None
-    if condition.task.is_open:
+    if SCORERS[spec.scoring].is_graded:
+        usual = EXACT if spec.control is None else CONTROLLED
+        untold = Remark("no_guessers") if spec.control is None else None
+    elif condition.task.is_open:
         untold = follows_only(
             [*Counter(condition.roles).elements()], condition.shuffled[0].arrangements
         )

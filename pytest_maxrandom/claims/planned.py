@@ -13,6 +13,7 @@ from pytest_maxrandom.claims.samples import scores_samples
 from pytest_maxrandom.claims.training import training_of, training_record
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, examples_digest
 from pytest_maxrandom.record import (
+    SCORE,
     ClaimRecord,
     Generated,
     PromptCount,
@@ -22,7 +23,7 @@ from pytest_maxrandom.record import (
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.samples import Aggregate
 from pytest_maxrandom.suite.prompts import PassSpec
-from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.sweeps.scorers import SCORERS, stored_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -168,6 +169,11 @@ class PlannedClaim(ClaimOfSuite):
         return aggregate_of(self.suite)
 
     @property
+    def is_graded(self) -> bool:
+        """Whether its answers have scores from 0 to 1, which no guesser is compared with."""
+        return SCORERS[self.suite.scoring].is_graded
+
+    @property
     def jobs(self) -> tuple[Job, ...]:
         """What its model is asked."""
         return self.condition.jobs(self.suite.scoring, self.aggregate)
@@ -253,12 +259,13 @@ class PlannedClaim(ClaimOfSuite):
             revision=getattr(self.model, "revision", None),
             scoring=self.suite.scoring,
             generated=generated_by(found.prompts[0]),
-            roles=condition.roles,
+            roles={} if self.is_graded else condition.roles,
             n=found.n,
             clusters=clusters,
             effective_n=effective_n,
             t=self.null.t,
-            metric=self.suite.metric,
+            metric=SCORE if self.is_graded else self.suite.metric,
+            judge=stored_as(self.suite.scoring) if self.is_graded else None,
             **self._baselines,
             prompts=PromptCount(
                 asked=prompts.count,

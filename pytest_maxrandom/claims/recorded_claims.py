@@ -16,10 +16,9 @@ from pytest_maxrandom.claims.recorded_incumbents import (
     without_control,
 )
 from pytest_maxrandom.claims.samples import NoSamples, scored_by_samples
-from pytest_maxrandom.claims.scored import CLAIMABLE
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
-from pytest_maxrandom.claims.verdict import CONTROLLED, OF_GUESSERS, Claim
+from pytest_maxrandom.claims.verdict import CLAIMABLE, CONTROLLED, OF_GUESSERS, Claim
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, dotted, listed
 from pytest_maxrandom.flags.kinds.identical_models import candidates as alike
 from pytest_maxrandom.record import SCORE, ClaimRecord, Recorded, note

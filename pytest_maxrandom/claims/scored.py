@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.flags import JudgedAnswers
     from pytest_maxrandom.record import Remark
 
-CLAIMABLE = (
-    "`beats` with a number such as 0.62, `control_p: 0.05` with a `control`, or `better_than: "
-    "incumbent`"
-)
-"""What can be claimed without guessers."""
-
 
 def assess_scores(
     claim: Claim,
@@ -51,7 +45,7 @@ def assess_scores(
     found = beside(claim, answers, t, best, incumbent, control)
     told = claim.cannot_tell is None
     passed = all(holds(found.p.get(key), level) for key, level in levels.items()) if told else None
-    score, graded = float(answers.accuracies[best]), answers.is_graded
+    score, graded = float(answers.accuracies[best]), answers.scores is not None
     facts = answer_facts(answers, best)
     if graded:
         del facts["correct_counts"]

@@ -18,7 +18,7 @@ from pytest_maxrandom.claims.opening import out_of_reach
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.samples import VOTE, scores_samples
 from pytest_maxrandom.claims.training import wrong_files
-from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.claims.verdict import CLAIMABLE, OF_GUESSERS, Claim
 from pytest_maxrandom.errors import (
     MaxRandomError,
     ModelError,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.registry import Backends
     from pytest_maxrandom.notation import Unmet
+    from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.parts import Part
@@ -209,11 +210,57 @@ def contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Prob
                 "of looks valid; remove one of them",
             )
         if why := next(_beyond_samples(claim), None):
-            place = ("generation", "samples")
             told = f"generation.samples: {claim.condition.task.name}: {why}"
+            yield Problem(suite.path, suite.line("generation", "samples"), told)
+        for place, why in _beyond_grades(claim):
+            told = f"{dotted(place)}: {claim.condition.task.name}: {why}"
             yield Problem(suite.path, suite.line(*place), told)
+        if claim.is_graded:
+            continue
         if unmeasured := claim.claim.unmeasured(claim.null, claim.suite.metric):
             yield Problem(suite.path, suite.line("metric"), unmeasured)
+
+
+def _beyond_scores(claim: PlannedClaim) -> Iterator[tuple[str, str]]:
+    """Yield what a claim asks for that takes answers which are right or wrong, and why."""
+    suite = claim.suite
+    for key in ("compare", "contamination", "replicates", "shortcuts"):
+        if getattr(suite, key):
+            yield key, f"`{key}` compares answers that are right or wrong"
+    if suite.metric != "accuracy":
+        yield "metric", f"`metric: {suite.metric}` is of one answer to each example"
+    if claim.condition.test:
+        yield "test", "a test set is answered once, right or wrong"
+    if claim.claim.spend:
+        yield "looks", "`looks: spend` needs guessers that are known before the answers"
+
+
+def _beyond_grades(claim: PlannedClaim) -> Iterator[tuple[Location, str]]:
+    """Yield what a claim asks for that graded answers cannot give, and where."""
+    if not claim.is_graded:
+        return
+    scoring, aggregate = claim.suite.scoring, claim.aggregate
+    index = [task.name for task in claim.suite.tasks].index(claim.task)
+    for key, why in _beyond_scores(claim):
+        place: Location = ("tasks", index, key) if key in ("test", "looks") else (key,)
+        yield place, f"{why}, and `scoring: {scoring}` says how good one is; remove `{key}`"
+    for key in ("label_bias", "until"):
+        if getattr(claim.suite, key) not in (None, "all"):
+            yield (key,), f"`scoring: {scoring}` gives no labels and no right answers; remove it"
+    if aggregate is not None and aggregate.how != "mean":
+        yield (
+            ("generation", "aggregate"),
+            f"`{aggregate.how}` is of answers that are right or wrong, and `scoring: {scoring}` "
+            "says how good one is, of which the mean counts; remove `aggregate`",
+        )
+    guessed = [key for key in claim.claim.bounds() if key in OF_GUESSERS]
+    if guessed and claim.claim.cannot_tell is None:
+        own = ("tasks", index) if claim.suite.tasks[index].assertion else ()
+        yield (
+            (*own, "assert", guessed[0]),
+            f"`{guessed[0]}` compares with random guessers, but `scoring: {scoring}` gives scores "
+            f"between 0 and 1, and no guess has a chance; claim {CLAIMABLE}",
+        )
 
 
 def _beyond_samples(claim: PlannedClaim) -> Iterator[str]:
@@ -221,28 +268,16 @@ def _beyond_samples(claim: PlannedClaim) -> Iterator[str]:
     suite, condition = claim.suite, claim.condition
     if claim.aggregate is None:
         return
-    if suite.scoring != "generate":
-        way = "use `scoring: generate`"
-        if suite.scoring == "exact_match":
-            way = "remove `samples`, or record the answers and give a score of each sample"
-        yield f"`scoring: {suite.scoring}` reads one answer each time; {way}"
+    if suite.scoring != "generate" and not condition.task.is_open:
+        yield f"`scoring: {suite.scoring}` reads one answer each time; use `scoring: generate`"
     if suite.label_bias is not None:
         yield "`label_bias` asks for one answer each time; remove one of the two"
     if suite.until == "decided":
         yield "`until: decided` counts single answers; remove one of the two"
-    if not scores_samples(claim.aggregate):
+    if not scores_samples(claim.aggregate) or claim.is_graded:
         return
-    for key in ("compare", "contamination", "replicates"):
-        if getattr(suite, key):
-            yield f"`{key}` compares answers that are right or wrong; {VOTE}, or remove `{key}`"
-    if suite.metric != "accuracy":
-        yield f"`metric: {suite.metric}` is of one answer to each example; {VOTE}"
-    if condition.test:
-        yield f"a test set is answered once, right or wrong; {VOTE}, or remove `test`"
-    if suite.shortcuts:
-        yield f"`shortcuts` compares answers that are right or wrong; {VOTE}, or remove it"
-    if claim.claim.spend:
-        yield f"`looks: spend` needs guessers that are known before the answers; {VOTE}"
+    for key, why in _beyond_scores(claim):
+        yield f"{why}; {VOTE}, or remove `{key}`"
     if condition.prompt_set.leaves_out:
         yield (
             "prompts leave out their own demonstrations, and scores of samples are compared on the "

@@ -42,6 +42,11 @@ PERMUTED: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL}
 """The same in a metric in which a constant answer scores more than random guesses."""
 
 
+CLAIMABLE = (
+    "`beats` with a number such as 0.62, `control_p: 0.05` with a `control`, or `better_than: "
+    "incumbent`"
+)
+"""What can be claimed without guessers."""
 CONTROLLED: Mapping[str, Any] = {"control_p": DEFAULT_LEVEL}
 """The same where no guess has a chance, as of graded scores, and a control was scored."""
 

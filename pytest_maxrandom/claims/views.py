@@ -112,7 +112,7 @@ def _view_of_open(planned: PlannedClaim, sweep: Sweep) -> View:
         asked=_asked(planned),
         metric=planned.suite.metric,
     )
-    return View(seen, [Shuffle.of_open(answers)])
+    return View(seen, [] if planned.is_graded else [Shuffle.of_open(answers)])
 
 
 def view_of(
@@ -155,25 +155,33 @@ def result_of_sweep(
     searched: bool = False,
     tree: bool = False,
     incumbent: IncumbentAnswers | None = None,
+    control: IncumbentAnswers | None = None,
 ) -> Result:
     """Return the result of a sweep's claim, with its best prompt and its cost; see `assess`."""
     metric, predictions = planned.suite.metric, sweep.predictions
     null, answers = planned.null, views[0].seen.answers
-    if scored_by_samples(answers):
-        null = guessers_of_samples(answers, answers.chances, null.t)
-    result = assess(
-        planned.claim,
-        null,
-        planned.condition.null.best,
-        views,
-        metric=metric,
-        thrifty=thrifty,
-        searched=searched,
-        tree=tree,
-        incumbent=incumbent,
-    )
+    if planned.is_graded:
+        result = assess_scores(planned.claim, answers, null.t, incumbent, control)
+        result = result if thrifty else flagged(result, planned.claim, views[0].seen)
+    else:
+        if scored_by_samples(answers):
+            null = guessers_of_samples(answers, answers.chances, null.t)
+        result = assess(
+            planned.claim,
+            null,
+            planned.condition.null.best,
+            views,
+            metric=metric,
+            thrifty=thrifty,
+            searched=searched,
+            tree=tree,
+            incumbent=incumbent,
+            control=control,
+        )
     generated, notes = _generated(predictions, result.best)
-    if planned.condition.task.is_open:
+    if planned.is_graded:
+        told = []
+    elif planned.condition.task.is_open:
         told = [*follows(planned, predictions, DEFAULT_LEVEL)] if not thrifty else []
     else:
         told = [*balanced_of_sweep(planned, views, result)]

@@ -86,6 +86,14 @@ class AnswerLine:
     """Why that ends: by itself or at a stop text, cut at its greatest length, or refused."""
     open: OpenLine | None = None
     """Of a task without choices; `choices` are then the references, all of them right."""
+    score: float | None = None
+    """How good an answer without choices is, from 0 to 1, where it is graded; nothing is chosen
+    then, and there is no `open`."""
+
+    @property
+    def credit(self) -> float:
+        """What the answer counts: its score, else 1 where it is right."""
+        return float(self.chosen in self.right) if self.score is None else self.score
 
     def problems(self) -> Iterator[str]:
         """Yield what no scored example can have."""
@@ -94,6 +102,9 @@ class AnswerLine:
             yield f"'chosen' is {self.chosen}, expected an index below {size}"
         if self.open is not None:
             yield from self.open.problems(is_right=self.chosen is not None)
+        elif self.score is not None:
+            if not 0 <= self.score <= 1:
+                yield f"'score' is {self.score}, expected a number from 0 to 1"
         elif self.right and len(self.right) == size and self.text is not None:
             yield (
                 "all choices are right, as of answers without choices, but 'open' is missing; "
@@ -141,6 +152,8 @@ class AnswerLine:
             type(cluster),
             "no cluster" if cluster is None else f"the cluster {cluster!r}",
         )
+        is_graded = self.score is not None
+        yield None, is_graded, "a score" if is_graded else "an answer that is right or wrong"
         own = self.open
         yield (
             own and own.known,

@@ -39,7 +39,8 @@ class _Claim:
     prompts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """Of each its digest, and the ids of its demonstrations."""
     answers: list[list[tuple[str, int | None, list[float | None]]]] = field(default_factory=list)
-    """Of each prompt and example the id, what was chosen or said, and the log-likelihoods."""
+    """Of each prompt and example the id, what was chosen or said, and the log-likelihoods, or its
+    score."""
     samples: list[int] = field(default_factory=list)
     """Of each line which sample of its prompt it is."""
 
@@ -56,7 +57,7 @@ class _Claim:
             self._compare(answer, where)
         self.prompts.append((line.prompt, tuple(line.demonstration_ids)))
         self.samples.append(line.sample or 0)
-        self.answers.append([(own.id, _label(own), own.log_likelihoods) for own in line.examples])
+        self.answers.append([(own.id, _label(own), _values(own)) for own in line.examples])
 
     def _compare(self, answer: AnswerLine, where: str) -> None:
         """Compare an example with itself in earlier lines, and with the claim's first."""
@@ -103,7 +104,10 @@ class _Claim:
         quantized = "" if line.quantization in ("", "none") else f" ({line.quantization})"
         examples = [*self.examples.values()]
         opened = [each.open for each in examples if each.open is not None]
-        said = self._of_open(opened) if opened else self._of_choices(examples)
+        if examples[0].score is not None:
+            said = self._of_scores()
+        else:
+            said = self._of_open(opened) if opened else self._of_choices(examples)
         return Answers(
             **said,
             path=path,
@@ -147,6 +151,13 @@ class _Claim:
             ),
         }
 
+    def _of_scores(self) -> dict[str, Any]:
+        """Return what `Answers` hold of graded answers."""
+        rows = [{name: value for name, _, [value] in cells} for cells in self.answers]
+        scores = np.array([[row.get(name, np.nan) for name in self.examples] for row in rows])
+        graded = {"correct": scores == 1, "evaluated": ~np.isnan(scores), "scores": scores}
+        return {**graded, "judge": self.first.scoring}
+
     def _of_choices(self, examples: list[AnswerLine]) -> dict[str, Any]:
         """Return what `Answers` hold of choices."""
         columns = {name: column for column, name in enumerate(self.examples)}
@@ -182,6 +193,10 @@ class _Claim:
 def _label(answer: AnswerLine) -> int | None:
     """Return what was chosen, or the label of an answer without choices."""
     return answer.chosen if answer.open is None else answer.open.said
+
+
+def _values(answer: AnswerLine) -> list[float | None]:
+    return answer.log_likelihoods if answer.score is None else [answer.score]
 
 
 def _codes(examples: list[AnswerLine]) -> tuple[tuple[str, ...], NDArray[np.int64]]:

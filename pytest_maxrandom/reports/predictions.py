@@ -139,6 +139,7 @@ def prompt_lines(
                     text=prompt.texts[place] if prompt.texts else None,
                     finish=prompt.finishes[place] if prompt.finishes else None,
                     open=opened[row][example.id] if opened else None,
+                    score=prompt.graded[place] if prompt.graded else None,
                 )
                 for place, example in enumerate(prompt.examples)
             ],
@@ -166,7 +167,7 @@ def _open_lines(
 ) -> list[dict[str, OpenLine]]:
     """Return of each prompt, by the ids of the examples, what it said; nothing of choices."""
     matching = predictions[0].prompt.format.matching
-    if matching is None:
+    if matching is None or samples_of(predictions)[0].graded:
         return []
     found = with_controls(examples, said_of(samples_of(predictions)), matching)
     return [
@@ -196,7 +197,7 @@ def _keys(line: PromptLine | AnswerLine | OpenLine) -> dict[str, object]:
     Of choices that were scored there is no text.
     """
     left_out = {"listed": None, "cluster": None, "simulated": False, "text": None, "finish": None}
-    left_out |= {"open": None}
+    left_out |= {"open": None, "score": None}
     left_out |= {"sample": None, "examples_digest": None, "model_digest": None, "arithmetic": None}
     return {
         key: value

@@ -264,6 +264,7 @@ SCORINGS = (
     "counterfactual",
     "generate",
     "exact_match",
+    "f1",
     "classify",
 )
 """The built-in ways to ask and to score; what they do is in `pytest_maxrandom.sweeps.scorers`."""

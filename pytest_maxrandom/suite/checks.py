@@ -106,7 +106,9 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         yield from _of_comparisons(suite, model_names([each for each in models if each]))
 
 
-_WRITTEN = ("generate", "exact_match")
+_OPEN = ("exact_match", "f1")
+"""The ways to ask for answers that are compared with references."""
+_WRITTEN = ("generate", *_OPEN)
 """The ways to ask in which a model writes its answer."""
 
 
@@ -126,15 +128,15 @@ def _of_scoring(suite: dict[str, Any]) -> Iterator[Contradiction]:
         yield (
             ("generation",),
             "this says how answers are generated, but none are; remove it, or use `scoring: "
-            "generate`, or `scoring: exact_match` for tasks without choices",
+            "generate`, or `scoring: exact_match` or `f1` for tasks without choices",
         )
-    if "exact_match" in suite and "exact_match" not in _scorings(suite):
+    if "exact_match" in suite and not any(each in _OPEN for each in _scorings(suite)):
         yield (
             ("exact_match",),
             "this says when an answer is a reference, but none are compared so; remove it, or use "
             "`scoring: exact_match`",
         )
-    if suite.get("scoring") != "exact_match":
+    if (scoring := suite.get("scoring")) not in _OPEN:
         return
     for key, value, why in (
         ("metric", suite.get("metric", "accuracy") != "accuracy", "there are no classes"),
@@ -143,7 +145,7 @@ def _of_scoring(suite: dict[str, Any]) -> Iterator[Contradiction]:
         ("until", suite.get("until") == "decided", "what passes is learnt from all answers"),
     ):
         if value:
-            told = f"`scoring: exact_match` is for tasks without choices, and {why}; remove `{key}`"
+            told = f"`scoring: {scoring}` is for tasks without choices, and {why}; remove `{key}`"
             yield (key,), told
 
 

@@ -74,6 +74,13 @@ class IncumbentSpec(IncumbentSettings):
             )
 
 
+class ControlSpec(IncumbentSettings):
+    """An answer that needs no model."""
+
+    answer: Prose = ""
+    """What it says to every question, as if that had been read in what a model wrote."""
+
+
 def unclaimable(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Contradiction]:
     """Yield what a suite, as it stands in its file, cannot claim of an incumbent."""
     named = suite.get("incumbent") is not None
@@ -93,8 +100,9 @@ def unclaimable(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[
         if suite.get("control") is None and claim.get("control_p") is not None:
             yield (
                 (*place, "assert", "control_p"),
-                "the suite names no control; in a suite of recorded results, add the key "
-                "`control`, such as `control: {prompt: blank}`, or remove this",
+                "the suite names no control; add the key `control`, such as `control: {answer: "
+                "UNKNOWN}`, in a suite of recorded results `control: {prompt: blank}`, or remove "
+                "this",
             )
         if metric != "accuracy" and isinstance(claim.get("beats"), int | float):
             yield (

@@ -20,7 +20,10 @@ from pytest_maxrandom.suite.claims import (
     MetricSettings,
     SharedSettings,
 )
-from pytest_maxrandom.suite.incumbent import IncumbentSpec  # noqa: TC001 - read by pydantic
+from pytest_maxrandom.suite.incumbent import (  # noqa: TC001 - read by pydantic
+    ControlSpec,
+    IncumbentSpec,
+)
 from pytest_maxrandom.suite.models import AnyModel  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.prompts import (
     CounterfactualSpec,
@@ -69,6 +72,9 @@ class SuiteSpec(
     incumbent: IncumbentSpec | None = None
     """What runs today, a prompt or a model: reports say by how much the best prompt is better on
     the same examples, and `assert: {better_than: incumbent}` claims it."""
+    control: ControlSpec | None = None
+    """Of tasks without choices: a blank or constant answer, which is scored as those of prompts
+    are. `assert: {control_p: 0.05}` claims that the best prompt scores higher."""
     replicates: (
         Annotated[
             ReplicatesSpec, BeforeValidator(_counted, json_schema_input_type=Count | ReplicatesSpec)
@@ -84,14 +90,15 @@ class SuiteSpec(
     has when encoded alone; counterfactual: the log-likelihood of one continuation, the same for all
     choices, after a text that states the choice (arXiv 2406.11634). generate: the model writes an
     answer, which is read as a label or as the text of a choice; nothing is scored. exact_match: the
-    same for tasks without choices, whose answers are compared with references. classify: the
-    probability of a class by the head that `classify` trains, which says this already."""
+    same for tasks without choices, whose answers are compared with references. f1: how many tokens
+    such an answer shares with a reference, from 0 to 1. classify: the probability of a class by the
+    head that `classify` trains, which says this already."""
     counterfactual: CounterfactualSpec = CounterfactualSpec()
     """How counterfactual scoring states a choice."""
     generation: GenerationSpec = GenerationSpec()
-    """How `scoring: generate` and `scoring: exact_match` ask for answers and read them."""
+    """How `scoring: generate`, `exact_match` and `f1` ask for answers and read them."""
     exact_match: ExactMatchSpec = ExactMatchSpec()
-    """When `scoring: exact_match` takes an answer for a reference."""
+    """When `scoring: exact_match` takes an answer for a reference, and `f1` a word for another."""
     classify: ClassifySpec | None = None
     """A classification head on the model, trained on labelled examples of each task: it reads the
     text alone. There are no prompts, so each arm is one try. The choices of a task are its

@@ -63,6 +63,8 @@ class PromptPredictions:
     """Per example what was generated and why that ends; empty where choices were scored."""
     said: tuple[str | None, ...] = ()
     """Per example what was read of an open answer; empty where there are choices."""
+    graded: tuple[float, ...] = ()
+    """Per example how good the answer is, from 0 to 1; empty where it is right or wrong."""
     samples: tuple[PromptPredictions, ...] = ()
     """The answers of each sample, where the prompt was asked several times; what is chosen is then
     the commonest of them."""
@@ -71,13 +73,15 @@ class PromptPredictions:
 
     @property
     def correct(self) -> int:
-        """How many answers are right; of means of samples the whole number below."""
+        """How many answers are right; of scores, and means of samples, the whole number below."""
         return int(sum(self.scores))
 
     @property
     def known_correct(self) -> int | None:
         """The same; None where it is no whole number, or samples are missing."""
         how = self.aggregate
+        if self.graded:
+            return None
         if how is None:
             return self.correct
         whole = how.how == "vote" or how.binary
@@ -87,6 +91,8 @@ class PromptPredictions:
     def scores(self) -> tuple[float, ...]:
         """Per example 1 where the answer is right, else 0; or what its samples come to."""
         how = self.aggregate
+        if self.graded:
+            return self.graded
         if how is None or how.how == "vote" or not self.samples:
             pairs = zip(self.chosen, self.examples, strict=True)
             return tuple(float(choice in example.right) for choice, example in pairs)
@@ -143,6 +149,7 @@ def predict(
         texts=tuple(one.text or "" for one in generated),
         finishes=tuple(one.finish or "stop" for one in generated),
         said=tuple(one.said for one in read) if scorer.is_open else (),
+        graded=tuple(one.score or 0.0 for one in read) if scorer.is_graded else (),
     )
 
 

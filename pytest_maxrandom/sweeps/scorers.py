@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.host import packages
 from pytest_maxrandom.host.packages import NamedParts, blamed, package_of
-from pytest_maxrandom.models.questions import Generation, Question
-from pytest_maxrandom.stats.seeding import Stream
-from pytest_maxrandom.sweeps.extracting import filtered, found
-from pytest_maxrandom.sweeps.said import choices_said
+from pytest_maxrandom.models.questions import Question
+from pytest_maxrandom.sweeps.written import ExactMatch, Generate, Graded, Reading, lot
+from pytest_maxrandom.tasks.references import f1
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,19 +25,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
-
-
-class Reading(NamedTuple):
-    """What is read from the answers to one example."""
-
-    chosen: int | None
-    """Index into the example's choices; None where nothing was chosen."""
-    tied: bool = False
-    """Whether a lot decided between equal scores."""
-    margin: float = 0.0
-    """By how much the best score is above the second, in the scorer's unit; 0 for a tie."""
-    said: str | None = None
-    """What was read of an open answer, of which no choice need be one; None where nothing was."""
 
 
 class Scorer(Protocol):
@@ -67,6 +53,13 @@ class Scorer(Protocol):
     @property
     def is_open(self) -> bool:
         """Whether it is for examples without choices; a scorer that lacks this is not."""
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether a reading has a score from 0 to 1, for examples without choices alone.
+
+        A scorer that lacks this reads answers that are right or wrong.
+        """
 
     @property
     def whole_answer(self) -> bool:
@@ -117,6 +110,7 @@ class Cloze:
     states_choices: ClassVar[bool] = False
     generates: ClassVar[bool] = False
     is_open: ClassVar[bool] = False
+    is_graded: ClassVar[bool] = False
     base_rate: ClassVar[Scoring] = "sum_logprob"
 
     @property
@@ -142,7 +136,7 @@ class Cloze:
         if second < top:
             return Reading(scores.index(top), False, top - second)
         equal = [index for index, score in enumerate(scores) if score == top]
-        return Reading(_lot(equal, prompt, example), tied=True)
+        return Reading(lot(equal, prompt, example), tied=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,91 +161,12 @@ class StatedChoices(Cloze):
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Generate:
-    """The choice that a generated answer names; see :mod:`pytest_maxrandom.sweeps.said`.
-
-    With a `pattern`, its first group is read in place of the whole answer. What a model refuses to
-    answer is no answer, whatever it says. Of choices with one text a lot decides.
-    """
-
-    criterion: str
-    states_choices: ClassVar[bool] = False
-    generates: ClassVar[bool] = True
-    is_open: ClassVar[bool] = False
-    whole_answer: ClassVar[bool] = False
-    base_rate: ClassVar[Scoring] = "sum_logprob"
-
-    def questions(self, prompt: Prompt, example: Example) -> list[Question]:
-        """Return one question, whose answer is generated."""
-        how = prompt.format.generation
-        assert how is not None
-        asked = Generation(how.max_tokens, prompt.format.stops, how.temperature, how.seed)
-        answers = prompt.format.answers(example)
-        return [Question(prompt.context(example), answers, example, generation=asked)]
-
-    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
-        """Read what was written."""
-        text, cut = _written(prompt, answers)
-        if text is None:
-            return Reading(None)
-        answers_of = prompt.format.answers(example)
-        equal = sorted(choices_said(text, answers_of, example.choices, cut=cut))
-        if not equal:
-            return Reading(None)
-        return Reading(_lot(equal, prompt, example), len(equal) > 1)
-
-
-@dataclass(frozen=True, slots=True)
-class ExactMatch(Generate):
-    """The reference that a generated answer is; see :mod:`pytest_maxrandom.tasks.references`."""
-
-    is_open: ClassVar[bool] = True
-
-    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
-        """Read what was written, and compare it with the references."""
-        text, _ = _written(prompt, answers)
-        matching = prompt.format.matching
-        assert matching is not None
-        if text is None or example.open is None:
-            return Reading(None)
-        return Reading(matching.matched(text, example.choices, example.open), said=text)
-
-
-def _written(prompt: Prompt, answers: Sequence[Answer]) -> tuple[str | None, bool]:
-    """Return what counts of a generated answer, None where nothing does, and if it was cut."""
-    (said,) = answers
-    how = prompt.format.generation
-    assert how is not None
-    if said.text is None:
-        raise ScoreError(
-            "the model gave no text to read; report this to the authors of its backend"
-        )
-    text: str | None = said.text
-    cut = said.finish == "length"
-    if how.pattern is not None:
-        match = found(how.pattern, said.text)
-        text = None if match is None else match.group(1)
-        cut = cut and match is not None and match.end(1) == len(said.text)
-    elif (matching := prompt.format.matching) is not None:
-        text = filtered(said.text, matching.filters)
-    return (None if said.finish == "refused" else text), cut
-
-
 def joined(answers: Sequence[Answer]) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """Return the log-likelihoods and tokens of all answers to one example."""
     if len(answers) == 1:
         return answers[0].log_likelihoods, answers[0].tokens
     values = tuple(value for one in answers for value in one.log_likelihoods)
     return values, tuple(count for one in answers for count in one.tokens)
-
-
-def _lot(equal: Sequence[int], prompt: Prompt, example: Example) -> int:
-    """Return one of several choices, whose places in the file decide nothing."""
-    if len(equal) == 1:
-        return equal[0]
-    lot = Stream("tie", prompt.digest, example.id, *(example.order or ()))
-    return equal[lot.below(len(equal))]
 
 
 def _per_token(value: float, tokens: int, _: str) -> float:
@@ -286,6 +201,7 @@ _BUILT_IN: Mapping[str, Scorer] = {
         "names none, or several, is wrong)"
     ),
     "exact_match": ExactMatch("a text that is one of the references"),
+    "f1": Graded("the F1 of its tokens and those of the reference that it is most like", f1),
 }
 
 
@@ -300,7 +216,8 @@ class _OfPackage:
     generates: bool
     whole_answer: bool
     base_rate: Scoring
-    is_open: ClassVar[bool] = False
+    is_open: bool
+    is_graded: bool
 
     @classmethod
     def of(cls, name: str, loaded: Any) -> _OfPackage:
@@ -312,8 +229,9 @@ class _OfPackage:
             If it lacks what a scorer has.
         """
         kinds = {"criterion": str, "states_choices": bool, "generates": bool}
-        kinds |= {"whole_answer": bool, "base_rate": str}
-        said: dict[str, Any] = {key: getattr(loaded, key, None) for key in kinds}
+        kinds |= {"whole_answer": bool, "base_rate": str, "is_open": bool, "is_graded": bool}
+        said: dict[str, Any] = dict.fromkeys(("is_open", "is_graded"), False)
+        said = {key: getattr(loaded, key, said.get(key)) for key in kinds}
         lacks = [key for key, kind in kinds.items() if not isinstance(said[key], kind)]
         lacks += [
             each for each in ("questions", "answer") if not callable(getattr(loaded, each, 0))
@@ -322,6 +240,11 @@ class _OfPackage:
             raise TypeError(
                 f"what pytest_maxrandom.sweeps.scorers.Scorer lists ({', '.join(lacks)} missing or "
                 "of another type)"
+            )
+        if (said["is_open"] or said["is_graded"]) and not (said["generates"] and said["is_open"]):
+            raise TypeError(
+                "a scorer of written answers (`generates`) where it is for examples without "
+                "choices (`is_open`), and of those where it is graded (`is_graded`)"
             )
         return cls(name, loaded, **said)
 
@@ -345,7 +268,10 @@ class _OfPackage:
             chosen = None if read.chosen is None else index(read.chosen)
             if chosen is not None and not 0 <= chosen < len(example.choices):
                 raise ValueError(f"it chose {chosen} of {len(example.choices)} choices, from 0")
-            return Reading(chosen, bool(read.tied), float(read.margin))
+            score = float(read.score) if self.is_graded and read.score is not None else None
+            if self.is_graded and (score is None or not 0 <= score <= 1):
+                raise ValueError(f"its score is {score}, expected a number from 0 to 1")
+            return Reading(chosen, bool(read.tied), float(read.margin), read.said, score)
 
 
 SCORERS: NamedParts[Scorer] = NamedParts(packages.SCORERS, _BUILT_IN, _OfPackage.of)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import string
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -214,3 +215,34 @@ def _normal(matching: Matching, text: str) -> str:
     if "spaces" in matching.parts:
         text = " ".join(text.split())
     return text
+
+
+def f1(said: str, reference: str, matching: Matching) -> float:
+    """Return the F1 of the tokens of an answer and a reference, as SQuAD's script counts them.
+
+    Numbers are tokens by their values, unless they are compared as texts; without that, what
+    counts here is the bag of words of `Matching.normal`.
+
+    Examples
+    --------
+    >>> f1("the red ball", "a red box", Matching()), f1("1,000 men", "1000.0 men", Matching())
+    (0.5, 1.0)
+    """
+    one, other = _tokens(matching, said), _tokens(matching, reference)
+    shared = (one & other).total()
+    if not shared:
+        return 0.0
+    return 2 * shared / (one.total() + other.total())
+
+
+@functools.lru_cache(maxsize=2**16)
+def _tokens(matching: Matching, text: str) -> Counter[str | Fraction]:
+    numbers: list[Fraction] = []
+    words = []
+    for word in text.split():
+        value = matching.number(word.strip("()[]\"'").rstrip(",;:!?"))
+        if value is None:
+            words.append(word)
+        else:
+            numbers.append(value)
+    return Counter([*matching.normal(" ".join(words)).split(), *numbers])

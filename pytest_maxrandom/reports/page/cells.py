@@ -119,14 +119,11 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
     from pytest_maxrandom.answers import Answers
 
     columns: dict[str, int] = {}
-    prompts, demonstrations, rows = [], [], list[dict[int, bool]]()
+    prompts, demonstrations, rows = [], [], list[dict[int, float]]()
     found: PromptLine | None = None
     highest, place = -1.0, 0
     for line in lines:
-        row = {
-            columns.setdefault(each.id, len(columns)): each.chosen in each.right
-            for each in line.examples
-        }
+        row = {columns.setdefault(each.id, len(columns)): each.credit for each in line.examples}
         accuracy = sum(row.values()) / len(row)
         wanted = line.prompt == best if best else accuracy > highest
         if best and found is not None and found.prompt == best:
@@ -138,7 +135,8 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
         rows.append(row)
     if found is None:
         return None
-    every = range(len(columns))
+    values = np.array([[row.get(column, np.nan) for column in range(len(columns))] for row in rows])
+    graded = found.examples[0].score is not None
     results = Answers(
         model=found.model,
         shots=found.shots,
@@ -146,13 +144,14 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
         identities=tuple(prompts),
         examples=tuple(columns),
         demonstration_ids=tuple(demonstrations),
-        correct=np.array([[row.get(column, False) for column in every] for row in rows]),
-        evaluated=np.array([[column in row for column in every] for row in rows]),
+        correct=values == 1,
+        evaluated=~np.isnan(values),
+        scores=values if graded else None,
     )
     per_token = found.scoring in _PER_TOKEN
     unit = "log-likelihood per token" if per_token else "log-likelihood"
     shown = [_answer(each, columns[each.id], per_token) for each in found.examples]
-    return _cells(results, place, shown, "" if found.scoring == "generate" else unit)
+    return _cells(results, place, shown, "" if found.examples[0].text is not None else unit)
 
 
 def of_answers(results: Answers, *, texts: bool) -> Cells | None:
@@ -167,7 +166,6 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
         results = replace(samples, prompts=tuple(named))
     # Labels are numbered as they are named; scores stand in the order of the choices.
     scored = results.log_likelihoods is not None and not results.labels
-    graded = results.is_graded
     answers = []
     for column in asked:
         chosen = None if results.answers is None else int(results.answers[best, column])
@@ -184,8 +182,7 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
             )
         )
     made = _cells(results, best, answers, "log-likelihood")
-    if graded:
-        made["grades"] = [[_rounded(value) for value in row] for row in results.values.tolist()]
+    if results.is_graded:
         made["labels"] = []
         for answer in answers:
             if texts and answer["chosen"] is not None and results.labels:
@@ -200,7 +197,7 @@ def _cells(results: Answers, best: int, answers: list[BestAnswer], unit: str) ->
     """Return what the page shows of answers, with those of the best prompt in full."""
     demonstrations = results.demonstration_ids or ((),) * len(results.prompts)
     cells = zip(results.correct.tolist(), results.evaluated.tolist(), strict=True)
-    return Cells(
+    made = Cells(
         prompts=list(results.prompts),
         examples=list(results.examples),
         demonstrations=[list(shown) for shown in demonstrations],
@@ -213,6 +210,9 @@ def _cells(results: Answers, best: int, answers: list[BestAnswer], unit: str) ->
         unit=unit,
         labels=list(results.labels),
     )
+    if results.is_graded:
+        made["grades"] = [[_rounded(value) for value in row] for row in results.values.tolist()]
+    return made
 
 
 def without_texts(cells: Cells) -> Cells:
@@ -258,6 +258,8 @@ def _answer(line: AnswerLine, column: int, per_token: bool) -> BestAnswer:
             for value, tokens in zip(line.log_likelihoods, line.tokens, strict=True)
         ],
     )
+    if line.score is not None:
+        answer["right"], answer["choices"] = [], 0
     if line.text is not None:
         answer["said"], answer["finish"] = line.text, line.finish or "stop"
     return answer

@@ -18,7 +18,7 @@ HOW = "generation: {max_tokens: 8}\n"
 CHAT = "{name: m, backend: openai, url: 'http://h:1', chat: true}"
 NONE_ARE = (
     "3: generation: this says how answers are generated, but none are; remove it, or use `scoring: "
-    "generate`, or `scoring: exact_match` for tasks without choices"
+    "generate`, or `scoring: exact_match` or `f1` for tasks without choices"
 )
 NO_SCORES = (
     "a chat endpoint gives no log-likelihoods of choices; use `scoring: generate`, `top_logprobs: "

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+import re
+import string
+from collections import Counter
 from fractions import Fraction
 
 import pytest
 
-from pytest_maxrandom.tasks.references import Matching, Open, kind_of, number_of
+from pytest_maxrandom.tasks.references import Matching, Open, f1, kind_of, number_of
 from pytest_maxrandom.tasks.task import Example
 
 SQUAD = Matching()
@@ -103,3 +107,41 @@ def test_numbers_are_read_exactly(text: str, number: Fraction | None) -> None:
 )
 def test_kinds_are_told_by_rule(kind: str, references: list[str]) -> None:
     assert {kind_of(each) for each in references} == {kind}
+
+
+def squad_f1(prediction: str, ground_truth: str) -> float:
+    """Return what SQuAD's evaluate-v1.1.py does (Rajpurkar et al. 2016), without its edits here."""
+
+    def normalize(text: str) -> list[str]:
+        bare = "".join(each for each in text.lower() if each not in set(string.punctuation))
+        return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+    said, truth = normalize(prediction), normalize(ground_truth)
+    same = (Counter(said) & Counter(truth)).total()
+    if not same:
+        return 0.0
+    precision, recall = same / len(said), same / len(truth)
+    return 2 * precision * recall / (precision + recall)
+
+
+def test_f1_is_that_of_squads_script_where_numbers_are_texts() -> None:
+    draw, as_texts = random.Random(4), Matching(numbers=False)
+    words = ["the", "Red", "ball,", "a", "ball", "3.5", "35", "--", "red-ball", "An", "box."]
+    for _ in range(500):
+        # Articles alone are a text of their own here, as of the letter A.
+        said, truth = (" ".join([*draw.choices(words, k=4), end]) for end in ("x", "y"))
+        assert f1(said, truth, as_texts) == pytest.approx(squad_f1(said, truth))
+
+
+@pytest.mark.parametrize(
+    ("said", "reference", "score"),
+    [
+        ("1,000 men", "1000.0 men", 1.0),
+        ("35 men", "3.5 men", 0.5),
+        ("$35.", "35", 1.0),
+        ("about (35)", "35", 2 / 3),
+        ("", "35", 0.0),
+    ],
+)
+def test_f1_takes_numbers_by_their_values(said: str, reference: str, score: float) -> None:
+    assert f1(said, reference, Matching()) == pytest.approx(score)

@@ -1,0 +1,143 @@
+"""Answers that a model writes, and what is read of them: scorers that generate.
+
+Other ways to ask, and the table of all of them, stand in :mod:`pytest_maxrandom.sweeps.scorers`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from pytest_maxrandom.errors import ScoreError
+from pytest_maxrandom.models.questions import Generation, Question
+from pytest_maxrandom.stats.seeding import Stream
+from pytest_maxrandom.sweeps.extracting import filtered, found
+from pytest_maxrandom.sweeps.said import choices_said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_maxrandom.models.questions import Answer
+    from pytest_maxrandom.suite.base import Scoring
+    from pytest_maxrandom.sweeps.prompts.formats import Prompt
+    from pytest_maxrandom.tasks.references import Matching
+    from pytest_maxrandom.tasks.task import Example
+
+
+class Reading(NamedTuple):
+    """What is read from the answers to one example."""
+
+    chosen: int | None
+    """Index into the example's choices; None where nothing was chosen."""
+    tied: bool = False
+    """Whether a lot decided between equal scores."""
+    margin: float = 0.0
+    """By how much the best score is above the second, in the scorer's unit; 0 for a tie."""
+    said: str | None = None
+    """What was read of an open answer, of which no choice need be one; None where nothing was."""
+    score: float | None = None
+    """How good a graded answer is, from 0 to 1; None where it is right or wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """The choice that a generated answer names; see :mod:`pytest_maxrandom.sweeps.said`.
+
+    With a `pattern`, its first group is read in place of the whole answer. What a model refuses to
+    answer is no answer, whatever it says. Of choices with one text a lot decides.
+    """
+
+    criterion: str
+    states_choices: ClassVar[bool] = False
+    generates: ClassVar[bool] = True
+    is_open: ClassVar[bool] = False
+    is_graded: ClassVar[bool] = False
+    whole_answer: ClassVar[bool] = False
+    base_rate: ClassVar[Scoring] = "sum_logprob"
+
+    def questions(self, prompt: Prompt, example: Example) -> list[Question]:
+        """Return one question, whose answer is generated."""
+        how = prompt.format.generation
+        assert how is not None
+        asked = Generation(how.max_tokens, prompt.format.stops, how.temperature, how.seed)
+        answers = prompt.format.answers(example)
+        return [Question(prompt.context(example), answers, example, generation=asked)]
+
+    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
+        """Read what was written."""
+        text, cut = _written(prompt, answers)
+        if text is None:
+            return Reading(None)
+        answers_of = prompt.format.answers(example)
+        equal = sorted(choices_said(text, answers_of, example.choices, cut=cut))
+        if not equal:
+            return Reading(None)
+        return Reading(lot(equal, prompt, example), len(equal) > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactMatch(Generate):
+    """The reference that a generated answer is; see :mod:`pytest_maxrandom.tasks.references`."""
+
+    is_open: ClassVar[bool] = True
+
+    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
+        """Read what was written, and compare it with the references."""
+        text, _ = _written(prompt, answers)
+        matching = prompt.format.matching
+        assert matching is not None
+        if text is None or example.open is None:
+            return Reading(None)
+        return Reading(matching.matched(text, example.choices, example.open), said=text)
+
+
+@dataclass(frozen=True, slots=True)
+class Graded(Generate):
+    """How good a generated answer is, from 0 to 1: what the reference it suits best says of it.
+
+    A package gives an instance with a function of its own, or of a class that derives from this
+    where a score depends on more than the answer and a reference.
+    """
+
+    score: Callable[[str, str, Matching], float]
+    """From what was said, a reference, and how the suite lets texts be compared."""
+    is_open: ClassVar[bool] = True
+    is_graded: ClassVar[bool] = True
+
+    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
+        """Read what was written, and score it; what nobody can read scores 0."""
+        text, _ = _written(prompt, answers)
+        matching = prompt.format.matching
+        assert matching is not None
+        if text is None:
+            return Reading(None, score=0.0)
+        scores = [self.score(text, reference, matching) for reference in example.choices]
+        return Reading(None, said=text, score=max(scores))
+
+
+def _written(prompt: Prompt, answers: Sequence[Answer]) -> tuple[str | None, bool]:
+    """Return what counts of a generated answer, None where nothing does, and if it was cut."""
+    (said,) = answers
+    how = prompt.format.generation
+    assert how is not None
+    if said.text is None:
+        raise ScoreError(
+            "the model gave no text to read; report this to the authors of its backend"
+        )
+    text: str | None = said.text
+    cut = said.finish == "length"
+    if how.pattern is not None:
+        match = found(how.pattern, said.text)
+        text = None if match is None else match.group(1)
+        cut = cut and match is not None and match.end(1) == len(said.text)
+    elif (matching := prompt.format.matching) is not None:
+        text = filtered(said.text, matching.filters)
+    return (None if said.finish == "refused" else text), cut
+
+
+def lot(equal: Sequence[int], prompt: Prompt, example: Example) -> int:
+    """Return one of several choices, whose places in the file decide nothing."""
+    if len(equal) == 1:
+        return equal[0]
+    lot = Stream("tie", prompt.digest, example.id, *(example.order or ()))
+    return equal[lot.below(len(equal))]
