@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import yaml
 from pytest_maxrandom import search
 from pytest_maxrandom.errors import SearchError
 from tests.searched import lines, write_suite
+from tests.unit.searches.test_killed import MOMENTS, run
 
 # Warnings are those of other packages, and to import DSPy alone takes some four seconds.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
@@ -32,9 +34,10 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_suite(tmp_path / "eval_suites", prompts, examples=50, validation=15)
 
 
-@pytest.fixture
-def proposer(dspy: Any) -> Any:
-    """A language model that proposes another instruction each time, whatever it is asked."""
+def proposing() -> Any:
+    """Return a language model that proposes another instruction each time, whatever it is asked."""
+    import dspy
+
     number = itertools.count()
 
     class Proposer(dspy.BaseLM):  # type: ignore[misc]
@@ -49,6 +52,12 @@ def proposer(dspy: Any) -> Any:
             return [f"{said}[[ ## completed ## ]]\n```\n{text}\n```"]
 
     return Proposer("proposer")
+
+
+@pytest.fixture
+def proposer(dspy: Any) -> Any:
+    """A language model that proposes."""
+    return proposing()
 
 
 @pytest.fixture
@@ -204,6 +213,41 @@ def test_optimizers_return_the_best_of_what_they_tried(
     shown = [row for row in lines(suite, "prompt") if row["correct"] is not None]
     assert {row["prompt"] for row in shown} <= {row["prompt"] for row in lines(suite, "feedback")}
     assert len(shown) <= 2  # what the verdicts told
+
+
+KILLED = """
+import dspy
+from pytest_maxrandom import search
+from pytest_maxrandom.searches.dspy import Task
+from tests.unit.searches.test_dspy import OPTIMIZERS, proposing
+proposer = proposing()
+with (
+    search({suite!r}, model="knows", feedback={feedback!r}, budget=8, by="killed") as tries,
+    dspy.context(lm=proposer),
+):
+    task = Task(tries)
+    best = OPTIMIZERS[OPTIMIZER](dspy, task, proposer)
+    own = task.prompt(best.ask.signature.instructions, best.ask.demos)
+    print(tries.t, own.digest, tries.verdict().best_prompt.digest)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_an_optimizer_that_is_killed_goes_on(suite: Path, optimizer: str) -> None:
+    program = KILLED.replace("[OPTIMIZER]", f"[{optimizer!r}]")
+    run(suite, program, "accept", MOMENTS["stored, without a reply"])
+    assert len(lines(suite, "prompt")) == 3  # the third was counted, and its reply was not given
+    before = lines(suite, "feedback")
+    assert len(before) == 2
+    *_, said = run(suite, program, "accept")
+    steps, returned, best = said.split()
+    assert returned == best
+    told = lines(suite, "feedback")
+    assert told[:2] == before
+    # No prompt was counted twice: the optimizer met the same replies, and went on from there.
+    assert 3 <= len(told) == len({row["prompt"] for row in told}) == int(steps) <= 8
+    assert {row["prompt"] for row in lines(suite, "prompt")} == {row["prompt"] for row in told}
 
 
 def test_the_metric_tells_what_the_feedback_allows(dspy: Any, suite: Path) -> None:

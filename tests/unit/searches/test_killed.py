@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +16,6 @@ from tests.searched import lines
 from tests.targets import some
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_maxrandom.stats.search import Feedback
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
@@ -75,6 +75,7 @@ def run(suite: Path, program: str, feedback: Feedback, kill: str = "") -> list[s
     done = subprocess.run(
         [sys.executable, "-c", text],
         cwd=suite.parents[1],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
         capture_output=True,
         text=True,
         check=False,

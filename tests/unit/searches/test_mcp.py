@@ -11,6 +11,7 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from tests.searched import lines
+from tests.unit.searches.test_killed import KILLED, MOMENTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +26,12 @@ class Refused(Exception):
     """What a tool refuses."""
 
 
-async def _conversation(suite: Path, talk: Any, *options: str) -> None:
+async def _conversation(suite: Path, talk: Any, options: tuple[str, ...], kill: str) -> None:
     from mcp import Client, StdioServerParameters
 
-    arguments = ["-m", "pytest_maxrandom.cli", "mcp", str(suite), *options]
+    given = ["mcp", str(suite), *options]
+    program = f"from pytest_maxrandom.cli import main\nmain({given!r})"
+    arguments = ["-c", KILLED + kill + "\n" + program if kill else program]
     server = StdioServerParameters(
         command=sys.executable,
         args=arguments,
@@ -48,10 +51,10 @@ async def _conversation(suite: Path, talk: Any, *options: str) -> None:
         await talk(call)
 
 
-def _run(suite: Path, talk: Any, *options: str) -> None:
+def _run(suite: Path, talk: Any, *options: str, kill: str = "") -> None:
     # Tests of the page leave an event loop running in the thread of all tests.
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(anyio.run, _conversation, suite, talk, *options).result()
+        thread.submit(anyio.run, _conversation, suite, talk, options, kill).result()
 
 
 async def _tries_what_is_refused(suite: Path, call: Any) -> None:
@@ -121,6 +124,37 @@ def test_an_agent_is_counted_and_gets_nothing_else(suite: Path) -> None:
     assert [row["correct"] for row in lines(suite, "feedback")] == [None] * 4
     # The verdicts told how good the best prompt is, and of no other.
     assert len([row for row in lines(suite, "prompt") if row["correct"] is not None]) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize("feedback", ["accept", "improved"])
+def test_a_server_that_is_killed_goes_on(suite: Path, feedback: str) -> None:
+    options = ("--feedback", feedback, "--budget", "4", "--by", "agent")
+    replies: list[list[Any]] = [[], []]
+
+    async def talk(call: Any) -> None:
+        plan = await call("plan", claim=CLAIM)
+        ids = [each["id"] for each in plan["examples"]]
+        told = replies[0] if plan["left"] == 4 else replies[1]
+        for step in range(4):
+            with anyio.fail_after(60):
+                shown = {"instruction": f"Try {step}. ", "demonstrations": ids[step : step + 2]}
+                told.append(await call("try_prompt", claim=CLAIM, **shown))
+        verdict = await call("verdict", claim=CLAIM)
+        assert verdict["t"] == 4
+
+    with pytest.raises(ExceptionGroup) as caught:
+        _run(suite, talk, *options, kill=MOMENTS["before the reply arrives"])
+    assert caught.group_contains(Exception, match="Connection closed")
+    # The third reply is written down, and nobody was given it.
+    assert [len(replies[0]), len(lines(suite, "feedback"))] == [2, 3]
+    _run(suite, talk, *options)
+    assert [each[feedback] for each in replies[1][:2]] == [each[feedback] for each in replies[0]]
+    assert [each["left"] for each in replies[1]] == [1, 1, 1, 0]
+    told = lines(suite, "feedback")
+    assert len(told) == len({row["prompt"] for row in told}) == 4
+    assert {row["prompt"] for row in lines(suite, "prompt")} == {row["prompt"] for row in told}
 
 
 def test_a_server_that_cannot_start_says_why(
