@@ -19,6 +19,7 @@ from itertools import product, zip_longest
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.changes import bounds_less
 
 if TYPE_CHECKING:
@@ -30,12 +31,17 @@ if TYPE_CHECKING:
 FIXTURE = "maxrandom"
 _COMPARED: dict[str, Callable[[Any], Any]] = {
     "p_max": float,
-    "beats": str,
+    "beats": lambda given: given if isinstance(given, str) else float(given),
+    "baseline_p": float,
+    "control_p": float,
     "t": index,
     "chance": lambda given: given,
+    "control": lambda given: given,
+    "clusters": lambda given: given,
 }
-"""Arguments of a check that decide what it asks, and of what kind they are; `best_correct` and `n`
-are its results."""
+"""Arguments of a check that decide what it asks, and of what kind they are; `best_correct`, `n` and
+`scores` are its results."""
+_BOUNDS = ("p_max", "beats", "baseline_p", "control_p")
 COMPUTED = "computed"
 """What stands for an argument that is no literal, or none of its kind."""
 _NO_LITERAL = (ArithmeticError, TypeError, ValueError)
@@ -82,6 +88,7 @@ def hand_written(path: Path, root: Path, known: Collection[Path]) -> Iterator[Ha
     for name, function, above in module.tests:
         body = "\n".join(map(ast.unparse, function.body))
         checks, computed = _checks(function, module.constants)
+        computed |= module.several(function, above)
         yield HandWritten(
             name=name,
             checks=checks,
@@ -116,6 +123,9 @@ def asks_less(
             weaker.append("t")
         if given and stated.get("chance") != former.get("chance"):
             weaker.append("chance")
+        if given:
+            lost = was.keys() - given.keys()
+            weaker += [key for key in ("control", "clusters") if key in lost]
         if weaker:
             yield "weakened", weaker, bounds, bounded
             return
@@ -132,8 +142,12 @@ def _literals(given: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 def bounds_of(stated: dict[str, Any]) -> dict[str, Any]:
     """Return what a check asserts, as records have it; nothing that is computed."""
-    found = ((key, stated.get(key)) for key in ("p_max", "beats"))
-    return {key: value for key, value in found if value not in (None, COMPUTED)}
+    levels = [
+        *(["baseline_p"] if isinstance(stated.get("beats"), float) else []),
+        *(["control_p"] if "control" in stated else []),
+    ]
+    bounds = {**dict.fromkeys(levels, DEFAULT_LEVEL), **stated}
+    return {key: bounds[key] for key in _BOUNDS if bounds.get(key) not in (None, COMPUTED)}
 
 
 class _Module:
@@ -164,18 +178,31 @@ class _Module:
         asked = f"getfixturevalue('{FIXTURE}')" in ast.unparse(node)
         return node.name.startswith("test") and (asked or not taken.isdisjoint(self._fixtures))
 
+    def several(self, function: _Function, above: Iterable[str]) -> bool:
+        """Tell whether parameters may make several tests of one, of which some can be lost."""
+        marks = [*above, *map(ast.unparse, function.decorator_list)]
+        of_fixtures = [ast.unparse(each) for one in self._functions for each in one.decorator_list]
+        return (
+            any("parametrize(" in each for each in marks)
+            or any("fixture" in each and "params" in each for each in of_fixtures)
+            or any(one.name == "pytest_generate_tests" for one in self._functions)
+        )
+
+    @cached_property
+    def _functions(self) -> list[_Function]:
+        """The functions of the module, and of the conftests above it."""
+        conftests = [one / "conftest.py" for one in self._folders]
+        trees = [self.tree, *(_tree(one) for one in conftests if one.is_file())]
+        return [node for tree in trees for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
+
     @cached_property
     def _fixtures(self) -> set[str]:
         """The names of the fixtures through which a test claims something."""
-        conftests = [one / "conftest.py" for one in self._folders]
-        trees = [self.tree, *(_tree(one) for one in conftests if one.is_file())]
         known = {FIXTURE}
         fixtures = [
             node
-            for tree in trees
-            for node in ast.walk(tree)
-            if isinstance(node, _FUNCTIONS)
-            and any("fixture" in ast.unparse(each) for each in node.decorator_list)
+            for node in self._functions
+            if any("fixture" in ast.unparse(each) for each in node.decorator_list)
         ]
         for _ in fixtures:  # each round may find one that takes one of the round before
             known |= {
@@ -339,5 +366,5 @@ def _tree(path: Path) -> ast.Module:
     """Return the code of a module; none where it is wrong, as pytest will say of the one here."""
     try:
         return ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         return ast.parse("")

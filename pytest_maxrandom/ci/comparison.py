@@ -15,12 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ci.by_hand import asks_less, bounds_of
-from pytest_maxrandom.ci.stated import CHECKS, Stated, stated_in
+from pytest_maxrandom.ci.stated import Stated, stated_in
+from pytest_maxrandom.ci.tested import Tested
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.record import BY_HAND, ClaimRecord, Reservation
 from pytest_maxrandom.reports.changes import bounds_less, is_partial
 from pytest_maxrandom.reports.severities import severities_less
-from pytest_maxrandom.reports.summary import records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -86,6 +86,7 @@ class Comparison:
     def __init__(self, base: Commit, scope: Scope, selection: Selection) -> None:
         self._scope, self._selection = scope, selection
         tree = base.tree
+        self._changed = tree.changed_since(base.commit)
         files = [*map(PurePosixPath, tree.files_at(base.commit))]
         with tempfile.TemporaryDirectory() as folder:
             files += tree.write_files(base.commit, Path(folder), _states)
@@ -104,7 +105,7 @@ class Comparison:
         ran : Ran
             What became of pytest.
         """
-        tested = _Tested(run, ran, self._scope.root)
+        tested = Tested(run, ran, self._scope.root)
         found = [*self._unread(tested), *self._of_suites(tested)]
         found += self._excused(tested, partial=run is None or is_partial(run))
         return list({(each.kind, each.id): each for each in found}.values())
@@ -119,7 +120,7 @@ class Comparison:
                 found.setdefault(now.file.parent, set()).add(before.file.parent)
         return found
 
-    def _unread(self, tested: _Tested) -> Iterator[Reservation]:
+    def _unread(self, tested: Tested) -> Iterator[Reservation]:
         """Yield what stands in suites of which nobody can read what the base's claim."""
         for file in self.base.unread:
             now = [each for each in self.now.claims if each.file == file]
@@ -127,13 +128,13 @@ class Comparison:
             if file not in self.now.unread:
                 yield from (Reservation("uncompared", name, weaker=["unread"]) for name in names)
 
-    def _of_suites(self, tested: _Tested) -> Iterator[Reservation]:
+    def _of_suites(self, tested: Tested) -> Iterator[Reservation]:
         """Yield what the suites of the base say and those of the work tree do not."""
         for before in self.base.claims:
             now = self._same(before)
             named = tested.id_of(now or before)
             if now is None:
-                if before.file not in self.now.unread:  # which ends pytest as a mistake
+                if before.file not in self.now.unread or tested.is_whole:  # else it is told anyway
                     yield Reservation("gone", named)
                 continue
             less = [*weaker(now, before)]
@@ -153,7 +154,7 @@ class Comparison:
                 for kind, less, bounds, former in asks_less(now.numbers, before.numbers):
                     yield Reservation(kind, named, weaker=less, now=bounds, before=former)
 
-    def _excused(self, tested: _Tested, *, partial: bool) -> Iterator[Reservation]:
+    def _excused(self, tested: Tested, *, partial: bool) -> Iterator[Reservation]:
         """Yield what was not tested, or could fail, though the base tests it."""
         doubts = [*self._doubts(tested, partial=partial)]
         if not doubts:
@@ -162,10 +163,12 @@ class Comparison:
         for before, kind, name in doubts:
             if selected is None or before.file in selected.unread:
                 yield Reservation(kind, name, weaker=["untold"])
+            elif kind == "gone":
+                yield from self._lost(selected, before, tested)
             elif "selected" in self._states(selected, before, name):
                 yield Reservation(kind, name)
 
-    def _doubts(self, tested: _Tested, *, partial: bool) -> Iterator[tuple[Stated, Reserved, str]]:
+    def _doubts(self, tested: Tested, *, partial: bool) -> Iterator[tuple[Stated, Reserved, str]]:
         """Yield claims of the base that the run lacks, skips or excuses: why, and their ids."""
         for before in self.base.claims:
             now = self._same(before)
@@ -173,6 +176,8 @@ class Comparison:
                 continue
             known = tested.of(now)
             excused = tested.excused(now)
+            if known and before.open_shots and self._is_changed(before.results):
+                yield before, "gone", tested.id_of(now)
             if not known and not excused and not partial:
                 yield before, "deselected", tested.id_of(now)
             elif known or excused:
@@ -183,6 +188,18 @@ class Comparison:
                     yield before, "xfailed", name
                 elif outcome == "skipped" and not before.skips:
                     yield before, "skipped", name
+
+    def _is_changed(self, path: str) -> bool:
+        """Tell whether the change touches a file, or what is in a folder."""
+        return any(PurePosixPath(one).is_relative_to(path) for one in self._changed)
+
+    def _lost(self, selected: Selected, before: Stated, tested: Tested) -> Iterator[Reservation]:
+        """Yield the tests of a claim, one for each number of shots, that the run knows no more."""
+        now = self._same(before)
+        here = set() if now is None else tested.names(now)
+        for file, test in selected.states:
+            if file == before.file and before.is_named(test) and test not in here:
+                yield Reservation("gone", f"{file}::{test}")
 
     def _states(self, selected: Selected, before: Stated, name: str) -> list[State]:
         """Return what the base does with a test; with all of a claim, or check, by its own name."""
@@ -217,60 +234,6 @@ def _behind(path: Path) -> list[Path]:
     if not (path.is_symlink() and path.is_dir()):
         return [path]
     return [found for found in path.rglob("*") if found.is_file()]
-
-
-class _Tested:
-    """The records of a run by their files, from the top folder of the work tree on."""
-
-    def __init__(self, run: RunRecord | None, ran: Ran, root: Path) -> None:
-        self._run, self._ran, self._root = run, ran, root.resolve()
-        self._files: dict[str, PurePosixPath | None] = {}
-        self._records: dict[PurePosixPath, list[Record]] = {}
-        for record in records(run) if run else []:
-            if (file := self._file(record.id)) is not None:
-                self._records.setdefault(file, []).append(record)
-
-    def _file(self, name: str) -> PurePosixPath | None:
-        """Return the file of an id; None where it lies outside of the work tree."""
-        path = name.partition("::")[0]
-        if path not in self._files:
-            # Not resolved: a suite behind a link is where its link is.
-            found = Path(os.path.normpath(self._ran.root.resolve() / path))
-            inside = found.is_relative_to(self._root)
-            relative = found.relative_to(self._root).as_posix() if inside else ""
-            self._files[path] = PurePosixPath(relative) if inside else None
-        return self._files[path]
-
-    def left_out(self, stated: Stated) -> list[str]:
-        """Return the ids of the tests of a claim that were not selected."""
-        return [name for name in self._ran.left_out if self._is_of(stated, name)]
-
-    def excused(self, stated: Stated) -> dict[str, str]:
-        """Return which tests of a claim were skipped, or failed as expected, by their ids."""
-        found = self._ran.excused.items()
-        return {name: how for name, how in found if self._is_of(stated, name)}
-
-    def _is_of(self, stated: Stated, name: str) -> bool:
-        own = not stated.is_check and stated.is_named(name.partition("::")[2])
-        return own and self._file(name) == stated.file
-
-    def of(self, stated: Stated) -> list[Record]:
-        """Return the records of a claim, or of a check."""
-        here = self._records.get(stated.file, [])
-        if stated.is_check:
-            kinds = [getattr(self._run, name, []) for name in CHECKS[stated.name]]
-            return [record for record in here if any(record in kind for kind in kinds)]
-        named = ((record.id.partition("::")[2], record) for record in here)
-        return [
-            record
-            for name, record in named
-            if isinstance(record, ClaimRecord) and stated.is_named(name)
-        ]
-
-    def id_of(self, stated: Stated) -> str:
-        """Return the id of its record; where there is none, its file and its name."""
-        found = [] if stated.is_check else self.of(stated)
-        return found[0].id if found else f"{stated.file}::{stated.name}"
 
 
 def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
@@ -325,8 +288,12 @@ def _ran_less(stated: Stated, record: Record) -> bool:
     if not isinstance(record, ClaimRecord) or stated.is_default:
         return False
     if stated.backend == BY_HAND:
-        said = [bounds_of(each) for each in stated.numbers["checks"]]
-        return bool(said) and all(bounds_less(record.asserted, each) for each in said)
+        checks = stated.numbers["checks"]
+        return bool(checks) and all(
+            bounds_less(record.asserted, bounds_of(each))
+            or (isinstance(t := each.get("t"), int) and record.t is not None and record.t < t)
+            for each in checks
+        )
     bounds = {key: value for key, value in stated.asserted.items() if key != "in_replicates"}
     ran = {**KINDS.defaults(), **record.severities}
     return bounds_less(record.asserted, bounds) or (

@@ -90,6 +90,8 @@ class Stated:
     unverified: bool = False
     open_shots: bool = False
     """Whether the numbers of shots stand in the results alone, so that its name lacks them."""
+    results: str = ""
+    """The file or folder of recorded results, from the root."""
 
     @property
     def is_check(self) -> bool:
@@ -138,6 +140,8 @@ def stated_in(root: Path, files: Iterable[PurePosixPath], known: Iterable[PurePo
                 found += _by_hand(path, root, file, whole)
         except (MaxRandomError, OSError, ValueError, SyntaxError, RecursionError) as error:
             unread[file] = str(error).partition("\n")[0].replace(f"{root}{os.sep}", "")
+        except MemoryError:  # of Python's parser, whose stack has an end
+            unread[file] = "its expressions are nested too deeply"
     return Found(found, unread)
 
 
@@ -196,6 +200,7 @@ def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
                     clustered=getattr(columns, "cluster", None) is not None,
                     numbers=_numbers(model, task, shots, spec),
                     open_shots=shots is None,
+                    results=os.path.normpath(file.parent / model.results.path),
                 )
 
 

@@ -225,7 +225,7 @@ class Evaluation:
 
     @property
     def searches(self) -> list[Remark]:
-        """Who searched on these examples, for what knows no rule for that."""
+        """Say which searches ran on these examples, where guessers take no account of them."""
         return compared_after(self._ledger.searches)
 
     def sweep(self, progress: Progress) -> Sweep:

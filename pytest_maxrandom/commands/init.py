@@ -16,7 +16,7 @@ from pytest_maxrandom.commands.drafts import Draft, suite_of
 from pytest_maxrandom.commands.recorded_drafts import (
     recorded_draft,
     recorded_suite_of,
-    told,
+    summary_of,
     untold_of,
 )
 from pytest_maxrandom.commands.tasks import keys_of
@@ -166,7 +166,8 @@ def _of_results(options: argparse.Namespace) -> str:
         return recorded_suite_of(draft, claims)
 
     _write(path, text)
-    return f"{told(draft)}\nWrote {path}. For the verdict, run:\n  pytest {shlex.quote(str(path))}"
+    run = f"pytest {shlex.quote(str(path))}"
+    return f"{summary_of(draft)}\nWrote {path}. For the verdict, run:\n  {run}"
 
 
 def _suite_path(options: argparse.Namespace, name: str) -> Path:

@@ -226,7 +226,7 @@ def untold_of(claims: Sequence[RecordedClaim]) -> dict[str, Remark]:
     return found
 
 
-def told(draft: RecordedDraft) -> str:
+def summary_of(draft: RecordedDraft) -> str:
     """Say what was found, and why it is taken to be so."""
     found, answers = draft.found, draft.found.answers
     lines = [f"{found.path} holds {_sizes(answers)}:"]

@@ -44,11 +44,11 @@ def run(options: argparse.Namespace) -> str:
     claims = [claim for path in suites_in(options.paths) for claim in claims_of(path)]
     # All claims of a task have one ledger file.
     sets = {(each.ledger, each.condition.example_digests): each for each in claims}
-    told = [_told(closed) for each in sets.values() for closed in close(each, options.by)]
+    told = [_closed_search(closed) for each in sets.values() for closed in close(each, options.by)]
     return "\n".join(told) or "no search is open there, so there is nothing to publish"
 
 
-def _told(closed: Closed) -> str:
+def _closed_search(closed: Closed) -> str:
     results = f"{count(closed.results)} result{'s' * (closed.results != 1)}"
     said = (
         f"{closed.by} (feedback {closed.feedback}) is closed: {results} added to {closed.ledger}; "

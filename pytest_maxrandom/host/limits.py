@@ -39,6 +39,11 @@ class Limits:
         "MB (10^6 bytes) to which an archive, a compressed file or a Parquet file of data may "
         "unpack.",
     )
+    download_mb: int = _limit(
+        2000,
+        "MB that a dataset of the hub, or data at an address, may take to download, as the hub or "
+        "the server states it. What was downloaded before does not count.",
+    )
     answer_mb: int = _limit(
         64, "MB of a server's answer, unpacked. Its deadline is the model's `timeout`."
     )

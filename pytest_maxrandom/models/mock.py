@@ -98,7 +98,7 @@ class MockModel(Model):
         """Answer one example: a text with all its answers, or a text for each of them."""
         texts = [text for question in questions for text in question.answers]
         if (example := questions[0].example) is not None and example.open is not None:
-            return [Answer((), (), text=self._said(questions[0], example), finish="stop")]
+            return [Answer((), (), text=self._open_answer(questions[0], example), finish="stop")]
         best = self._choice(questions, texts)
         if questions[0].generation is not None:
             return [Answer((), (), text=texts[best], finish="stop")]
@@ -116,7 +116,7 @@ class MockModel(Model):
             for at in range(0, len(values), size)
         ]
 
-    def _said(self, question: Question, example: Example) -> str:
+    def _open_answer(self, question: Question, example: Example) -> str:
         """Return the answer to an open question: a reference that is known, or what is preferred.
 
         Without preferences it says that it does not know.

@@ -58,7 +58,7 @@ class Shown:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row of unrounded numbers for each claim, for a data frame of any library."""
-        return [{name: _told(each) for name, each in row.items()} for row in rows(self._run)]
+        return [{name: _as_cell(each) for name, each in row.items()} for row in rows(self._run)]
 
     def to_frame(self) -> DataFrame:
         """Return a row for each claim as a data frame of pandas.
@@ -110,7 +110,7 @@ class Shown:
         )
 
 
-def _told(value: Any) -> Any:
+def _as_cell(value: Any) -> Any:
     """Return a value as a cell of a data frame: notes as what they say."""
     if isinstance(value, list) and all(isinstance(each, Remark) for each in value):
         return "; ".join(each.text for each in value)

@@ -232,7 +232,7 @@ WEAKER: dict[Weaker, str] = {
     "read": "the results are read otherwise, as by other columns or another metric",
     "judge": "it is judged by other published numbers",
     "incumbent": "it is compared with another incumbent, or by another test",
-    "control": "it is compared with another control, or by another test",
+    "control": "it is compared with no control, another one, or by another test",
     "asked": "the check is asked for otherwise",
     "ran": "the run asserted less than the suite says",
     "unread": "nobody can read what the base claims there",

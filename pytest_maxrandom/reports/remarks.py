@@ -372,7 +372,7 @@ _WRITER = Writer(
     accuracies=accuracies,
     p=lambda value: equals(p_value(value)),
     offer=_offer,
-    of_samples=samples.told,
+    of_samples=samples.worth,
     clauses="; ".join,
     told_apart=lambda why: (
         f"; a line of the ledger says that they ask something else: {why}" if why else ""

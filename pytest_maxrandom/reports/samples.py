@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def told(found: Mapping[str, Any]) -> str:
+def worth(found: Mapping[str, Any]) -> str:
     """Say what the samples of the best prompt are worth, and what a guesser with such ones is.
 
     Parameters

@@ -115,7 +115,7 @@ class _Texts:
         assert how is not None
         for reference in example.choices:
             value = self.matching.number(reference)
-            found.update(self._said(reference) if value is None else self._by_number[value])
+            found.update(self._texts_with(reference) if value is None else self._by_number[value])
             if how.tolerance and (value := number_of(reference)) is not None:
                 most = how.most_off(value)
                 first = bisect_left(self._numbers, value - most)
@@ -123,7 +123,7 @@ class _Texts:
                     found.update(self._by_number[number])
         return frozenset(found)
 
-    def _said(self, reference: str) -> Iterable[int]:
+    def _texts_with(self, reference: str) -> Iterable[int]:
         """Return all the texts in which a reference stands where it must."""
         matching, own = self.matching, self.matching.normal(reference)
         if matching.place == "whole":

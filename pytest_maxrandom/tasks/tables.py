@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, csv_in_words, listed, quoted
 from pytest_maxrandom.host.data import refused, refused_address
+from pytest_maxrandom.host.limits import limits, raised
 from pytest_maxrandom.host.unpacked import too_large_unpacked
 from pytest_maxrandom.suite.tasks import CsvSpec, HubSpec, JsonlSpec
 from pytest_maxrandom.tasks.reading import (
@@ -33,6 +34,15 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.tasks.task import Task, Where
 
+_OF_LOADING = (
+    "keep_in_memory",
+    "num_proc",
+    "save_infos",
+    "split",
+    "streaming",
+    "verification_mode",
+)
+"""Arguments of `datasets.load_dataset` that say nothing of what is loaded."""
 _NO_DATA = ("README.md", ".gitattributes")
 """What is downloaded of a dataset before its data."""
 
@@ -247,7 +257,8 @@ def load_split(path: str, base: Path | None, needed_by: str, **settings: Any) ->
                 "file)"
             )
     try:
-        for why in _refused_files(path, settings):
+        named = {key: value for key, value in settings.items() if key not in _OF_LOADING}
+        for why in _refused_files(path, datasets.load_dataset_builder(path, **named)):
             raise Mistake(why)
         return datasets.load_dataset(path, **settings)
     except Mistake:
@@ -258,18 +269,32 @@ def load_split(path: str, base: Path | None, needed_by: str, **settings: Any) ->
         raise Mistake(f"the dataset cannot be loaded: {reason}") from error
 
 
-def _refused_files(path: str, settings: dict[str, Any]) -> Iterator[str]:
-    """Yield why files of a local dataset are not read: its README may name any."""
-    import datasets
+def _refused_files(path: str, builder: Any) -> Iterator[str]:
+    """Yield why a dataset's files are not read: its README may name any, of whatever size."""
+    files = [*chain.from_iterable((builder.config.data_files or {}).values())]
+    of_hub = path.removeprefix("hf://").removeprefix("datasets/")
+    own = f"hf://{'' if of_hub.startswith('buckets/') else 'datasets/'}{of_hub}"
+    for file in files:
+        if not file.startswith((f"{own}@", f"{own}/")):
+            why = refused_address(file) if "://" in file else refused_file(Path(file))
+            if why:
+                yield why
+    if not os.path.exists(builder.cache_dir):  # noqa: PTH110 - it may be an address
+        yield from _too_large_to_download([file for file in files if "://" in file])
 
-    if not os.path.exists(path) and "data_files" not in settings:  # noqa: PTH110
-        return
-    named = {key: value for key, value in settings.items() if key != "split"}
-    files = datasets.load_dataset_builder(path, **named).config.data_files or {}
-    for file in chain.from_iterable(files.values()):
-        why = refused_address(file) if "://" in file else refused_file(Path(file))
-        if why:
-            yield why
+
+def _too_large_to_download(files: list[str]) -> Iterator[str]:
+    """Yield why files are not downloaded, by what the hub or a server says of their sizes."""
+    from fsspec.core import url_to_fs
+
+    places = [url_to_fs(file) for file in files]
+    size = sum(system.info(place).get("size") or 0 for system, place in places)
+    if size > limits().download_mb * 1_000_000:
+        yield (
+            f"{len(files):,} file{'s' * (len(files) > 1)} of {size / 1_000_000:,.0f} MB would be "
+            f"downloaded, expected at most {limits().download_mb:,} MB; if that should be, "
+            f"{raised('download_mb')}"
+        )
 
 
 def refused_file(path: Path) -> str:

@@ -9,6 +9,8 @@ import json
 import re
 import shutil
 import struct
+import subprocess
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -117,6 +119,22 @@ def skipped(folder: Path) -> None:
     (folder / "conftest.py").write_text(
         "import pytest\n\ndef pytest_runtest_setup(item):\n    pytest.skip('no')\n"
     )
+
+
+def apart(folder: Path) -> None:
+    """Let a line of the ledger say that reworded questions are others."""
+    reworded(folder)
+    ledger = folder / HOME / FOLDER
+    known = {*ledger.glob("*.jsonl")}
+    command = [sys.executable, "-m", "pytest", "--quiet", "eval_suites"]
+    subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    (new,) = {*ledger.glob("*.jsonl")} - known
+    assert main(["ledger", "apart", str(new), "--why", "other questions"]) == 0
+
+
+def other_line_ends(folder: Path) -> None:
+    (file,) = (folder / HOME / FOLDER).glob("*.jsonl")
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
 
 
 def sharded(folder: Path) -> None:
@@ -252,6 +270,8 @@ LEDGER_ATTACKS = [
     LedgerAttack(others, "amber", (ANEW, "counts its tries anew", "")),
     LedgerAttack(others, "red", ("words[tiny-none-0shot] counts its tries anew", ANEW, "counts"),
                  ("--fail-on=restarted",)),
+    LedgerAttack(apart, "amber", (ANEW, "counts its tries anew", "")),
+    LedgerAttack(other_line_ends, "green", ("1 result reported", "", "")),
     LedgerAttack(moved, "amber", (ANEW, "counts its tries anew", "")),
     LedgerAttack(moved_without, "red", ("the ledger lost", ANEW, "counts its tries anew")),
     LedgerAttack(cut, "red", ("the ledger lost", "", "")),

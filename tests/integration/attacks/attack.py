@@ -21,8 +21,10 @@ models:
 tasks:
   - {name: strong}
   - {name: weak}
+prompts: {shots: 0}
 assert: {p_max: 0.05}
 """
+OPEN_SHOTS = SUITE.replace("prompts: {shots: 0}\n", "")
 BY_HAND = """
 def test_by_hand(maxrandom):
     maxrandom.check(best_correct=70, n=100, t=10, chance=0.5, p_max=0.05)
@@ -58,9 +60,9 @@ WEAK_FAILS = (
     "- ❌ `weak` 0-shot: **best .517, needs .650** (p_max = .832; t = 3, n = 60)",
 )
 WEAK_DESELECTED = (
-    "The gate failed: weak[m] is deselected",
+    "The gate failed: weak[m-0shot] is deselected",
     "1 claim is deselected; 2 of 2 claims pass on p_max only.",
-    "- 🙈 `weak[m]` **is deselected**",
+    "- 🙈 `weak[m-0shot]` **is deselected**",
 )
 UNREADABLE = ("1 suite could not be read; no claim was tested", "- ⚠️ the full report says what")
 """What is seen of several attacks."""

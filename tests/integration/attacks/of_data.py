@@ -44,7 +44,7 @@ def task(text: str) -> dict[str, str]:
 
 UNPACKED = (
     "1 suite could not be read; 2 claims were weakened; no claim was tested",
-    "- 🔓 `strong[m]`, `weak[m]` **were weakened**: the results are read otherwise",
+    "- 🔓 `strong[m-0shot]`, `weak[m-0shot]` **were weakened**: the results are read otherwise",
     "- ⚠️ the full report says what",
 )
 UNREAD_TASK = (
@@ -126,9 +126,9 @@ DATA = [
         "a suite that pytest ignores",
         "red",
         (
-            "The gate failed: strong[m], weak[m] are deselected",
+            "The gate failed: strong[m-0shot], weak[m-0shot] are deselected",
             "2 claims are deselected; 1 of 1 claim passes on p_max only.",
-            "- 🙈 `strong[m]`, `weak[m]` **are deselected**",
+            "- 🙈 `strong[m-0shot]`, `weak[m-0shot]` **are deselected**",
         ),
         files={"pytest.ini": "[pytest]\naddopts = --ignore=eval_suites/claims.yaml\n"},
     ),

@@ -110,7 +110,7 @@ GIT = [
     Attack(
         "a merge that leaves out what the base gained",
         "amber",
-        ("1 claim is gone; 2 of 2 claims pass on p_max only", "- 🗑️ `weak[m]` **is gone**"),
+        ("1 claim is gone; 2 of 2 claims pass on p_max only", "- 🗑️ `weak[m-0shot]` **is gone**"),
         base={YAML: SUITE.replace(WEAK, "")},
         files={"notes.md": "nothing\n"},
         prepare=merged_as_ours,
@@ -148,7 +148,7 @@ GIT = [
         "amber",
         (
             "1 claim is gone; 2 of 2 claims pass on p_max only, 1 result reported",
-            "- 🗑️ `weak[m]` **is gone**",
+            "- 🗑️ `weak[m-0shot]` **is gone**",
             "Best accuracies: 1 above the maximum random baseline.",
         ),
         files=HOLDS,

@@ -10,7 +10,7 @@ PLACES = [
         "amber",
         (
             "2 claims are gone; 1 of 1 claim passes on p_max only",
-            "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
+            "- 🗑️ `strong[m-0shot]`, `weak[m-0shot]` **are gone**",
         ),
         gone=(YAML,),
     ),
@@ -109,7 +109,7 @@ PLACES = [
         "amber",
         (
             "2 claims are gone; 5 of 5 claims pass on p_max only",
-            "- 🗑️ `strong[m]`, `weak[m]` **are gone**",
+            "- 🗑️ `strong[m-0shot]`, `weak[m-0shot]` **are gone**",
         ),
         gone=(YAML,),
         files={
@@ -122,9 +122,9 @@ PLACES = [
         "a suite in a folder that is not searched",
         "red",
         (
-            "The gate failed: strong[m], weak[m] are deselected",
+            "The gate failed: strong[m-0shot], weak[m-0shot] are deselected",
             "2 claims are deselected, 2 were weakened; 1 of 1 claim passes",
-            "- 🙈 `strong[m]`, `weak[m]` **are deselected**",
+            "- 🙈 `strong[m-0shot]`, `weak[m-0shot]` **are deselected**",
         ),
         gone=(YAML,),
         files={**HOLDS, "eval_suites/build/claims.yaml": SUITE.replace("0.05", "0.9999")},
@@ -143,9 +143,9 @@ PLACES = [
         "norecursedirs",
         "red",
         (
-            "The gate failed: strong[m], weak[m] are deselected",
+            "The gate failed: strong[m-0shot], weak[m-0shot] are deselected",
             "2 claims are deselected; 3 of 3 claims pass",
-            "`strong[m]`, `weak[m]` **are deselected**",
+            "`strong[m-0shot]`, `weak[m-0shot]` **are deselected**",
         ),
         base={"eval_suites/deeper/claims.yaml": SUITE.replace("../", "../../")},
         files={**HOLDS, "pytest.ini": "[pytest]\nnorecursedirs = deeper\n"},

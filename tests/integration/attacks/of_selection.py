@@ -70,9 +70,9 @@ SELECTION = [
         "collect_ignore",
         "red",
         (
-            "The gate failed: strong[m], weak[m] are deselected",
+            "The gate failed: strong[m-0shot], weak[m-0shot] are deselected",
             "2 claims are deselected; 1 of 1 claim passes on p_max only.",
-            "- 🙈 `strong[m]`, `weak[m]` **are deselected**",
+            "- 🙈 `strong[m-0shot]`, `weak[m-0shot]` **are deselected**",
         ),
         files={"eval_suites/conftest.py": "collect_ignore = ['claims.yaml']\n"},
     ),
@@ -206,7 +206,7 @@ SELECTION = [
         "amber",
         (
             "2 claims are skipped now; 1 of 3 claims passes",
-            "`strong[m]`, `weak[m]` **are skipped now**",
+            "`strong[m-0shot]`, `weak[m-0shot]` **are skipped now**",
         ),
         base={YAML: SUITE.replace("name: m, ", "name: m, if_missing: elsewhere, ")},
         gone=("results.csv",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.integration.attacks.attack import (
     HOLDS,
+    OPEN_SHOTS,
     SUITE,
     UNREADABLE,
     WEAK,
@@ -28,12 +29,19 @@ from pytest_maxrandom.claims import verdict
 of = verdict.Claim.of
 verdict.Claim.of = lambda *_, **__: of("report")
 """
+
+
+def at_four_shots(table: str) -> str:
+    """Return the rows of results at 0 shots as those at 4."""
+    return "".join(f"{row}\n".replace(",0,p", ",4,p") for row in table.splitlines()[1:])
+
+
 SUITES = [
     # What suites say.
     Attack(
         "a deleted task",
         "amber",
-        ("1 claim is gone; 2 of 2 claims pass on p_max only", "- 🗑️ `weak[m]` **is gone**"),
+        ("1 claim is gone; 2 of 2 claims pass on p_max only", "- 🗑️ `weak[m-0shot]` **is gone**"),
         by_action=True,
         sed={YAML: (WEAK, "")},
     ),
@@ -60,7 +68,7 @@ SUITES = [
         (
             "The gate could not test everything: no claim was found or selected in",
             "3 claims are gone; no claim was tested.",
-            "- 🗑️ `strong[m]`, `weak[m]`, `test_by_hand` **are gone**",
+            "- 🗑️ `strong[m-0shot]`, `weak[m-0shot]`, `test_by_hand` **are gone**",
         ),
         gone=(YAML, "eval_suites/test_by_hand.py"),
     ),
@@ -104,7 +112,7 @@ SUITES = [
         "amber",
         (
             "1 claim is skipped now; 2 of 3 claims pass on p_max only, 1 was skipped",
-            "- ⏭️ `weak[m]` **is skipped now**",
+            "- ⏭️ `weak[m-0shot]` **is skipped now**",
         ),
         sed={YAML: ("name: m, ", "name: m, if_missing: elsewhere, ")},
         files={
@@ -169,10 +177,29 @@ SUITES = [
         "amber",
         (
             "1 claim is gone; 2 of 2 claims pass on p_max only, 1 result reported",
-            "- 🗑️ `weak[m]` **is gone**",
+            "- 🗑️ `weak[m-0shot]` **is gone**",
             "Best accuracies: 1 above the maximum random baseline.",
         ),
         files=HOLDS,
         sed={YAML: (WEAK, "  - {name: feeble, in_results: weak, assert: report}\n")},
+    ),
+    Attack(
+        "the results of more shots are gone",
+        "amber",
+        (
+            "2 claims are gone; 3 of 3 claims pass on p_max only",
+            "- 🗑️ `strong[m-4shot]`, `weak[m-4shot]` **are gone**",
+        ),
+        base={YAML: OPEN_SHOTS, "results.csv": results(weak=48) + at_four_shots(results())},
+        files=HOLDS,
+    ),
+    Attack(
+        "a suite that nobody can read, which pytest ignores",
+        "amber",
+        (
+            "2 claims are gone; 1 of 1 claim passes on p_max only",
+            "- 🗑️ `strong[m-0shot]`, `weak[m-0shot]` **are gone**",
+        ),
+        files={YAML: "models: [\n", "pytest.ini": f"[pytest]\naddopts = --ignore={YAML}\n"},
     ),
 ]

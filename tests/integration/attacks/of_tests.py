@@ -34,6 +34,32 @@ def test_by_hand(maxrandom):
     except BaseException:
         pass
 """
+SEVERAL = """
+import pytest
+
+@pytest.mark.parametrize("best", [70, 51])
+def test_by_hand(maxrandom, best):
+    maxrandom.check(best_correct=best, n=100, t=10, chance=0.5, p_max=0.05)
+"""
+ONE_TRY = """
+import pytest
+
+@pytest.fixture
+def maxrandom(maxrandom):
+    check = maxrandom.check
+    maxrandom.check = lambda **told: check(**{**told, "t": 1})
+    return maxrandom
+"""
+SCORES = """
+def test_by_hand(maxrandom):
+    scores = [[1.0] * 80 + [0.5] * 20, [0.9] * 100]
+    maxrandom.check(scores=scores, beats=0.62, control=[0.2] * 99 + [0.3])
+"""
+COMPUTED_ANEW = (
+    "1 claim cannot be compared; 3 of 3 claims pass",
+    "**cannot be compared**: what it asserts is computed, and the",
+)
+LESS_OF_SCORES = "1 claim was weakened; 1 of 3 claims passes, 2 pass on p_max only"
 BY_HAND_TESTS = [
     Attack(
         "a level of .5",
@@ -79,30 +105,21 @@ BY_HAND_TESTS = [
     Attack(
         "a level that another module has",
         "amber",
-        (
-            "1 claim cannot be compared; 3 of 3 claims pass",
-            "`test_by_hand` **cannot be compared**: what it asserts is computed, and the",
-        ),
+        COMPUTED_ANEW,
         base={TEST: COMPUTED, "eval_suites/levels.py": "MOST = 0.05\n"},
         files={**HOLDS, "eval_suites/levels.py": "MOST = 0.5\n"},
     ),
     Attack(
         "a level that a file has",
         "amber",
-        (
-            "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
-            "- ❔ `test_by_hand` **cannot be compared**: what it asserts is computed, and",
-        ),
+        COMPUTED_ANEW,
         base={TEST: READ, "eval_suites/level.txt": "0.05"},
         files={**HOLDS, "eval_suites/level.txt": "0.5"},
     ),
     Attack(
         "a level through a fixture of a conftest",
         "amber",
-        (
-            "1 claim cannot be compared; 3 of 3 claims pass on p_max only",
-            "- ❔ `test_by_hand` **cannot be compared**: what it asserts is computed, and",
-        ),
+        COMPUTED_ANEW,
         base={TEST: OWN_FIXTURE, "eval_suites/conftest.py": FIXTURE},
         files={**HOLDS, "eval_suites/conftest.py": FIXTURE.replace("0.05", "0.5")},
     ),
@@ -166,5 +183,71 @@ BY_HAND_TESTS = [
         ("3 of 3 claims pass on p_max only",),
         files=HOLDS,
         sed={TEST: ("0.05", "1 / 20")},
+    ),
+    Attack(
+        "a parameter that fails is gone",
+        "amber",
+        COMPUTED_ANEW,
+        base={TEST: SEVERAL},
+        files=HOLDS,
+        sed={TEST: ("[70, 51]", "[70]")},
+    ),
+    Attack(
+        "a conftest states a smaller t",
+        "amber",
+        (
+            "1 claim was weakened; 3 of 3 claims pass on p_max only",
+            "- 🔓 `test_by_hand` **was weakened**: the run asserted less than the suite",
+        ),
+        files={**HOLDS, "conftest.py": ONE_TRY},
+    ),
+    Attack(
+        "scores beat less",
+        "amber",
+        (
+            LESS_OF_SCORES,
+            "`test_by_hand` **was weakened**: asserts beats: .1 and baseline_p: .05, before",
+        ),
+        base={TEST: SCORES},
+        files=HOLDS,
+        sed={TEST: ("0.62", "0.1")},
+    ),
+    Attack(
+        "scores beat it at another level",
+        "amber",
+        (
+            LESS_OF_SCORES,
+            "`test_by_hand` **was weakened**: asserts beats: .62 and baseline_p: .4, before",
+        ),
+        base={TEST: SCORES},
+        files=HOLDS,
+        sed={TEST: ("beats=0.62", "beats=0.62, baseline_p=0.4")},
+    ),
+    Attack(
+        "a control is gone",
+        "amber",
+        (
+            LESS_OF_SCORES,
+            "- 🔓 `test_by_hand` **was weakened**: it is compared with no control, another",
+        ),
+        base={TEST: SCORES},
+        files=HOLDS,
+        sed={TEST: (", control=[0.2] * 99 + [0.3]", "")},
+    ),
+    Attack(
+        "a module that nobody can read, which pytest ignores",
+        "amber",
+        ("1 claim is gone; 2 of 2 claims pass on p_max only", "- 🗑️ `test_by_hand` **is gone**"),
+        files={
+            **HOLDS,
+            TEST: "def (\n",
+            "pytest.ini": f"[pytest]\naddopts = --ignore={TEST}\n",
+        },
+    ),
+    Attack(
+        "a module that Python cannot parse",
+        "red",
+        ("interrupted; 2 of 2 claims were not run", "**⚠️ The run was interrupted: 2 tests have"),
+        files={**HOLDS, TEST: f"x = {'not ' * 100_000}1\n"},
     ),
 ]

@@ -21,6 +21,14 @@ TWO = TEST + "    maxrandom.check(best_correct=70, n=100, t=10, chance=0.5, beat
 NAMED = TEST.replace("0.05", "P")
 COMPUTES = TEST.replace("0.05", "levels.MOST")
 READS = TEST.replace("0.05", "float(open('level.txt').read())")
+SCORES = TEST.replace(
+    "best_correct=70, n=100, t=10, chance=0.5, p_max=0.05", "scores=[S], beats=0.62"
+)
+GUARDED = SCORES.replace("beats", "control=[0.1], clusters=[1], beats")
+SEVERAL = TEST.replace("def", "import pytest\n\n@pytest.mark.parametrize('best', [1, 2])\ndef")
+OF_FIXTURE = TEST.replace(
+    "def", "import pytest\n\n@pytest.fixture(params=[1, 2])\ndef r(): pass\n\ndef"
+)
 OWN_FIXTURE = """
 import pytest
 
@@ -83,6 +91,17 @@ def files(test: str, level: str = "MOST = 0.05\n", told: str = "0.05") -> dict[s
         (TEST, TEST.replace("t=10", "t='ten'"), [("uncompared", "computed")]),
         (TEST, TEST.replace("p_max=0.05", "p_max=None"), [("weakened", "asserts")]),
         (TEST, "NONSENSE = {[1]: 2}\n" + TEST, []),
+        (SCORES, SCORES.replace("0.62", "0.7"), []),
+        (SCORES, SCORES.replace("0.62", "0.6"), [("weakened", "asserts")]),
+        (SCORES, SCORES.replace("beats", "baseline_p=0.05, beats"), []),
+        (SCORES, SCORES.replace("beats", "baseline_p=0.4, beats"), [("weakened", "asserts")]),
+        (GUARDED, GUARDED, []),
+        (GUARDED, GUARDED.replace("beats", "control_p=0.4, beats"), [("weakened", "asserts")]),
+        (GUARDED, GUARDED.replace("clusters=[1], ", ""), [("weakened", "clusters")]),
+        (GUARDED, GUARDED.replace("control=[0.1], ", ""), [("weakened", "asserts", "control")]),
+        (SEVERAL, SEVERAL.replace("[1, 2]", "[1]"), [("uncompared", "computed")]),
+        (SEVERAL, SEVERAL + "\ndef test_two():\n    pass\n", []),
+        (OF_FIXTURE, OF_FIXTURE.replace("[1, 2]", "[1]"), [("uncompared", "computed")]),
         (OWN_FIXTURE, OWN_FIXTURE, []),
         (OWN_FIXTURE, OWN_FIXTURE.replace("0.05", "0.5"), [("uncompared", "computed")]),
     ],
