@@ -52,7 +52,7 @@ def merged(rows: Iterable[Row], write: Callable[[bytes], object]) -> int:
     Raises
     ------
     LedgerError
-        If they are about several sets; then nothing is written.
+        If they are about several sets, or the disk has no place for them; then nothing is written.
     """
     sets: set[str] = set()
 
@@ -62,23 +62,30 @@ def merged(rows: Iterable[Row], write: Callable[[bytes], object]) -> int:
             name = hashlib.sha256(repr(fact(row)).encode()).digest()[:_SHORT]
             yield name, row.get("when", ""), line_of(row)
 
-    with closing(sqlite3.connect("")) as database:
-        database.execute("CREATE TABLE lines (fact BLOB PRIMARY KEY, date TEXT, line BLOB)")
-        database.executemany(
-            "INSERT INTO lines VALUES (?, ?, ?) ON CONFLICT DO UPDATE "
-            "SET date = excluded.date, line = excluded.line "
-            "WHERE (excluded.date, excluded.line) < (date, line)",
-            entries(),
-        )
-        if len(sets) > 1:
-            raise LedgerError(
-                f"these files are about {len(sets)} different validation sets, expected one; each "
-                "set has a file of its own, so keep both files"
+    number = 0
+    try:
+        with closing(sqlite3.connect("")) as database:
+            database.execute("CREATE TABLE lines (fact BLOB PRIMARY KEY, date TEXT, line BLOB)")
+            database.executemany(
+                "INSERT INTO lines VALUES (?, ?, ?) ON CONFLICT DO UPDATE "
+                "SET date = excluded.date, line = excluded.line "
+                "WHERE (excluded.date, excluded.line) < (date, line)",
+                entries(),
             )
-        number = 0
-        for (line,) in database.execute("SELECT line FROM lines ORDER BY date, line"):
-            write(line)
-            number += 1
+            if len(sets) > 1:
+                raise LedgerError(
+                    f"these files are about {len(sets)} different validation sets, expected one; "
+                    "each set has a file of its own, so keep both files"
+                )
+            for (line,) in database.execute("SELECT line FROM lines ORDER BY date, line"):
+                write(line)
+                number += 1
+    except sqlite3.Error as error:
+        raise LedgerError(
+            f"the lines cannot be put together in the folder for temporary files: {error}; nothing "
+            "is lost; free some space there, or name another folder in SQLITE_TMPDIR, and run this "
+            "again"
+        ) from error
     return number
 
 

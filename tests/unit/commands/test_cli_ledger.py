@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import json
+import resource
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -205,6 +206,28 @@ def test_a_merge_may_be_written_over_one_of_the_two(
     one, two = begin(tmp_path / "a", {MINE: [11]}), begin(tmp_path / "b", {OTHER: [9, 8]})
     out(capsys, "merge", one, two, "-o", one)
     assert len(SetLedger(one.parent, "run", "quiz", EXAMPLES).tries()) == 3
+
+
+def test_a_merge_for_which_the_disk_has_no_place_is_one_sentence_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = begin(tmp_path / "a", {MINE: [11]}), begin(tmp_path / "b", {OTHER: [9, 8]})
+    when = "2030-01-01T00:00:00+00:00"
+    large = {"kind": "served", "when": when, "run": "r", "model_digest": "d1", "server": "s"}
+    large |= {"values": [0.5], "texts": [], "content": "c" * 4_000_000}
+    with one.open("a") as file:  # so much that it does not stay in memory
+        file.write(json.dumps(large) + "\n")
+    before, there = one.read_bytes(), [*one.parent.iterdir()]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        said = out(capsys, "merge", one, two, "-o", one, status=2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "cannot be put together in the folder for temporary files" in said
+    assert said.count("\n") == 1
+    assert one.read_bytes() == before
+    assert [*one.parent.iterdir()] == there
 
 
 def test_export_gives_all_lines_as_a_table(
