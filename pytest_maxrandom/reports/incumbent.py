@@ -112,7 +112,7 @@ def shortfall(claim: ClaimRecord, other: Other) -> tuple[str, str]:
     reached = f"is {signed(found.difference)} beside {beside}"
     luck = "that may be luck"
     if claim.t is not None and found.of > claim.t:
-        luck = "what a search learnt here may be luck, which a test set need not pay for"
+        luck = "that may be luck of a search, which a test set need not pay for"
     if found.difference <= found.by:
         said = f"{reached}, needs above {signed(found.by)}"
     else:
