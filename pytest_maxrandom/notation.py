@@ -183,6 +183,17 @@ def count(value: int | None) -> str:
     return NONE if value is None else f"{value:,}"
 
 
+def tries(number: float) -> str:
+    """Write as the best of how many prompts one is judged, which a search makes many.
+
+    Examples
+    --------
+    >>> tries(1816), tries(1.1e11)
+    ('1,816', '1.1e+11')
+    """
+    return count(int(number)) if number < 1e9 else f"{number:.1e}"
+
+
 def chances(chance: Fraction | Mapping[int, int] | Mapping[Fraction, int]) -> str:
     """Write a chance, or the number of examples with each; an integer is a number of choices.
 

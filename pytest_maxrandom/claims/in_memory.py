@@ -83,6 +83,21 @@ class Said:
 def claims_in_memory(results: Any, said: Said) -> list[RecordedClaim]:
     """Return the claims about results, as a suite of recorded results would have them.
 
+    See `planned_in_memory`.
+    """
+    return [each for each in planned_in_memory(results, said)[1] if each.evidence is not None]
+
+
+def planned_in_memory(
+    results: Any, said: Said, **more: Any
+) -> tuple[RecordedSuite, list[RecordedClaim]]:
+    """Return a suite of results, with what is planned in it: also what has no results.
+
+    Parameters
+    ----------
+    more
+        Further keys of the suite.
+
     Raises
     ------
     RecordedError
@@ -96,13 +111,12 @@ def claims_in_memory(results: Any, said: Said) -> list[RecordedClaim]:
         list(dict.fromkeys(getattr(each, name) for each in answers)) for name in ("model", "task")
     )
     try:
-        suite = suite_of(memory.NAMED, Document(_suite(said, models, tasks)))
+        suite = suite_of(memory.NAMED, Document(_suite(said, models, tasks) | more))
         assert isinstance(suite, RecordedSuite)
-        planned = plan_recorded(suite, _Read(answers))
+        return suite, plan_recorded(suite, _Read(answers))
     except SuiteError as error:
         told = (_sentence(each.message, answers[0]) for each in error.problems)
         raise ValueError("; ".join(told)) from None
-    return [claim for claim in planned if claim.evidence is not None]
 
 
 def only(claims: Sequence[RecordedClaim]) -> RecordedClaim:

@@ -375,9 +375,13 @@ def _constants_of_recorded(claim: RecordedClaim) -> tuple[float, ...]:
 
 
 def _asked(planned: PlannedClaim) -> int | None:
-    """Return how many prompts were asked for; one without demonstrations has no variants."""
+    """Return how many prompts were asked for; None where those without demonstrations are listed.
+
+    Nobody asked for more of them who left the number out, nor where there is one alone.
+    """
     prompts, found = planned.suite.prompts, planned.condition.prompt_set
-    if found.possible == 1:
+    unsaid = "count" not in prompts.model_fields_set
+    if found.possible == 1 or (unsaid and planned.condition.shots == 0):
         return None
     if prompts.combine == "cross":
         variants = found.possible // math.perm(found.pool, planned.condition.shots)

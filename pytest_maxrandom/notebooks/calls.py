@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.claims.in_memory import Said, claims_in_memory, only
+from pytest_maxrandom.claims.in_memory import Said, claims_in_memory, only, planned_in_memory
 from pytest_maxrandom.claims.views import result_of_recorded
+from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.notebooks.judged import JudgedClaim, Report
 from pytest_maxrandom.record import RunRecord
 from pytest_maxrandom.record.packed import pack
@@ -16,6 +17,12 @@ from pytest_maxrandom.reports.gathering import adjust, versions
 from pytest_maxrandom.reports.page.cells import of_answers
 from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.reports.wording import word
+from pytest_maxrandom.studies.arms.all_models import (
+    PlannedBestModels,
+    evidence_of,
+    record_best_models,
+)
+from pytest_maxrandom.studies.arms.plan import plan_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record import BestModelsRecord, ClaimRecord
 
 
 def judge(
@@ -118,10 +125,16 @@ def judge(
     return _report([only(claims_in_memory(results, Said.of(said)))]).claims[0]
 
 
-def judge_each(results: Any, **said: Any) -> Report:
+def judge_each(results: Any, *, compare: str | None = None, **said: Any) -> Report:
     """Judge every model, task and number of shots in some results; see `judge`.
 
     Their p-values are adjusted for their number (Holm), as those of a run are.
+
+    Parameters
+    ----------
+    compare : "all", optional
+        Also tell which of the models may be the best, each at its best prompt; it stands in
+        ``report()``, and in ``record.best_models``.
 
     Raises
     ------
@@ -130,7 +143,17 @@ def judge_each(results: Any, **said: Any) -> Report:
     ValueError, RecordedError
         As `judge` does.
     """
-    return _report(claims_in_memory(results, Said.of(said)))
+    if compare is None:
+        return _report(claims_in_memory(results, Said.of(said)))
+    if compare != "all":
+        raise ValueError(f"compare: found {compare!r}, expected 'all'; a suite compares two models")
+    suite, planned = planned_in_memory(results, Said.of(said), compare=compare)
+    try:
+        compared = plan_comparisons(suite, planned)
+    except SuiteError as error:
+        raise ValueError("; ".join(each.message for each in error.problems)) from None
+    claims = [each for each in planned if each.evidence is not None]
+    return _report(claims, [each for each in compared if isinstance(each, PlannedBestModels)])
 
 
 def read_report(path: str | PathLike[str]) -> Report:
@@ -144,10 +167,11 @@ def read_report(path: str | PathLike[str]) -> Report:
     return Report(load(Path(path)))
 
 
-def _report(claims: Sequence[RecordedClaim]) -> Report:
+def _report(claims: Sequence[RecordedClaim], compared: Sequence[PlannedBestModels] = ()) -> Report:
     records = [_record(claim, claims) for claim in claims]
     run = RunRecord(
         claims=records,
+        best_models=[_best_models(each) for each in compared if not each.missing],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=versions(),
     )
@@ -167,4 +191,14 @@ def _record(claim: RecordedClaim, known: Sequence[RecordedClaim]) -> ClaimRecord
     word(record)
     untold = record.cannot_tell is not None
     record.outcome = "cannot tell" if untold else "passed" if record.passed else "failed"
+    return record
+
+
+def _best_models(planned: PlannedBestModels) -> BestModelsRecord:
+    """Return what is found of all models on one task."""
+    record = planned.record(f"{NAMED}::{planned.task}::{planned.name}", str(NAMED))
+    known = {name: evidence_of(claim) for name, claim in planned.arms}
+    tried = {name: each.t for name, each in known.items()}
+    record_best_models(planned, record, [each.results for each in known.values()], tried)
+    record.outcome = "passed"
     return record

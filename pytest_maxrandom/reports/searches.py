@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.notation import count, tries
 from pytest_maxrandom.reports.text import listed
 
 if TYPE_CHECKING:
@@ -14,16 +14,12 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord, Unpassable
 
-_MOST_DIGITS = 10**9
-
 
 def prompts_in_words(prompts: float | None) -> str:
     """Write as the best of how many prompts one is judged: `1,048,575 prompts`."""
     if prompts is None:
         return "prompts without number"
-    if prompts < _MOST_DIGITS:
-        return f"{count(int(prompts))} prompt{'s' * (prompts != 1)}"
-    return f"{prompts:.1e} prompts"
+    return f"{tries(prompts)} prompt{'s' * (prompts != 1)}"
 
 
 def why_nothing_passes(why: Unpassable, n: int | None = None) -> str:

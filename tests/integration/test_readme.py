@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import struct
 import subprocess
@@ -11,8 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import page_blocks
+from scipy.stats import binomtest
 
 import pytest_maxrandom
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.notation import p_value
 from pytest_maxrandom.suite.loader import load_any_suite
 from tests.repositories import begin_repository
 
@@ -30,6 +34,12 @@ tasks:
   - {{name: sums, format: csv, path: sums.csv, choices: ["yes", "no"]}}
 prompts: {{shots: 2, count: 20}}
 """
+BESIDE = """\
+models: [{name: my-model, backend: recorded, results: {path: tried.csv, format: table}}]
+tasks: [{name: support, chance: 1/4}]
+incumbent: {results: {path: today.csv, format: table}}
+assert: {better_than: incumbent}
+"""
 
 
 def test_it_is_short_and_the_first_screen_needs_no_model() -> None:
@@ -39,6 +49,7 @@ def test_it_is_short_and_the_first_screen_needs_no_model() -> None:
     assert "$ maxrandom baseline --n 100" in screen
     assert "$ maxrandom init --results " in screen
     assert "$ maxrandom diff " in screen
+    assert "> ### ❌ maxrandom · gate" in screen
     assert all(command in README for command in ("\nmake demo", "\nmake test"))
 
 
@@ -75,6 +86,40 @@ def test_its_difference_is_what_is_printed_of_such_reports(tmp_path: Path) -> No
     assert date.sub("", f"$ maxrandom diff main report.json\n{done.stdout}") == date.sub(
         "", shown.text
     )
+
+
+def test_its_comment_is_what_the_gate_says_of_such_candidates(
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """None of twenty is better, and the best of them looks so."""
+    folder = pytester.mkdir("eval_suites")
+    draw = random.Random(5)
+    easy = [draw.betavariate(6, 3) for _ in range(400)]
+    right = {}
+    for file, places in (("today", range(1)), ("tried", range(1, 21))):
+        rows = ["model,task,shots,prompt,example,correct"]
+        for name in (f"p{place}" for place in places):
+            right[name] = [draw.random() < each for each in easy]
+            rows += [
+                f"my-model,support,0,{name},{example},{int(each)}"
+                for example, each in enumerate(right[name])
+            ]
+        (folder / f"{file}.csv").write_text("\n".join(rows) + "\n")
+    (folder / "support.yaml").write_text(BESIDE)
+    pytester.runpytest("--maxrandom-json=report.json", "-q")
+    best = max(right, key=lambda name: sum(right[name]))
+    pairs = [*zip(right[best], right["p0"], strict=True)]
+    wins = sum(one > other for one, other in pairs)
+    apart = sum(one != other for one, other in pairs)
+    alone = binomtest(wins, apart, alternative="greater").pvalue
+    assert f"McNemar's test says p = {p_value(alone)}." in README
+    capsys.readouterr()
+    words = ["comment", "report.json", "--dry-run", "--report-url", "https://ci.test/1"]
+    assert main([*words, "--repository", "a/b", "--pull-request", "1"]) == 0
+    printed = capsys.readouterr().out
+    quoted = re.findall(r"^> (.+)$", README, re.MULTILINE)
+    assert len(quoted) == 2
+    assert [each for each in quoted if f"\n{each}\n" not in printed] == []
 
 
 def test_its_suite_is_valid_and_states_the_default_claim(tmp_path: Path) -> None:

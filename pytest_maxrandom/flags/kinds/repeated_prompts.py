@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.notation import tries
 
 
 def _check(judged: JudgedAnswers) -> Found:
@@ -14,7 +14,7 @@ def _check(judged: JudgedAnswers) -> Found:
 
 
 def _counted(of: Parameters) -> str:
-    t = f"t = {count(of['t'])}"
+    t = f"t = {tries(of['t'])}"
     return f"the claim counts {t}" if of["t"] > of["distinct"] else f"{t} counts those"
 
 

@@ -13,7 +13,7 @@ from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem, drop_model
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.studies.arms.all_models import record_best_models
+from pytest_maxrandom.studies.arms.all_models import evidence_of, record_best_models
 from pytest_maxrandom.studies.arms.conclude import record_contamination, record_difference
 from pytest_maxrandom.studies.arms.reduction import Difference
 from pytest_maxrandom.studies.label_bias.evaluate import judge, judge_recorded, prepare
@@ -188,10 +188,9 @@ class BestModelsItem(ArmsItem):
                 best = answers[-1].identities[answers[-1].best]
                 tried[name] = self.evaluation(claim).tries.of_model(best, others)
             else:
-                assert isinstance(claim, RecordedClaim)
-                assert claim.evidence is not None
-                answers.append(claim.evidence.results)
-                tried[name] = claim.evidence.t
+                evidence = evidence_of(claim)
+                answers.append(evidence.results)
+                tried[name] = evidence.t
         record_best_models(self.planned, self.record, answers, tried)
 
 

@@ -68,7 +68,7 @@ def side_of(claim: Claimed) -> Sides:
         return Sides(missing=claim.missing)
     if isinstance(claim, PlannedClaim):
         return Sides.of_one([claim])
-    results = _evidence(claim).results
+    results = evidence_of(claim).results
     if not results.prompts:
         raise Unpaired(
             "the results have the best prompt only, but models are compared by every prompt's "
@@ -117,10 +117,10 @@ def check_arms(planned: PlannedBestModels, *, passable: bool) -> None:
 def _examples(claim: Claimed) -> Sequence[object]:
     if isinstance(claim, PlannedClaim):
         return [each.content for each in claim.condition.prompt_set.validation]
-    return _evidence(claim).results.examples
+    return evidence_of(claim).results.examples
 
 
-def _evidence(claim: Claimed) -> Evidence:
+def evidence_of(claim: Claimed) -> Evidence:
     """Return what is recorded of a claim that runs no model, and whose results there are."""
     assert isinstance(claim, RecordedClaim)
     assert claim.evidence is not None
@@ -207,7 +207,7 @@ def _luck(planned: PlannedBestModels, t: int) -> float | None:
     if isinstance(claim, PlannedClaim):
         chances = [each.chance for each in claim.condition.prompt_set.validation]
     else:
-        known = _evidence(claim)
+        known = evidence_of(claim)
         results, null = known.results, known.null
         if null is None or (results.chances is None and known.declared_chance is None):
             return None

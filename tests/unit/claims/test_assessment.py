@@ -28,6 +28,7 @@ from pytest_maxrandom.stats.metrics import BUILT_IN as METRICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
 from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.suite.models import TransformersSpec
+from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 from pytest_maxrandom.suite.tasks import CsvSpec
 from pytest_maxrandom.sweeps.labels import label, preferable
@@ -92,6 +93,7 @@ def assessed(
     suite = SuiteSpec(
         models=[TransformersSpec(name="m")],
         tasks=[CsvSpec(name="t", format="csv", path="x")],
+        prompts=PromptsSpec(count=200),
         metric=metric,
     )
     null = score_guessers(metric, prompt_set)

@@ -307,6 +307,7 @@ def test_fewer_prompts_than_asked_for_are_told() -> None:
     assert kinds(swept(different(5, 8), guess, count=20, **variants)) == ["repeated_prompts"]
     assert kinds(swept(different(40), guess, shots=0, count=20)) == []
     assert kinds(swept(different(40), guess, shots=0, count=20, **variants)) == ["repeated_prompts"]
+    assert kinds(swept(different(40), guess, shots=0, **variants)) == []  # all that are listed
 
 
 def test_a_claim_that_can_never_pass_is_told() -> None:

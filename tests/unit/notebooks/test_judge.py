@@ -20,6 +20,7 @@ from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.wording import word
+from pytest_maxrandom.stats.best_models import best_models
 from pytest_maxrandom.studies.plan import plan_file
 from tests.unit.recorded.suites import write_csv
 
@@ -355,3 +356,25 @@ def test_open_answers_show_nothing_without_their_questions() -> None:
     untold = judge(OPEN, prediction="said", reference="truth")
     assert untold.passed is None
     assert "do not tell the questions" in (untold.why or "")
+
+
+def test_all_models_are_compared_as_a_suite_compares_them() -> None:
+    draw = np.random.default_rng(2)
+    right = {"good": draw.random((4, 90)) < 0.9, "bad": draw.random((3, 90)) < 0.5}
+    table = [
+        {"model": model, "prompt": p, "example": e, "correct": int(each)}
+        for model, answers in right.items()
+        for p, row in enumerate(answers)
+        for e, each in enumerate(row)
+    ]
+    found = judge_each(table, model="model", chance="1/2", compare="all")
+    [record] = found.record.best_models
+    expected = best_models([each.astype(float) for each in right.values()])
+    assert [each.not_best_p for each in record.models] == [*expected.not_best]
+    assert [each.among_best for each in record.models] == [True, False]
+    assert "good is the best of 2" in found.report()
+    with pytest.raises(ValueError, match="expected 'all'"):
+        judge_each(table, model="model", chance="1/2", compare="good - bad")
+    fewer = [row for row in table if row["model"] == "good" or row["example"] < 80]
+    with pytest.raises(ValueError, match="all models cannot be compared on"):
+        judge_each(fewer, model="model", chance="1/2", compare="all")

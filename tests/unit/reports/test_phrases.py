@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_maxrandom.record import Remark
-from pytest_maxrandom.reports import phrases, quantities
+from pytest_maxrandom.record import BesideIncumbent, Remark
+from pytest_maxrandom.reports import incumbent, phrases, quantities
 from tests.unit.reports.samples import claim, run, scored, untested
 
 if TYPE_CHECKING:
@@ -265,3 +265,25 @@ def test_what_was_not_recorded_has_no_phrase() -> None:
         phrases.scored,
     )
     assert {phrase(empty) for phrase in silent} == {""}
+
+
+@pytest.mark.parametrize(
+    ("of", "luck"),
+    [
+        (20, "but that may be luck: it needs a lower end above .000"),
+        (1.1e11, "but that may be luck of a search, which a test set need not pay for: it needs"),
+    ],
+)
+def test_who_fails_beside_the_incumbent_is_told_of_luck_and_of_what_pays_for_no_search(
+    of: float, luck: str
+) -> None:
+    found = BesideIncumbent(
+        name="the plain prompt", digest="ab", model="m", model_digest=None, answers_digest=None,
+        accuracy=0.7, difference=0.05, low=-0.04, high=0.14, level=0.05, by=0.0, test="exact",
+        of=of, n=60, units=60, candidates=20, alike=20, needed=300, matters=0.05,
+    )  # fmt: skip
+    told, _ = incumbent.shortfall(claim(incumbent=found, incumbent_p=0.3), "incumbent")
+    assert luck in told
+    assert f"best of {'20' if of == 20 else '1.1e+11'} prompts" in incumbent.compared(
+        claim(incumbent=found, incumbent_p=0.3)
+    )
