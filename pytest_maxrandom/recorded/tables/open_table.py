@@ -11,6 +11,7 @@ from pytest_maxrandom.errors import RecordedError, quoted
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.suite.prompts import ExactMatchSpec
 from pytest_maxrandom.sweeps.open_controls import with_controls
+from pytest_maxrandom.tasks.mathematics import MISSING, is_missing
 from pytest_maxrandom.tasks.references import Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
 
@@ -54,7 +55,9 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     references, kinds = grid.of_examples("reference"), grid.of_examples("kind")
     inputs = grid.of_examples("input")
     assert references is not None
-    tolerance = spec.tolerance or 0.0
+    tolerance, how = spec.tolerance or 0.0, spec.exact_match or ExactMatchSpec()
+    if how.math and is_missing():
+        raise RecordedError(MISSING)
     examples = [
         Example.without_choices(
             name,
@@ -71,7 +74,7 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
         {each.id: texts[text] for each, text in zip(examples, row, strict=True) if text >= 0}
         for row in columns
     ]
-    found = with_controls(examples, said, Matching.of(spec.exact_match or ExactMatchSpec()))
+    found = with_controls(examples, said, Matching.of(how))
     correct = hits(found.said, found.gold, np.arange(len(examples)))
     _refuse_other(grid, correct[grid.prompt, grid.example])
     return Answers(

@@ -118,6 +118,11 @@ OPEN: list[dict[str, Any]] = [
     for e, right in enumerate(TRUTH)
 ]  # fmt: skip
 OPEN_COLUMNS: dict[str, Any] = {"prediction": "said", "reference": "truth", "input": "asked"}
+OPEN_SEVERAL = [
+    row | {"take": take, "said": row["said"] if take else "Rome"}
+    for row in OPEN
+    for take in range(2)
+]
 SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in range(2)]
 
 
@@ -127,6 +132,7 @@ SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in rang
         (SCORED, {"score": "f1"}, {"assert": {"beats": 0.3}}),
         (SCORED, {"score": "f1"}, {"assert": {"control_p": 0.05}, "control": {"prompt": "blank"}}),
         (OPEN, OPEN_COLUMNS, {}),
+        (OPEN_SEVERAL, OPEN_COLUMNS | {"sample": "take"}, {"aggregate": "all"}),
         (SEVERAL, {"sample": "take"}, {}),
         (SEVERAL, {"sample": "take"}, {"aggregate": {"pass": 1}}),
     ],
@@ -355,3 +361,19 @@ def test_open_answers_show_nothing_without_their_questions() -> None:
     untold = judge(OPEN, prediction="said", reference="truth")
     assert untold.passed is None
     assert "do not tell the questions" in (untold.why or "")
+
+
+def test_when_an_open_answer_is_right_may_be_said() -> None:
+    near = [{**row, "said": "7.6" if row["said"] == "7.5" else row["said"].upper()} for row in OPEN]
+    exact = judge(near, **OPEN_COLUMNS, exact_match={"normalise": []})
+    usual, wide = judge(near, **OPEN_COLUMNS), judge(near, **OPEN_COLUMNS, tolerance=0.2)
+    assert exact.best_accuracy < usual.best_accuracy < wide.best_accuracy
+    assert wide.best_accuracy == judge(OPEN, **OPEN_COLUMNS).best_accuracy
+    for wrong, told in (
+        ({"tolerance": -1.0}, "tolerance: found -1.0; input should be greater"),
+        ({"exact_match": {"normalise": ["cases"]}}, "exact_match.normalise.0.: found 'cases'"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            judge(OPEN, **OPEN_COLUMNS, **wrong)
+    with pytest.raises(ValueError, match="tolerance is about free answers; name their `refer"):
+        judge(rows(), choices=2, tolerance=0.1)
