@@ -73,7 +73,7 @@ function answerCard(claim, answer, place, questions) {
   const text = questions && questions.texts[place], id = cells.examples[answer.column];
   const solved = cells.rows.filter((row) => row[answer.column] === "1").length;
   return el("article", { class: "answer", id: `example-${answer.column}`, "aria-label": `Example ${visible(id)}` },
-    el("header", {}, el("b", { class: grade !== null ? "" : right ? "good" : "bad" }, verdict), code(id), el("span", { class: "soft" }, `${grade === null ? "right" : "1"} for ${solved} of ${cells.rows.length} prompts`)),
+    el("header", {}, el("b", { class: grade !== null ? "" : right ? "good" : "bad" }, verdict), code(id), el("span", { class: "soft" }, `${grade === null ? "right" : "1"} for ${solved} of ${cells.rows.length} ${answer.samples ? "samples of all prompts" : "prompts"}`)),
     text && text.input ? block(text.input) : "",
     answer.samples ? sampleList(answer.samples) : answer.said === undefined ? "" : el("div", {}, el("span", { class: "soft" }, `The model wrote${FINISHES[answer.finish] ? ` (${FINISHES[answer.finish]})` : ""}:`), block(answer.said)),
     choiceList(claim, answer, text));
