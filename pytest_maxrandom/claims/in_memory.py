@@ -62,6 +62,7 @@ class Said:
     aggregate: str | Mapping[str, int] | None = None
     incumbent: str | None = None
     control: str | None = None
+    scoring: str | None = None
     exact_match: Mapping[str, Any] | None = None
     tolerance: float | None = None
     ragged: bool = False
@@ -155,8 +156,8 @@ def _answers(table: memory.Table, said: Said) -> list[Answers]:
                 )
             meant[role], columns[role] = value, ""
     _check_columns(table, columns, constants)
-    compared = {"exact_match": said.exact_match, "tolerance": said.tolerance}
-    compared = {key: value for key, value in compared.items() if value is not None}
+    keys = ("scoring", "exact_match", "tolerance")
+    compared = {key: value for key in keys if (value := getattr(said, key)) is not None}
     if compared and (columns["reference"] or "reference") not in table.header:
         raise ValueError(f"{next(iter(compared))} is about free answers; name their `reference`")
     told = {"path": "results", "format": "table", "columns": columns, "ragged": said.ragged}

@@ -215,18 +215,22 @@ def permuted_open(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> 
     found = permuted(shuffle, t, level=level)
     by_clusters = shuffle.exchange.by == "clusters"
     groups = None if by_clusters else shuffle.groups
-    moved = {"strata": shuffle.strata, "groups": groups}
+    strata: ArrayLike = shuffle.strata
     if (how := shuffle.aggregate) is None:
         said = np.asarray(shuffle.answers)
         test_of = partial(max_t_test, gold=shuffle.gold)
-        means = mean_accuracies(said, shuffle.gold, **moved)
+        means = mean_accuracies(said, shuffle.gold, strata=strata, groups=groups)
     else:
         kinds, said = _earned(shuffle, how)
         test_of = partial(max_t_of_credits, kinds=kinds, unit=how.unit)
-        means = mean_credits(said, kinds, how.unit, **moved)
+        means = mean_credits(said, kinds, how.unit, strata=strata, groups=groups)
     others = max(0, t - len(said))
     exchanged = partial(
-        test_of, **moved, permutations=permutations_for(level), stop_after=STOP_AFTER
+        test_of,
+        strata=strata,
+        groups=groups,
+        permutations=permutations_for(level),
+        stop_after=STOP_AFTER,
     )
     test = exchanged(said)
     alone = exchanged(said[[test.best_prompt]]) if others else None

@@ -106,8 +106,10 @@ class _Texts:
         assert how is not None
         for reference in example.choices:
             value = self.matching.number(reference)
-            by_text = value is None or self.matching.math
-            found.update(self._said(reference) if by_text else self._by_number[value])
+            if value is None or self.matching.math:
+                found.update(self._said(reference))
+            else:
+                found.update(self._by_number[value])
             if how.tolerance and (value := number_of(reference)) is not None:
                 most = how.most_off(value)
                 first = bisect_left(self._numbers, value - most)

@@ -12,10 +12,12 @@ from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.suite.prompts import ExactMatchSpec
 from pytest_maxrandom.sweeps.open_controls import with_controls
 from pytest_maxrandom.tasks.mathematics import MISSING, is_missing
-from pytest_maxrandom.tasks.references import Matching, Open, kind_of
+from pytest_maxrandom.tasks.references import Matching, Open, f1, kind_of
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pytest_maxrandom.recorded.tables.columns import Rows
     from pytest_maxrandom.recorded.tables.grid import Grid
     from pytest_maxrandom.suite.recorded import TableResults
@@ -74,6 +76,8 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
         {each.id: texts[text] for each, text in zip(examples, row, strict=True) if text >= 0}
         for row in columns
     ]
+    if spec.scoring == "f1":
+        return _of_f1(grid, examples, said, Matching.of(how), ragged=spec.ragged)
     found = with_controls(examples, said, Matching.of(how))
     correct = hits(found.said, found.gold, np.arange(len(examples)))
     _refuse_other(grid, correct[grid.prompt, grid.example])
@@ -83,6 +87,40 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
         evaluated=found.said != NOT_EVALUATED,
         open=found,
         inputs=None if inputs is None else tuple(inputs),
+    )
+
+
+def _of_f1(
+    grid: Grid,
+    examples: Sequence[Example],
+    said: Sequence[Mapping[str, str]],
+    matching: Matching,
+    *,
+    ragged: bool,
+) -> Answers:
+    """Return the same answers with the F1 of their tokens."""
+    if "correct" in grid:
+        raise RecordedError(
+            f"{grid.owner}: a column says which answers are right, and `scoring: f1` how good they "
+            "are; leave the column out with an empty name (`columns: {correct: ''}`)"
+        )
+    scores = np.array(
+        [
+            [
+                max(f1(row[each.id], own, matching) for own in each.choices)
+                if each.id in row
+                else np.nan
+                for each in examples
+            ]
+            for row in said
+        ]
+    )
+    return Answers(
+        **grid.known(ragged=ragged),
+        correct=scores == 1,
+        evaluated=~np.isnan(scores),
+        scores=scores,
+        judge="f1",
     )
 
 

@@ -243,7 +243,7 @@ def without_texts(cells: Cells) -> Cells:
     cells.pop("solved", None)
     for answer in cells["answers"]:
         for each in [answer, *answer.get("samples", [])]:
-            each.pop("said", None)  # type: ignore[misc]
+            each.pop("said", None)
     return cells
 
 

@@ -118,6 +118,7 @@ OPEN: list[dict[str, Any]] = [
     for e, right in enumerate(TRUTH)
 ]  # fmt: skip
 OPEN_COLUMNS: dict[str, Any] = {"prediction": "said", "reference": "truth", "input": "asked"}
+WORDS = [{**row, "said": f"it is {row['said']}"} for row in OPEN]
 OPEN_SEVERAL = [
     row | {"take": take, "said": row["said"] if take else "Rome"}
     for row in OPEN
@@ -132,6 +133,7 @@ SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in rang
         (SCORED, {"score": "f1"}, {"assert": {"beats": 0.3}}),
         (SCORED, {"score": "f1"}, {"assert": {"control_p": 0.05}, "control": {"prompt": "blank"}}),
         (OPEN, OPEN_COLUMNS, {}),
+        (WORDS, OPEN_COLUMNS, {"scoring": "f1", "assert": {"beats": 0.3}}),
         (OPEN_SEVERAL, OPEN_COLUMNS | {"sample": "take"}, {"aggregate": "all"}),
         (SEVERAL, {"sample": "take"}, {}),
         (SEVERAL, {"sample": "take"}, {"aggregate": {"pass": 1}}),
@@ -141,8 +143,9 @@ def test_scores_open_answers_and_samples_are_those_of_a_suite(
     tmp_path: Path, content: list[dict[str, Any]], columns: dict[str, Any], keys: dict[str, Any]
 ) -> None:
     said = {"claim": keys.get("assert"), "control": keys.get("control", {}).get("prompt")}
-    found = judge(content, **columns, **said, aggregate=keys.get("aggregate"))
-    expected = of_suite(tmp_path, content, results={"columns": columns}, **keys)
+    results = {"scoring": keys.pop("scoring")} if "scoring" in keys else {}
+    found = judge(content, **columns, **said, **results, aggregate=keys.get("aggregate"))
+    expected = of_suite(tmp_path, content, results={"columns": columns} | results, **keys)
     assert as_in_file(found.record) == as_in_file(expected)
     assert f"t = {found.t}" in str(found)
 
@@ -369,7 +372,12 @@ def test_when_an_open_answer_is_right_may_be_said() -> None:
     usual, wide = judge(near, **OPEN_COLUMNS), judge(near, **OPEN_COLUMNS, tolerance=0.2)
     assert exact.best_accuracy < usual.best_accuracy < wide.best_accuracy
     assert wide.best_accuracy == judge(OPEN, **OPEN_COLUMNS).best_accuracy
+    graded = judge(WORDS, **OPEN_COLUMNS, scoring="f1", claim={"beats": 0.3})
+    assert graded.record.judge == "f1"
+    assert graded.best_accuracy == pytest.approx(2 * judge(OPEN, **OPEN_COLUMNS).best_accuracy / 4)
     for wrong, told in (
+        ({"scoring": "f1", "tolerance": 1.0}, "`scoring: f1` how good it is"),
+        ({"scoring": "f2"}, "scoring: found 'f2'; input should be"),
         ({"tolerance": -1.0}, "tolerance: found -1.0; input should be greater"),
         ({"exact_match": {"normalise": ["cases"]}}, "exact_match.normalise.0.: found 'cases'"),
     ):

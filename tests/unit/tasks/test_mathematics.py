@@ -58,6 +58,6 @@ def test_what_nobody_can_compute_is_no_reference_after_the_time_limit() -> None:
 
 
 def test_a_suite_without_the_package_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mathematics.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert mathematics.is_missing()
     assert 'pip install "pytest-maxrandom[math]"' in mathematics.MISSING
