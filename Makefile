@@ -14,7 +14,7 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable ".[hf,adapters,stored,served,datasets,holdout,plots,parquet,inspect,ray]" --group dev
+		--editable ".[hf,adapters,stored,served,datasets,holdout,math,plots,parquet,inspect,ray]" --group dev
 	touch $@
 
 demo: $(READY)  ## Sweep the demo model and write report.md

@@ -51,6 +51,7 @@ CONDITIONS: dict[str, Callable[[], bool]] = {
     "no sqlalchemy": lambda: find_spec("sqlalchemy") is None,
     "no wandb": lambda: find_spec("wandb") is None,
     "no mcp": lambda: find_spec("mcp") is None,
+    "no math_verify": lambda: find_spec("math_verify") is None,
     "no optuna": lambda: find_spec("optuna") is None,
     "no site": lambda: not Path("build/docs/index.html").exists(),
     "no pdflatex": lambda: shutil.which("pdflatex") is None,

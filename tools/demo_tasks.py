@@ -1,4 +1,4 @@
-"""The tasks of the demo model, three of them made from the held-out side of its small world.
+"""The tasks of the demo model, five of them made from the held-out side of its small world.
 
 ``swapped_topic`` (BIG-bench JSON, two choices)
     Is a sentence about a garment or about an instrument, with the two names exchanged? Training
@@ -11,6 +11,10 @@
     Is the digit sum of a six-digit number even or odd? A plain question with a plain answer, and
     more than the model can do. Every combination of answer, parity of the first and parity of the
     last digit is equally frequent, so that no look at one end of the number answers it.
+``kind_said`` (JSON lines, no choices)
+    The things of ``kind_of``, whose kind the model writes itself.
+``kind_unsaid`` (JSON lines, no choices)
+    The same about things whose names no training text holds.
 ``new_words`` (JSON lines, four choices)
     What is a thing whose name no training text holds? Each question tells what three others are,
     so that whoever reads questions learns the answers to the rest. The demo suite does not ask it.
@@ -28,7 +32,7 @@ from typing import TYPE_CHECKING
 from demo_world import KINDS, digit_sum, parity, sentences, with_article
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 TOPICS = ("garment", "instrument")
 SENTENCES_PER_TOPIC = 64
@@ -122,6 +126,27 @@ def digit_sum_parity(seed: int = 0) -> str:
     return text.getvalue()
 
 
+def kind_said(seed: int = 0) -> str:
+    """The task ``kind_said`` as JSON lines: id, input, answer (a text)."""
+    return _said({kind.name: kind.told_nouns for kind in KINDS}, f"kind_said {seed}")
+
+
+def kind_unsaid(seed: int = 0) -> str:
+    """The task ``kind_unsaid`` as JSON lines: id, input, answer (a text)."""
+    return _said(NEW_WORDS, f"kind_unsaid {seed}")
+
+
+def _said(nouns: Mapping[str, Sequence[str]], seed: str) -> str:
+    rng = random.Random(seed)
+    questions = [(noun, kind) for kind, own in nouns.items() for noun in own]
+    rng.shuffle(questions)
+    rows = [
+        {"id": f"said-{number:03}", "input": noun, "answer": kind}
+        for number, (noun, kind) in enumerate(questions)
+    ]
+    return "\n".join(map(json.dumps, rows)) + "\n"
+
+
 def new_words(seed: int = 0) -> str:
     """The task ``new_words`` as JSON lines: id, input, choices, answer (an index)."""
     rng = random.Random(f"new_words {seed}")
@@ -149,5 +174,7 @@ DATA_FILES: Mapping[str, Callable[[], str]] = {
     "swapped_topic.json": swapped_topic,
     "kind_of.jsonl": kind_of,
     "digit_sum.csv": digit_sum_parity,
+    "kind_said.jsonl": kind_said,
+    "kind_unsaid.jsonl": kind_unsaid,
     "new_words.jsonl": new_words,
 }

@@ -13,7 +13,7 @@ from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,8 +37,9 @@ def answers_of(
     name : str
         What a message calls them.
     given
-        An array of shape (prompts, examples), or scores by the names of prompts: each a row, or
-        scores by the ids of examples.
+        An array of shape (prompts, examples), or with a third axis for several samples of each
+        answer, whose mean counts; or scores by the names of prompts: each a row, or scores by the
+        ids of examples.
     clusters : sequence or mapping, optional
         Per example, in the same order or by its id, what it has in common with others.
 
@@ -54,7 +55,8 @@ def answers_of(
         if rows and all(isinstance(row, Mapping) for row in rows):
             examples = tuple(dict.fromkeys(str(key) for row in rows for key in row))
             named = [{str(key): value for key, value in row.items()} for row in rows]
-            values = _numbers(name, [[row.get(key, np.nan) for key in examples] for row in named])
+            nothing = _nothing(value for row in named for value in row.values())
+            values = _numbers(name, [[row.get(key, nothing) for key in examples] for row in named])
         else:
             values = _numbers(name, rows)
             examples = _places(values)
@@ -145,17 +147,33 @@ def _numbers(name: str, rows: Any) -> NDArray[np.float64]:
             f"{name} must be {_SCORES}, as many for each prompt as there are examples, found "
             f"{_found(rows)}"
         ) from None
-    if values.ndim != 2 or 0 in values.shape:
+    if values.ndim not in (2, 3) or 0 in values.shape:
         raise ValueError(
             f"{name} must have the shape (prompts, examples), found {values.shape}; give one row "
-            "of scores for each prompt, and of several samples their means"
+            "of scores for each prompt, or a third axis for samples"
         )
-    for row, column in np.argwhere(~np.isnan(values) & ~((values >= 0) & (values <= 1)))[:1]:
+    for place in np.argwhere(~np.isnan(values) & ~((values >= 0) & (values <= 1)))[:1]:
+        row, column = place[:2]
         raise ValueError(
-            f"{name} must be {_SCORES}, found {values[row, column]:g} in row {row}, column "
+            f"{name} must be {_SCORES}, found {values[tuple(place)]:g} in row {row}, column "
             f"{column}; divide marks on another scale by their range"
         )
-    return values
+    if values.ndim == 2:
+        return values
+    there = ~np.isnan(values)
+    for row, column in np.argwhere(there.any(axis=2) & ~there.all(axis=2))[:1]:
+        raise ValueError(
+            f"{name} must have as many samples of each answer, found {there[row, column].sum()} of "
+            f"{values.shape[2]} in row {row}, column {column}"
+        )
+    means: NDArray[np.float64] = values.mean(axis=2)
+    return means
+
+
+def _nothing(values: Iterable[Any]) -> Any:
+    """Return what stands where there is no score: as many as samples of others."""
+    first = next(iter(values), np.nan)
+    return [np.nan] * len(first) if isinstance(first, list | tuple | np.ndarray) else np.nan
 
 
 def _found(rows: Any) -> str:

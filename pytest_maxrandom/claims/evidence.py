@@ -178,7 +178,9 @@ class Evidence:
         NoSamples
             Where these cannot be told.
         """
-        if not scored_by_samples(self.results) or type(self.null) is not Guessers:
+        if not scored_by_samples(self.results) or (
+            type(self.null) is not Guessers and self.results.open is None
+        ):
             return self
         null = guessers_of_samples(self.results, self.chances, self.t)
         return replace(self, score_null=null)

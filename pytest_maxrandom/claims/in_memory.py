@@ -7,8 +7,10 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from pytest_maxrandom.claims.recorded_claims import plan_recorded
-from pytest_maxrandom.errors import SuiteError, did_you_mean, listed
+from pytest_maxrandom.errors import SuiteError, did_you_mean, dotted, listed
 from pytest_maxrandom.recorded.guesses import guess
 from pytest_maxrandom.recorded.names import NAMED
 from pytest_maxrandom.recorded.tables import memory
@@ -60,6 +62,9 @@ class Said:
     aggregate: str | Mapping[str, int] | None = None
     incumbent: str | None = None
     control: str | None = None
+    scoring: str | None = None
+    exact_match: Mapping[str, Any] | None = None
+    tolerance: float | None = None
     ragged: bool = False
 
     @classmethod
@@ -165,9 +170,18 @@ def _answers(table: memory.Table, said: Said) -> list[Answers]:
                 )
             meant[role], columns[role] = value, ""
     _check_columns(table, columns, constants)
-    spec = TableResults.model_validate(
-        {"path": "results", "format": "table", "columns": columns, "ragged": said.ragged}
-    )
+    keys = ("scoring", "exact_match", "tolerance")
+    compared = {key: value for key in keys if (value := getattr(said, key)) is not None}
+    if compared and (columns["reference"] or "reference") not in table.header:
+        raise ValueError(f"{next(iter(compared))} is about free answers; name their `reference`")
+    told = {"path": "results", "format": "table", "columns": columns, "ragged": said.ragged}
+    try:
+        spec = TableResults.model_validate(told | compared)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        told_of = f"{wrong['msg'][:1].lower()}{wrong['msg'][1:]}"
+        found = f"{dotted(wrong['loc'])}: found {wrong['input']!r}; {told_of}"
+        raise ValueError(found) from None
     return sweeps_of(table.rows(columns_of(spec), constants), spec, Meant(**meant))
 
 

@@ -89,6 +89,14 @@ def incumbent_of(suite: SuiteSpec, condition: Condition, base: Path) -> Incumben
         return None
     if spec.answers is not None:
         line = _stored(spec, condition, base / spec.answers)
+        is_graded = SCORERS[suite.scoring].is_graded
+        if (is_graded or line.examples[0].score is not None) and line.scoring != suite.scoring:
+            raise NoIncumbent(
+                f"{spec.answers} holds what `scoring: {line.scoring}` read, and those of the "
+                f"prompts are read by `scoring: {suite.scoring}`; name the incumbent's prompt and "
+                "model, so that it is asked again",
+                "answers",
+            )
         return Incumbent(spec, None, line, spec.answers)
     task = condition.task
     known = {each.id: each for each in (*task.examples, *(task.pool or ()))}

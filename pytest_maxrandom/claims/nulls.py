@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
 
 _ROUNDING = 1e-12
+_SCORES = 100_000
+"""Of scores with more parts, as many are told apart."""
 
 
 @dataclass(frozen=True)
@@ -165,13 +167,16 @@ class LearntGuessers:
     """Guessers of open answers, whose chance is not known before the answers are.
 
     What they reach is what the same answers reach with the references of other examples: see
-    :mod:`pytest_maxrandom.stats.learnt`. Their score is the number of right answers.
+    :mod:`pytest_maxrandom.stats.learnt`.
     """
 
     n: int
     """Examples per prompt."""
     t: int
     """Number of guessers."""
+    unit: int | None = None
+    """Where the score is the mean of what several samples of each answer come to: into how many
+    parts that of an example falls. None where right answers are counted."""
     standard_baseline: float | None = None
     """Mean accuracy of the prompts with the references of other examples; None until the answers
     are known."""
@@ -183,16 +188,21 @@ class LearntGuessers:
 
     def learnt(self, chance: LearntChance) -> LearntGuessers:
         """Return the guessers as the answers show them."""
-        return LearntGuessers(self.n, self.t, chance.standard, chance.expected, chance.error)
+        return LearntGuessers(
+            self.n, self.t, self.unit, chance.standard, chance.expected, chance.error
+        )
 
     @property
-    def results(self) -> Sequence[int]:
-        """All possible counts."""
-        return range(self.n + 1)
+    def results(self) -> Sequence[float]:
+        """All possible counts, or the scores that are told apart."""
+        if self.unit is None:
+            return range(self.n + 1)
+        parts = min(self.n * self.unit, _SCORES)
+        return [part / parts for part in range(parts + 1)]
 
     def score(self, result: float) -> float:
-        """Return the accuracy of a count."""
-        return result / self.n
+        """Return the accuracy of a count, or the score, which the result is."""
+        return result if self.unit is not None else result / self.n
 
 
 Null: TypeAlias = Guessers | ScoreGuessers | LearntGuessers | SampleGuessers

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.claims.samples import scores_samples
 from pytest_maxrandom.claims.shortcuts import OF_OPEN, compare
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.record import Remark
@@ -20,7 +21,8 @@ from pytest_maxrandom.stats.clusters import named_clusters
 from pytest_maxrandom.sweeps.open_answers import coded, said_of
 from pytest_maxrandom.sweeps.open_controls import controls
 from pytest_maxrandom.sweeps.open_roles import COPIED, is_offered
-from pytest_maxrandom.sweeps.predictions import texts_of, unread_of
+from pytest_maxrandom.sweeps.predictions import samples_of, texts_of, unread_of
+from pytest_maxrandom.sweeps.samples import with_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,6 +39,14 @@ _SHARE = 0.1
 
 def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
     """Return the answers of a sweep over a task without choices."""
+    how = planned.aggregate
+    if how is None or planned.is_graded:
+        return _open_answers(planned, predictions)
+    samples = _open_answers(planned, samples_of(predictions))
+    return with_samples(_open_answers(planned, predictions), samples, how)
+
+
+def _open_answers(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
     examples = planned.condition.prompt_set.validation
     said = said_of(predictions)
     found = [
@@ -71,10 +81,15 @@ def shuffle_of_open(
     """Return how the references of a sweep can be shuffled; `alike` as of `coded`."""
     matching = predictions[0].prompt.format.matching
     assert matching is not None
-    found = coded(examples, said_of(predictions), matching, alike=alike)
+    how = predictions[0].aggregate
+    scored = how if scores_samples(how) else None
+    said = said_of(samples_of(predictions) if scored else predictions)
+    found = coded(examples, said, matching, alike=alike)
     names = [each.id for each in examples]
     groups = named_clusters(names, (each.cluster for each in examples))
-    return Shuffle(found.said, found.gold, None, found.strata, groups, is_open=True)
+    return Shuffle(
+        found.said, found.gold, None, found.strata, groups, is_open=True, aggregate=scored
+    )
 
 
 def follows(

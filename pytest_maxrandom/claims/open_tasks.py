@@ -9,6 +9,7 @@ from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.sweeps.open_roles import COPIED
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts
 from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.tasks.mathematics import MISSING, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,15 @@ def refuse_unasked(suite: SuiteSpec, task: Task, drawn: PromptSet) -> None:
             f"{suite.scoring}` says how good it is; remove it, or use `scoring: exact_match`",
             key="scoring",
         )
+    if suite.exact_match.math and task.matching is None:
+        if SCORERS[suite.scoring].is_graded:
+            raise NoPrompts(
+                "`math: true` says when an answer is a reference, and `scoring: "
+                f"{suite.scoring}` how good it is; remove it, or use `scoring: exact_match`",
+                key="exact_match",
+            )
+        if is_missing():
+            raise NoPrompts(MISSING, key="exact_match")
     for form in suite.prompts.formats or ():
         if form.labels != "text" or form.append_choices:
             raise NoPrompts(

@@ -263,7 +263,7 @@ def _conditions(
             line = suite.line(*error.place)
             problems.append(Problem(suite.path, line, f"{dotted(error.place)}: {error}"))
         except NoPrompts as error:
-            own = error.key not in ("scoring", "control")
+            own = error.key not in ("scoring", "control", "exact_match")
             line = suite.line(*(arm.prompts_place(error.key) if own else (error.key,)))
             problems.append(Problem(suite.path, line, str(error)))
         except NoTexts as error:

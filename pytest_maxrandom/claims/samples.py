@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.claims.nulls import Guessers, SampleGuessers
+from pytest_maxrandom.claims.nulls import Guessers, LearntGuessers, SampleGuessers
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
 from pytest_maxrandom.record.samples import Sampled
 from pytest_maxrandom.stats.chances import choices_of
@@ -46,8 +46,8 @@ def scored_by_samples(answers: Answers) -> bool:
 
 def guessers_of_samples(
     answers: Answers, chances: Sequence[Fraction] | None, t: int
-) -> Guessers | SampleGuessers:
-    """Return t guessers who gave the same samples as the prompts.
+) -> Guessers | SampleGuessers | LearntGuessers:
+    """Return t guessers who gave the same samples as the prompts; of open answers they are learnt.
 
     Where only right and wrong are known, a guesser by pass gives as many different answers as there
     can be, and by mean and all the same ones: those reach most.
@@ -68,6 +68,8 @@ def guessers_of_samples(
     """
     aggregate = answers.aggregate
     assert aggregate is not None
+    if answers.open is not None:
+        return LearntGuessers(answers.best_size, t, None if answers.are_counted else aggregate.unit)
     if not answers.evaluated.all():
         raise NoSamples(
             "prompts were scored on different examples, and scores of samples are compared on the "

@@ -19,7 +19,7 @@ from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clustered import cluster_test
 from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
-from pytest_maxrandom.stats.learnt import learnt_chance, mean_accuracies
+from pytest_maxrandom.stats.learnt import learnt_chance, mean_accuracies, mean_credits
 from pytest_maxrandom.stats.metrics import LIFT
 from pytest_maxrandom.stats.orders import OrderTest, order_test
 from pytest_maxrandom.stats.permutation import (
@@ -78,10 +78,13 @@ class Shuffle(NamedTuple):
 
     @classmethod
     def of_open(cls, answers: Answers) -> Shuffle:
-        """Return how the references of open answers can be shuffled."""
-        assert answers.open is not None
-        said, gold, strata = answers.open[:3]
-        return cls(said, gold, None, strata, answers.groups, is_open=True)
+        """Return how the references of open answers can be shuffled, samples kept together."""
+        how = answers.aggregate if answers.aggregate and answers.aggregate.how != "vote" else None
+        own = answers if how is None else answers.sampled
+        assert own is not None
+        assert own.open is not None
+        said, gold, strata = own.open[:3]
+        return cls(said, gold, None, strata, answers.groups, is_open=True, aggregate=how)
 
     def in_order(self, ids: Sequence[str]) -> Shuffle:
         """Return it with the examples in the order of their ids, where prompts leave some out.
@@ -210,18 +213,25 @@ def permuted_open(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> 
     is taken over references that are exchanged one by one.
     """
     found = permuted(shuffle, t, level=level)
-    said, others = np.asarray(shuffle.answers), max(0, t - len(np.asarray(shuffle.answers)))
     by_clusters = shuffle.exchange.by == "clusters"
     groups = None if by_clusters else shuffle.groups
+    strata: ArrayLike = shuffle.strata
+    if (how := shuffle.aggregate) is None:
+        said = np.asarray(shuffle.answers)
+        test_of = partial(max_t_test, gold=shuffle.gold)
+        means = mean_accuracies(said, shuffle.gold, strata=strata, groups=groups)
+    else:
+        kinds, said = _earned(shuffle, how)
+        test_of = partial(max_t_of_credits, kinds=kinds, unit=how.unit)
+        means = mean_credits(said, kinds, how.unit, strata=strata, groups=groups)
+    others = max(0, t - len(said))
     exchanged = partial(
-        max_t_test,
-        gold=shuffle.gold,
-        strata=shuffle.strata,
+        test_of,
+        strata=strata,
         groups=groups,
         permutations=permutations_for(level),
         stop_after=STOP_AFTER,
     )
-    means = mean_accuracies(said, shuffle.gold, strata=shuffle.strata, groups=groups)
     test = exchanged(said)
     alone = exchanged(said[[test.best_prompt]]) if others else None
     return found._replace(learnt=learnt_chance(means, test, alone, others))

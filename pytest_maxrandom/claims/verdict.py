@@ -341,6 +341,7 @@ def judge(
     told = claim.cannot_tell is None
     critical = claim.critical(null, bound) if told else None
     scores = null if isinstance(null, ScoreGuessers | SampleGuessers) else None
+    by_score = scores or (isinstance(null, LearntGuessers) and null.unit is not None)
     sampled = 0.0 if isinstance(null, Guessers) else null.expected_error
     known = None if isinstance(null, LearntGuessers) or null.only_permuted else null
     passed = shown and not claim.unmet(null, result) if told else None
@@ -361,8 +362,8 @@ def judge(
         log_p_max=known.log_p_max(result) if known else None,
         union_p=known.union_p(result) if known else None,
         permutation_p=permutation_p,
-        critical_count=None if scores or critical is None else int(critical),
-        critical_score=critical if scores else None,
+        critical_count=None if by_score or critical is None else int(critical),
+        critical_score=critical if by_score else None,
         critical_parts=[
             key
             for key in claim.bounds()

@@ -180,7 +180,8 @@ def result_of_sweep(
         )
     generated, notes = _generated(predictions, result.best)
     if planned.is_graded:
-        told = []
+        how = planned.aggregate
+        told = [Remark("graded_samples", {"samples": how.samples})] if how else []
     elif planned.condition.task.is_open:
         told = [*follows(planned, predictions, DEFAULT_LEVEL)] if not thrifty else []
     else:
@@ -207,7 +208,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
     assert evidence is not None
     read, null, shuffles = evidence.read, evidence.null, evidence.shuffles
     chance = evidence.chance or (Fraction() if null is None else null.chance)
-    choices = None
+    choices, scored = None, scored_by_samples(read)
     if read.chances is not None:
         right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
         choices = tuple(map(choices_of, right, read.chances))
@@ -222,7 +223,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
         others=tuple(others),
         metric=claim.metric,
         constants=_constants_of_recorded(claim),
-        compared=None if read.open is None else beside_told(read.distinct()),
+        compared=None if read.open is None or scored else beside_told(read.distinct()),
     )
     known = [] if isinstance(shuffles, NoPermutations) else shuffles
     if claim.metric != "accuracy":  # whose classes come first

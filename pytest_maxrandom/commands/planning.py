@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.notation import level
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
-from pytest_maxrandom.stats.components import Components, more
+from pytest_maxrandom.stats.components import (
+    Components,
+    expected_of,
+    more,
+    more_of_examples,
+)
 from pytest_maxrandom.stats.losses import regression_plan
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.score_sizes import DIFFERENCES, SCORES, ScoreClaim, score_plan
@@ -17,6 +22,9 @@ from pytest_maxrandom.stats.sizes import baseline_summary, plan
 
 if TYPE_CHECKING:
     import argparse
+
+    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record.samples import Sampled
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -156,21 +164,10 @@ def _plan_samples(options: argparse.Namespace) -> str:
             raise ValueError(f"--{option}: --samples reads all from the report; remove one of both")
     from pytest_maxrandom.reports.results import load  # it needs pydantic, which numbers do not
 
-    claims = load(Path(options.samples)).claims
     found = {
-        claim.id: more(
-            Components(
-                claim.n or 1,
-                each.samples,
-                each.right,
-                each.between,
-                each.within,
-            )
-        )
-        for claim in claims
-        if (each := claim.sampled) is not None
-        and each.between is not None
-        and each.within is not None
+        claim.id: _with_more(claim, each)
+        for claim in load(Path(options.samples)).claims
+        if (each := claim.sampled) is not None and each.between is not None
     }
     if not found:
         raise ValueError(
@@ -179,11 +176,25 @@ def _plan_samples(options: argparse.Namespace) -> str:
         )
     if options.json:
         return json_text(found)
-    head = ("standard error of the share that is right", "")
+    head = ("standard error of what samples come to", "")
     rows: list[tuple[str, str]] = []
     for name, errors in found.items():
         rows += [(name, ""), *((f"  {what}", f"{error:.4f}") for what, error in errors.items())]
     return table([head, *rows], left=2)
+
+
+def _with_more(claim: ClaimRecord, own: Sampled) -> dict[str, float]:
+    """Say what more samples, or more examples, of a claim would buy."""
+    n, k, how, score = claim.n or 1, own.samples, own.aggregate, claim.best_accuracy or 0.0
+    known = Components(n, k, own.right, own.between or 0.0, own.within or 0.0)
+    if how == "mean":
+        return more(known)
+    if own.asked is not None and own.asked < k:  # an estimate, which more samples make better
+        return {f"pass@{own.asked} of {k}, at most": more_of_examples(score, n)["now"]}
+    errors = more_of_examples(score, n)
+    if how != "vote" and (share := expected_of(known, how, 2 * k)) is not None:
+        errors[f"{how} of twice the samples is about"] = share
+    return errors
 
 
 _OF_REGRESSIONS = ("margin", "loss", "changed", "claims", "look")

@@ -82,7 +82,8 @@ class HandWrittenClaims:
             p_max is at most this.
         scores : array or mapping
             Scores from 0 to 1 from any harness: shape (prompts, examples), NaN where there is none;
-            or by the names of prompts a row each, or scores by the ids of examples.
+            or by the names of prompts a row each, or scores by the ids of examples. With a third
+            axis for several samples of each answer, their mean counts.
         beats : str or float, optional
             "max_random" or "standard": the best accuracy is above that baseline. Of scores a number
             such as 0.62: the best mean score is above it, tested as the best of t.

@@ -129,7 +129,8 @@ class MockModel(Model):
         if not prefers or isinstance(prefers, list):
             return "I do not know"
         weights = {prefers: 1.0} if isinstance(prefers, str) else prefers
-        guess = self._uniforms("guesses", who, example.input, *known)[0]
+        sample = _sample(question)
+        guess = self._uniforms("guesses", who, example.input, *known, *sample)[0]
         return [*weights][_drawn([*weights.values()], guess)]
 
     def _choice(self, questions: Sequence[Question], texts: Sequence[str]) -> int:
@@ -144,9 +145,8 @@ class MockModel(Model):
         if knows < self._spec.knows and _asks(example):
             return example.right[int(which * len(example.right))]
         order = _shown(example, tail)
-        how = questions[0].generation
-        drawn = () if how is None or not (how.sample or how.seed) else (how.seed, how.sample)
-        guess = self._uniforms("guesses", who, example.input, *known, *order, *drawn)[0]
+        sample = _sample(questions[0])
+        guess = self._uniforms("guesses", who, example.input, *known, *order, *sample)[0]
         return _drawn(self._weights(example, _labels(questions, texts), order), guess)
 
     def _who(self, context: str, example: Example) -> tuple[str, str]:
@@ -182,6 +182,12 @@ class MockModel(Model):
         joined = "\0".join(map(str, (self._seed, *names)))
         raw = hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()
         return tuple(int.from_bytes(raw[at : at + 6]) / 2**48 for at in range(0, 18, 6))
+
+
+def _sample(question: Question) -> tuple[int, ...]:
+    """Return what tells a sample of an answer from the first one with the usual seed."""
+    how = question.generation
+    return () if how is None or not (how.sample or how.seed) else (how.seed, how.sample)
 
 
 def _asks(example: Example) -> bool:

@@ -59,6 +59,9 @@ def judge(
     aggregate: str | Mapping[str, int] | None = None,
     incumbent: str | None = None,
     control: str | None = None,
+    scoring: str | None = None,
+    exact_match: Mapping[str, Any] | None = None,
+    tolerance: float | None = None,
     ragged: bool = False,
 ) -> JudgedClaim:
     """Judge the best of t prompts by their answers, as a suite of recorded results would.
@@ -99,6 +102,12 @@ def judge(
     incumbent, control : str, optional
         The prompt that runs today, for ``claim={"better_than": "incumbent"}``, and a blank or
         constant one, for ``claim={"control_p": 0.05}``.
+    scoring : str, optional
+        How free answers are compared with their references: "exact_match" (by default), or "f1".
+    exact_match : mapping, optional
+        When a free answer is a reference, as in a suite: ``{"normalise": ["case"]}``.
+    tolerance : float, optional
+        By how much a number in a free answer may be off.
     ragged : bool
         Whether prompts may have been scored on different numbers of examples.
 

@@ -91,6 +91,47 @@ def components(scores: ArrayLike) -> Components:
     )
 
 
+def more_of_examples(score: float, n: int) -> dict[str, float]:
+    """Return the standard error of a share of examples that are right or wrong, as by any of k.
+
+    More samples of each example make no such share more certain: they ask another question.
+
+    Examples
+    --------
+    >>> more_of_examples(0.5, 100)["now"]
+    0.05
+    """
+    error = math.sqrt(score * (1 - score) / n)
+    return {"now": error, "twice the examples": error / math.sqrt(2)}
+
+
+def expected_of(found: Components, how: str, samples: int) -> float | None:
+    """Return the share of examples of which any (pass) or all of so many samples would be right.
+
+    The examples' own rates are taken to be beta variates with the mean and the variance that were
+    found (the beta-binomial law); None where their variance fits none.
+
+    Examples
+    --------
+    >>> alike = Components(n=100, k=4, mean=0.5, between=0.25 / 3 - 1e-12, within=1 / 6)
+    >>> round(expected_of(alike, "all", 2), 6)  # of uniform rates the mean of p * p
+    0.333333
+    """
+    most = found.mean * (1 - found.mean)
+    if not 0 < found.between < most:
+        return None
+    size = most / found.between - 1
+    one, other = found.mean * size, (1 - found.mean) * size
+    asked = one if how == "all" else other
+    share = math.exp(
+        math.lgamma(asked + samples)
+        - math.lgamma(asked)
+        - math.lgamma(size + samples)
+        + math.lgamma(size)
+    )
+    return share if how == "all" else 1 - share
+
+
 def more(found: Components) -> dict[str, float]:
     """Return the standard error as it is, and with twice as much of either.
 

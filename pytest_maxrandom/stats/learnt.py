@@ -10,7 +10,7 @@ the mean of the best over the arrangements that the test draws.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,8 @@ class LearntChance(NamedTuple):
     standard: float
     """Mean accuracy of the prompts over all arrangements, exact."""
     expected: float
-    """Mean of the best accuracy over the arrangements that were drawn."""
+    """Mean of the best accuracy over the arrangements that were drawn, or what the best prompt
+    reaches on average over all of them, which is exact, where that is more."""
     error: float
     """Monte Carlo standard error of that; 0 where it is exact."""
 
@@ -68,6 +69,26 @@ def mean_accuracies(
     return np.asarray(hits / (chosen != NOT_EVALUATED).sum(axis=1))
 
 
+def mean_credits(
+    earned: NDArray[np.integer[Any]],
+    kinds: NDArray[np.int64],
+    unit: int,
+    *,
+    strata: ArrayLike,
+    groups: Sequence[Hashable] | None = None,
+) -> Floats:
+    """Return the same of mean credits, as of `pytest_maxrandom.stats.permutation.max_t_of_credits`.
+
+    Each example of a stratum has each of its references equally often.
+    """
+    apart = np.asarray(strata, dtype=np.int64)
+    whole = np.zeros(len(earned))
+    for rows in exchanged_blocks(apart, groups):
+        for places in rows.T:
+            whole += earned[:, places][:, :, kinds[places]].mean(axis=2).sum(axis=1)
+    return np.asarray(whole / (earned.shape[1] * unit))
+
+
 def learnt_chance(
     means: NDArray[np.float64],
     test: ArrangementTest,
@@ -87,13 +108,13 @@ def learnt_chance(
     others
         How many others there are, whose answers are not at hand.
     """
-    standard = math.fsum(means.tolist()) / len(means)
+    standard, least = math.fsum(means.tolist()) / len(means), float(means.max())
     if len(means) == 1 and not others:
         return LearntChance(standard, standard, 0.0)
     maxima = _unbiased(test)
     if alone is None or not others:
         error = float(maxima.std(ddof=1)) / math.sqrt(len(maxima)) if len(maxima) > 1 else 0.0
-        return LearntChance(standard, float(maxima.mean()), error)
+        return LearntChance(standard, max(least, float(maxima.mean())), error)
     single = _unbiased(alone)
     values = np.unique(np.concatenate([maxima, single]))
     below = np.searchsorted(np.sort(maxima), values, side="right") / len(maxima)
@@ -101,6 +122,7 @@ def learnt_chance(
     masses = np.diff(below * of_one**others, prepend=0.0)
     expected = float(np.sum(values * masses))
     spread = math.sqrt(max(0.0, float(np.sum(values**2 * masses)) - expected**2))
+    expected = max(least, expected)
     return LearntChance(standard, expected, spread / math.sqrt(min(len(maxima), len(single))))
 
 

@@ -207,3 +207,6 @@ class ExactMatchSpec(Spec):
     numbers: bool = True
     """Whether numbers are compared by their values (1,000 is 1000.0), and not as texts, which
     without punctuation would take 3.5 for 35."""
+    math: bool = False
+    """Whether answers are compared as mathematics, formulas in LaTeX among them, by the package
+    math-verify (the extra `math`); `normalise` says nothing then."""

@@ -208,10 +208,20 @@ class TableResults(WholeSweeps, StatedShots):
     """How they are stored."""
     columns: TableColumns = TableColumns()
     """The names of the columns."""
+    scoring: Literal["exact_match", "f1"] = "exact_match"
+    """How answers without choices are compared with their references: right or wrong, or by the F1
+    of their tokens; as in a suite that runs a model."""
     exact_match: ExactMatchSpec | None = None
     """When an answer without choices is one of its references; as in a suite that runs a model."""
     tolerance: Annotated[float, Field(ge=0)] | None = None
     """By how much such an answer may be off where it is a number."""
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield what says when answers are right, where they are graded."""
+        is_math = self.exact_match is not None and self.exact_match.math
+        for key in ["tolerance"] * (self.tolerance is not None) + ["exact_match"] * is_math:
+            if self.scoring == "f1":
+                yield (key,), "this says when an answer is right, and `scoring: f1` how good it is"
 
 
 class SummaryResults(StatedShots):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from pytest_maxrandom.tasks.references import Matching, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from fractions import Fraction
 
     from pytest_maxrandom.suite.prompts import GenerationSpec
     from pytest_maxrandom.suite.spec import SuiteSpec
@@ -73,20 +73,11 @@ def _labels_of_references(examples: tuple[Example, ...], matching: Matching) -> 
     number: dict[object, int] = {}
     codes = []
     for example, role in zip(examples, roles, strict=True):
-        name: object = role.place if role.place is not None else _key(example.choices[0], matching)
+        name: object = role.place if role.place is not None else matching.key(example.choices[0])
         if role.place is None and (value := matching.number(example.choices[0])) is not None:
             name = value
         codes.append((number.setdefault(name, len(number)),) * len(example.choices))
     return Labels(examples, tuple(codes), shared=False, strata=strata_of(roles))
-
-
-_Key = tuple[Fraction | None, str]
-
-
-@lru_cache(maxsize=2**16)
-def _key(text: str, matching: Matching) -> _Key:
-    """Return what of a text decides which references it is."""
-    return number_of(text), matching.normal(text)
 
 
 class _Texts:
@@ -94,7 +85,7 @@ class _Texts:
 
     def __init__(self, matching: Matching, texts: Iterable[str]) -> None:
         self.matching = matching
-        keys = dict.fromkeys(_key(text, matching) for text in texts)
+        keys = dict.fromkeys(map(matching.key, texts))
         self._codes = {key: code for code, key in enumerate(keys)}
         self._by_number: dict[Fraction, list[int]] = defaultdict(list)
         self._by_normal: dict[str, list[int]] = defaultdict(list)
@@ -107,7 +98,7 @@ class _Texts:
 
     def code(self, text: str) -> int:
         """Return the number of one of the texts."""
-        return self._codes[_key(text, self.matching)]
+        return self._codes[self.matching.key(text)]
 
     def right(self, example: Example) -> frozenset[int]:
         """Return all the texts that are references of an example."""
@@ -115,7 +106,10 @@ class _Texts:
         assert how is not None
         for reference in example.choices:
             value = self.matching.number(reference)
-            found.update(self._texts_with(reference) if value is None else self._by_number[value])
+            if value is None or self.matching.math:
+                found.update(self._texts_with(reference))
+            else:
+                found.update(self._by_number[value])
             if how.tolerance and (value := number_of(reference)) is not None:
                 most = how.most_off(value)
                 first = bisect_left(self._numbers, value - most)
@@ -126,13 +120,15 @@ class _Texts:
     def _texts_with(self, reference: str) -> Iterable[int]:
         """Return all the texts in which a reference stands where it must."""
         matching, own = self.matching, self.matching.normal(reference)
-        if matching.place == "whole":
+        if matching.math:
+            own = reference
+        elif matching.place == "whole":
             return self._by_normal[own]
         if own not in self._holding:
             self._holding[own] = [
                 code
                 for text, codes in self._by_normal.items()
-                if matching.stands_in(text, own)
+                if (matching.same if matching.math else matching.stands_in)(text, own)
                 for code in codes
             ]
         return self._holding[own]

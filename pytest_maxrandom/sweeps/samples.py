@@ -39,12 +39,6 @@ def folded(samples: Answers, k: int) -> Answers:
     """
     if k == 1:
         return samples
-    # Only those that come from lists of choices can be counted by what was said.
-    if samples.open is not None:
-        raise RecordedError(
-            f"{samples.path or samples.model}: {samples.claim}: several samples of answers without "
-            "choices; give one of each"
-        )
     there = samples.evaluated.reshape(-1, k, len(samples.examples))
     for prompt, example in np.argwhere(there.any(axis=1) & ~there.all(axis=1))[:1]:
         raise RecordedError(
@@ -54,6 +48,7 @@ def folded(samples: Answers, k: int) -> Answers:
             "each"
         )
     values = samples.values
+    # Only those that come from lists of choices can be counted by what was said.
     scored = samples.scores is not None and samples.chances is None
     if scored or ((values > 0) & (values < 1)).any():
         return _graded(samples, k)
@@ -106,8 +101,13 @@ def aggregated(answers: Answers, how: How, asked: int | None = None) -> Answers:
         )
     if how == "vote" and (samples.answers is None or samples.gold is None):
         raise RecordedError(
-            f"{where}: a vote needs what was answered and what is right, and only right and wrong "
-            "are known; use mean, pass or all, or record the predictions"
+            f"{where}: a vote needs what was answered and what is right, and "
+            + (
+                "only right and wrong are known; use mean, pass or all, or record the predictions"
+                if answers.open is None
+                else "of recorded answers without choices all wrong ones are alike; use mean, pass "
+                "or all"
+            )
         )
     made = _made_one(samples, Aggregate(how, before.samples, asked))
     return replace(made, notes=answers.notes)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.suite.prompts import TEXT_PARTS
+from pytest_maxrandom.tasks.mathematics import is_same
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,6 +123,8 @@ class Matching:
     """What of a text does not count."""
     numbers: bool = True
     """Whether numbers are compared by their values, however they are written."""
+    math: bool = False
+    """Whether texts are compared as mathematics."""
     ignored: tuple[str, ...] = ()
     """Regular expressions whose matches are taken out of both texts, first of all."""
     digits: bool = True
@@ -140,7 +143,8 @@ class Matching:
     @classmethod
     def of(cls, spec: ExactMatchSpec) -> Matching:
         """Return what a suite says."""
-        return cls(tuple(part for part in TEXT_PARTS if part in spec.normalise), spec.numbers)
+        parts = tuple(part for part in TEXT_PARTS if part in spec.normalise)
+        return cls(() if spec.math else parts, spec.numbers, spec.math)
 
     @property
     def content(self) -> str:
@@ -154,6 +158,10 @@ class Matching:
     def number(self, text: str) -> Fraction | None:
         """Return the number that counts in place of a text; None where the text itself does."""
         return number_of(text) if self.numbers else None
+
+    def key(self, text: str) -> tuple[Fraction | None, str]:
+        """Return what of a text decides which references it is: texts with one key are the same."""
+        return _key(self, text)
 
     def stands_in(self, said: str, reference: str) -> bool:
         """Tell whether a reference stands in an answer, of both what counts."""
@@ -189,10 +197,16 @@ def is_near(value: Fraction, right: Fraction | None, how: Open) -> bool:
 
 @functools.lru_cache(maxsize=2**16)
 def _same(matching: Matching, said: str, reference: str) -> bool:
+    if matching.math and not _are_numbers(said, reference):
+        return said.strip() == reference.strip() or is_same(said, reference)
     if (value := matching.number(reference)) is not None:
         # Without its point 3.5 would be 35.
         return matching.number(said) == value
     return matching.stands_in(_normal(matching, said), _normal(matching, reference))
+
+
+def _are_numbers(*texts: str) -> bool:
+    return all(number_of(text) is not None for text in texts)
 
 
 @functools.lru_cache(maxsize=2**16)
@@ -207,6 +221,8 @@ def _normal(matching: Matching, text: str) -> str:
         text = text.translate(_DIGITS)
     if not matching.edges:
         text = text.strip(string.whitespace + string.punctuation)
+    if matching.math:
+        text = text.strip()
     whole = text
     if "articles" in matching.parts:
         text = _ARTICLES.sub(" ", text)
@@ -215,6 +231,11 @@ def _normal(matching: Matching, text: str) -> str:
     if "spaces" in matching.parts:
         text = " ".join(text.split())
     return text
+
+
+@functools.lru_cache(maxsize=2**16)
+def _key(matching: Matching, text: str) -> tuple[Fraction | None, str]:
+    return number_of(text), matching.normal(text)
 
 
 def f1(said: str, reference: str, matching: Matching) -> float:

@@ -45,7 +45,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
 def test_at_most_300_words_of_the_report_are_unfolded(demo: RunRecord) -> None:
     text = markdown(demo)
     assert len(words_unfolded(text)) <= 300
-    assert text.startswith("### ✅ maxrandom: 3 of 5 claims pass, 2 fail as expected; ")
+    assert text.startswith("### ✅ maxrandom: 4 of 7 claims pass, 3 fail as expected; ")
 
 
 def test_at_most_150_words_of_the_comment_are_unfolded(demo: RunRecord) -> None:
@@ -60,7 +60,7 @@ def test_at_most_150_words_of_the_comment_are_unfolded(demo: RunRecord) -> None:
             commit="c0ffee",
         )
         assert len(words_unfolded(text)) <= 150
-        assert text.startswith("### ✅ maxrandom · gate: 3 of 5 claims pass, ")
+        assert text.startswith("### ✅ maxrandom · gate: 4 of 7 claims pass, ")
 
 
 def test_the_table_discloses_n_and_t_of_each_claim_and_is_the_only_one_unfolded(
@@ -83,7 +83,7 @@ def test_the_reason_of_a_failing_claim_stands_in_the_first_three_lines(demo: Run
         title, reason = read(comment(demo, key="gate")).text.split("\n\n")[:2]
     finally:
         sums.outcome, sums.xfail = known
-    assert title.strip().startswith("❌ maxrandom · gate: 1 of 5 claims fails, 3 pass")
+    assert title.strip().startswith("❌ maxrandom · gate: 1 of 7 claims fails, 4 pass")
     assert reason.strip().startswith(
         "❌ digit_sum 4-shot: best .550, needs .600 (permutation p > .999; t = 10, n = 60); "
         'always says "odd"'
@@ -108,6 +108,6 @@ def test_both_ends_of_each_interval_are_shown_and_the_lower_is_that_of_the_detai
 def test_what_a_paper_needs_is_told_only_where_it_is_asked_for(demo: RunRecord) -> None:
     assert "For a paper" not in markdown(demo)
     assert "Yauney and Mimno, 2024" in disclosure(demo)
-    details = folded(markdown(demo), "5 claims in detail")
-    assert details.count("On new questions:") == 5
-    assert details.count("Looks:") == 5
+    details = folded(markdown(demo), "7 claims in detail")
+    assert details.count("On new questions:") == 7
+    assert details.count("Looks:") == 7

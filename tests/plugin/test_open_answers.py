@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_maxrandom.claims import open_tasks
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.searches.search import claims_of
@@ -127,7 +128,9 @@ def told(pytester: pytest.Pytester, *wanted: str) -> None:
     assert "Traceback" not in result.stdout.str()
 
 
-def test_what_cannot_be_asked_is_told_in_one_sentence(pytester: pytest.Pytester) -> None:
+def test_what_cannot_be_asked_is_told_in_one_sentence(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(pytester, scoring="generate")
     told(pytester, "facts has no choices, and `scoring: generate` asks for one; use `scoring: ex*")
     write(
@@ -136,6 +139,9 @@ def test_what_cannot_be_asked_is_told_in_one_sentence(pytester: pytest.Pytester)
     told(pytester, "*there are no classes; remove `metric`", "*no labels; remove `label_bias`")
     write(pytester, rest="assert: {p_max: 0.05}")
     told(pytester, "`p_max` of a task without choices: the chance of a guess is not known*")
+    write(pytester, rest="exact_match: {math: true}")
+    monkeypatch.setattr(open_tasks, "is_missing", lambda: True)
+    told(pytester, "*`math: true` needs the package math-verify, which is not installed; `pip ins*")
     write(pytester, rows=["A?,1\n"] * 3 + [f"B{i}?,\n" for i in range(2)])
     told(pytester, "facts.csv:5: a reference is empty; give the right answer*")
     write(pytester, rows=[f"Is it {i}?,{i}\n" for i in range(80)])

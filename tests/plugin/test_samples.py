@@ -33,6 +33,25 @@ aggregate: {how}
 """
 
 
+OPEN = """\
+models: [{{name: m, backend: mock, knows: 0.5, prefers: {{Rome: 1, Oslo: 1, Bonn: 1}}}}]
+tasks:
+- {{name: cities, format: csv, path: cities.csv, answer_is: open, validation: {{max_examples: 30}}}}
+prompts: {{shots: 1, count: 3}}
+scoring: exact_match
+generation: {{samples: 3, temperature: 0.7, {how}}}
+"""
+OPEN_RECORDED = RECORDED.replace("colours", "cities")
+
+
+@pytest.fixture
+def cities(pytester: pytest.Pytester) -> None:
+    rows = [
+        f"Where is {n}?,{('Rome', 'Oslo', 'Bonn', 'Lima')[n * n % 11 % 4]}\n" for n in range(50)
+    ]
+    (pytester.path / "cities.csv").write_text("input,answer\n" + "".join(rows))
+
+
 @pytest.fixture
 def task(pytester: pytest.Pytester) -> Path:
     colours = ("red", "green", "blue")
@@ -44,7 +63,7 @@ def task(pytester: pytest.Pytester) -> Path:
 
 
 def run(pytester: pytest.Pytester, how: str, *arguments: str, suite: str = SUITE) -> dict[str, Any]:
-    name = "recorded" if suite is RECORDED else "s"
+    name = "recorded" if "recorded" in suite else "s"
     (pytester.path / f"{name}.maxrandom.yaml").write_text(suite.format(how=how))
     pytester.runpytest(f"{name}.maxrandom.yaml", "--maxrandom-json=r.json", *arguments)
     [claim] = json.loads((pytester.path / "r.json").read_text())["claims"]
@@ -73,6 +92,10 @@ def test_samples_are_asked_once_and_counted_once(pytester: pytest.Pytester) -> N
     assert cells is not None
     names = [f"{line['prompt'][:12]} #{line['sample'] + 1}" for line in lines]
     assert (cells["prompts"], len(cells["rows"])) == (names, 3 * T)
+    own = [line["examples"] for line in lines if line["prompt"] == lines[cells["best"]]["prompt"]]
+    for answer, samples in zip(cells["answers"], zip(*own, strict=True), strict=True):
+        shown = [(each["score"], each["said"]) for each in answer["samples"]]
+        assert shown == [(each["chosen"] in each["right"], each["text"]) for each in samples]
     name = lines[0]["prompt"][:12]
     beside = SUITE.format(how=f"max_tokens: 9}}\nincumbent: {{answers: p.jsonl, prompt: {name}")
     (pytester.path / "beside.maxrandom.yaml").write_text(beside)
@@ -81,3 +104,44 @@ def test_samples_are_asked_once_and_counted_once(pytester: pytest.Pytester) -> N
     again = run(pytester, "mean", suite=RECORDED)
     for key in ("best_accuracy", "p_max", "max_random_baseline", "permutation_p", "sampled"):
         assert again[key] == few[key], key
+
+
+@pytest.mark.usefixtures("cities")
+@pytest.mark.parametrize("how", ["mean", "pass", "all", "{pass: 2}"])
+def test_samples_of_open_answers_learn_their_chance_together(
+    pytester: pytest.Pytester, how: str
+) -> None:
+    files = "--maxrandom-predictions=p.jsonl", "--maxrandom-report=r.md", "--maxrandom-html=r.html"
+    claim = run(pytester, f"aggregate: {how}", *files, suite=OPEN)
+    shares = {"mean": "right", "pass": "any_right", "all": "all_right"}
+    if how in shares:
+        assert claim["best_accuracy"] == pytest.approx(claim["sampled"][shares[how]])
+    assert claim["passed"]
+    assert claim["permutation_p"] < 0.01
+    assert 0 < claim["standard_baseline"] <= claim["max_random_baseline"] < claim["best_accuracy"]
+    # Passing takes one of three and all take three: chance is what these very answers reach.
+    assert (claim["standard_baseline"] > 0.4) == (how in ("pass", "{pass: 2}"))
+    read = run(pytester, how, suite=OPEN_RECORDED)
+    for key in ("best_accuracy", "permutation_p", "standard_baseline", "max_random_baseline"):
+        assert read[key] == claim[key], key
+    assert read["sampled"]["right"] == claim["sampled"]["right"]
+
+
+@pytest.mark.usefixtures("cities")
+def test_the_commonest_open_answer_is_the_vote(pytester: pytest.Pytester) -> None:
+    claim = run(pytester, "aggregate: vote", "--maxrandom-predictions=p.jsonl", suite=OPEN)
+    lines = [json.loads(line) for line in (pytester.path / "p.jsonl").read_text().splitlines()]
+    best = claim["best_prompt"]["digest"]
+    own = [line["examples"] for line in lines if line["prompt"] == best]
+    least = most = 0
+    for answers in zip(*own, strict=True):
+        texts = [each["text"].strip() for each in answers]
+        tops = {text for text in texts if texts.count(text) == max(map(texts.count, texts))}
+        named = {each["text"].strip() for each in answers if each["chosen"] is not None}
+        right = tops & named
+        least, most = least + (tops == right), most + bool(right)
+    assert least <= claim["best_correct"] <= most
+    assert claim["shortcuts"]["heuristics"].keys() >= {"commonest"}
+    (pytester.path / "recorded.maxrandom.yaml").write_text(OPEN_RECORDED.format(how="vote"))
+    told = pytester.runpytest("recorded.maxrandom.yaml", "--collect-only")
+    told.stdout.fnmatch_lines(["*without choices all wrong ones are alike; use mean, pass or all*"])

@@ -70,6 +70,11 @@ def test_a_hand_written_test_claims_scores_of_any_harness(pytester: pytest.Pytes
             assert result.baseline.low > 0 and result.control.low > 0
             assert (result.t, result.n, result.best) == (20, 40, 0)
 
+        def test_samples(maxrandom):
+            sampled = {"p": {e: [0.9, 0.5] for e in range(20)}, "q": {0: [0.1, 0.3]}}
+            result = maxrandom.check(scores=sampled, beats=0.3)
+            assert result.mean_scores == pytest.approx([0.7, 0.2])
+
         def test_below(maxrandom):
             maxrandom.check(scores=scores, beats=0.75, judge="j")
 
@@ -79,6 +84,7 @@ def test_a_hand_written_test_claims_scores_of_any_harness(pytester: pytest.Pytes
         @pytest.mark.parametrize("given, told", [
             ({"scores": [[0.5, 1.2]], "beats": 0.5}, "scores must be numbers from 0 to 1, .* 1.2"),
             ({"scores": [0.5, 0.2], "beats": 0.5}, "must have the shape .prompts, examples."),
+            ({"scores": [[[0.5, 0.4], [0.5, float("nan")]]], "beats": 0.5}, "found 1 of 2 in row"),
             ({"scores": [["a"]], "beats": 0.5}, "scores must be numbers from 0 to 1"),
             ({"scores": [[0.5], [float("nan")]], "beats": 0.5}, "prompt '1' has no score on any"),
             ({"scores": [[0.5]], "beats": "max_random"}, "beats must be a number above 0"),
@@ -93,7 +99,7 @@ def test_a_hand_written_test_claims_scores_of_any_harness(pytester: pytest.Pytes
                 maxrandom.check(**given)
     """)
     result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=11, failed=2)
+    result.assert_outcomes(passed=13, failed=2)
     said = flat(result)
     assert "best score .800 is +.050 beside the stated baseline .750, but that may be luck" in said
     assert "no guesser is compared with scores: say what the best prompt is above" in said

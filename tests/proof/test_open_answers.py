@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted_open
+from pytest_maxrandom.stats.samples import Aggregate, How
 from pytest_maxrandom.sweeps.open_answers import coded
 from pytest_maxrandom.tasks.references import Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
@@ -110,8 +112,21 @@ GUESSERS: dict[str, Callable[[random.Random, Example, tuple[float, ...]], str]] 
 }
 
 
-def passes(draw: random.Random, name: str, n: int, t: int, *, skewed: bool, alike: float) -> bool:
-    """Tell whether the best of t guessers passes, who share some of their answers."""
+def passes(
+    draw: random.Random,
+    name: str,
+    n: int,
+    t: int,
+    *,
+    skewed: bool,
+    alike: float,
+    how: Aggregate | None = None,
+) -> bool:
+    """Tell whether the best of t guessers passes, who share some of their answers.
+
+    With several samples of each, these are the t guessers' own, those of one together.
+    """
+    k = 1 if how is None else how.samples
     examples, guess = asked(draw, n, skewed=skewed), GUESSERS[name]
     weights = SKEWED if skewed else BALANCED
     shared = {each.id: guess(draw, each, weights) for each in examples}
@@ -120,17 +135,20 @@ def passes(draw: random.Random, name: str, n: int, t: int, *, skewed: bool, alik
             each.id: shared[each.id] if draw.random() < alike else guess(draw, each, weights)
             for each in examples
         }
-        for _ in range(t)
+        for _ in range(t * k)
     ]
     found = coded(examples, said, Matching())
-    shuffle = Shuffle(found.said, found.gold, None, found.strata, None, is_open=True)
+    shuffle = Shuffle(found.said, found.gold, None, found.strata, None, is_open=True, aggregate=how)
     test = permuted_open(shuffle, t, level=LEVEL)
     assert test.learnt is not None
     rights = [
         [said in own for said, own in zip(row, found.gold, strict=True)] for row in found.said
     ]
-    best = max(map(sum, rights)) / n
-    return test.p <= LEVEL and best > test.learnt.expected
+    scores = np.array(rights)
+    if how is not None:
+        scores = how.credits(scores.reshape(t, k, n).sum(axis=1)) / how.unit
+    best = scores.mean(axis=1).max()
+    return bool(test.p <= LEVEL and best > test.learnt.expected)
 
 
 @pytest.mark.parametrize("name", GUESSERS)
@@ -152,3 +170,22 @@ def test_guessers_pass_no_more_than_the_level(
         assert passed <= most(RUNS)
     row = f"{name}, n = {n}, t = {t}, {'skewed' if skewed else 'balanced'}"
     measured(f"open answers: apart, and .8 shared ({RUNS} runs)", row, *shares)
+
+
+@pytest.mark.parametrize("how", ["mean", "pass", "all"])
+@pytest.mark.parametrize("name", ["one word", "by each kind's frequencies"])
+def test_samples_help_no_guesser_of_open_answers(name: str, how: How, measured: Measured) -> None:
+    """Samples are drawn anew, nearly alike, or the same each time."""
+    cells = [(30, 1, 5), (100, 10, 5), (100, 1, 20), (400, 10, 5)]
+    for n, t, k in cells if WHOLE else cells[:1]:
+        draw, shares = random.Random(f"{name} {how} {n} {t} {k}"), []
+        for alike in (0.0, 0.8, 1.0):
+            aggregate = Aggregate(how, k)
+            passed = sum(
+                passes(draw, name, n, t, skewed=True, alike=alike, how=aggregate)
+                for _ in range(RUNS)
+            )
+            shares.append(passed / RUNS)
+            assert passed <= most(RUNS)
+        row = f"{name} | {how} | n = {n}, k = {k} | t = {t}"
+        measured(f"open answers, samples: apart, .8 and all alike ({RUNS} runs)", row, *shares)

@@ -6,6 +6,7 @@ import csv
 import importlib
 import json
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,21 @@ def test_kind_questions_have_two_to_five_choices_with_one_right_kind(
     for row in kind_of:
         right = [choice for choice in row["choices"] if row["input"] in kinds[choice].nouns]
         assert right == [row["choices"][row["answer"]]]
+
+
+@pytest.mark.parametrize(("file", "held"), [("kind_said", True), ("kind_unsaid", False)])
+def test_kinds_to_be_written_are_of_words_that_training_tells_or_does_not(
+    training_text: list[str], file: str, *, held: bool
+) -> None:
+    kinds = {kind.name: kind for kind in importlib.import_module("demo_world").KINDS}
+    lines = (DATA / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    words = set(re.findall(r"\w+", "\n".join(training_text)))
+    assert len({row["input"] for row in rows}) == len(rows)
+    assert {row["answer"] for row in rows} == kinds.keys()
+    for row in rows:
+        assert (row["input"] in kinds[row["answer"]].told_nouns) is held
+        assert (row["input"] in words) is held
 
 
 def test_digit_sum_answers_are_true(digit_sum: list[dict[str, str]]) -> None:

@@ -162,7 +162,7 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
     clusters = tuple(answer.cluster for answer in first.answers if answer.cluster is not None)
     root = path if path.is_dir() else path.parent
     matching = first.matching if {run.matching for run in runs} == {first.matching} else None
-    written = [[None if k > 1 or graded else answer.written for answer in row] for row in table]
+    written = [[None if graded else answer.written for answer in row] for row in table]
     of_open, told = compared([*columns], written, correct, matching)
     samples = Answers(
         path=path,

@@ -179,12 +179,6 @@ class Grid:
                 f"{self._rows.called(self._members[one])}; give each sample a name of its own",
             )
         self.samples = int(sizes.max())
-        if self.samples > 1 and "reference" in self._values:
-            raise self.error(
-                0,
-                f"{self._about(0)} has several samples, but answers without choices need one; "
-                "give one of each, or an empty name for `columns: sample:`",
-            )
         for short in np.flatnonzero(sizes < self.samples)[:1]:
             first = by_cell[firsts[short]]
             raise self.error(

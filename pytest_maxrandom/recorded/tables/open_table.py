@@ -11,10 +11,13 @@ from pytest_maxrandom.errors import RecordedError, quoted
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.suite.prompts import ExactMatchSpec
 from pytest_maxrandom.sweeps.open_controls import with_controls
-from pytest_maxrandom.tasks.references import Matching, Open, kind_of
+from pytest_maxrandom.tasks.mathematics import MISSING, is_missing
+from pytest_maxrandom.tasks.references import Matching, Open, f1, kind_of
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pytest_maxrandom.recorded.tables.columns import Rows
     from pytest_maxrandom.recorded.tables.grid import Grid
     from pytest_maxrandom.suite.recorded import TableResults
@@ -54,7 +57,9 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     references, kinds = grid.of_examples("reference"), grid.of_examples("kind")
     inputs = grid.of_examples("input")
     assert references is not None
-    tolerance = spec.tolerance or 0.0
+    tolerance, how = spec.tolerance or 0.0, spec.exact_match or ExactMatchSpec()
+    if how.math and is_missing():
+        raise RecordedError(MISSING)
     examples = [
         Example.without_choices(
             name,
@@ -71,7 +76,9 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
         {each.id: texts[text] for each, text in zip(examples, row, strict=True) if text >= 0}
         for row in columns
     ]
-    found = with_controls(examples, said, Matching.of(spec.exact_match or ExactMatchSpec()))
+    if spec.scoring == "f1":
+        return _of_f1(grid, examples, said, Matching.of(how), ragged=spec.ragged)
+    found = with_controls(examples, said, Matching.of(how))
     correct = hits(found.said, found.gold, np.arange(len(examples)))
     _refuse_other(grid, correct[grid.prompt, grid.example])
     return Answers(
@@ -80,6 +87,40 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
         evaluated=found.said != NOT_EVALUATED,
         open=found,
         inputs=None if inputs is None else tuple(inputs),
+    )
+
+
+def _of_f1(
+    grid: Grid,
+    examples: Sequence[Example],
+    said: Sequence[Mapping[str, str]],
+    matching: Matching,
+    *,
+    ragged: bool,
+) -> Answers:
+    """Return the same answers with the F1 of their tokens."""
+    if "correct" in grid:
+        raise RecordedError(
+            f"{grid.owner}: a column says which answers are right, and `scoring: f1` how good they "
+            "are; leave the column out with an empty name (`columns: {correct: ''}`)"
+        )
+    scores = np.array(
+        [
+            [
+                max(f1(row[each.id], own, matching) for own in each.choices)
+                if each.id in row
+                else np.nan
+                for each in examples
+            ]
+            for row in said
+        ]
+    )
+    return Answers(
+        **grid.known(ragged=ragged),
+        correct=scores == 1,
+        evaluated=~np.isnan(scores),
+        scores=scores,
+        judge="f1",
     )
 
 

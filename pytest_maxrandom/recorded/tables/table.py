@@ -99,9 +99,12 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     ends = np.cumsum(np.bincount(of_row))[:-1]
     members = np.split(np.argsort(small, kind="stable"), ends)
     grids = [Grid(rows, owner, own, values) for owner, own in zip(found, members, strict=True)]
-    if is_open:
-        return [open_sweep(grid, spec) for grid in grids]
-    return [folded(_samples(grid, ragged=spec.ragged), grid.samples) for grid in grids]
+    return [
+        folded(
+            open_sweep(grid, spec) if is_open else _samples(grid, ragged=spec.ragged), grid.samples
+        )
+        for grid in grids
+    ]
 
 
 def _unread(path: Path, columns: TableColumns) -> str:

@@ -27,8 +27,17 @@ _DIGITS = 4
 _PER_TOKEN = ("mean_logprob", "paper")
 
 
+class ShownSample(TypedDict):
+    """One of several answers of the best prompt to one example."""
+
+    score: float
+    """From 0 to 1; 1 where it is right."""
+    said: NotRequired[str]
+    """What was generated, or chosen, where that is known and texts may be shown."""
+
+
 class BestAnswer(TypedDict):
-    """The best prompt's answer to one example."""
+    """The best prompt's answer to one example, the first of several samples."""
 
     column: int
     """Place of the example among all."""
@@ -42,6 +51,8 @@ class BestAnswer(TypedDict):
     said: NotRequired[str]
     """What was generated, where texts may be shown."""
     finish: NotRequired[str]
+    samples: NotRequired[list[ShownSample]]
+    """All of several samples, the first among them."""
 
 
 class ShownText(TypedDict):
@@ -121,15 +132,16 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
     columns: dict[str, int] = {}
     prompts, demonstrations, rows = [], [], list[dict[int, float]]()
     found: PromptLine | None = None
+    samples: list[PromptLine] = []
     highest, place = -1.0, 0
     for line in lines:
         row = {columns.setdefault(each.id, len(columns)): each.credit for each in line.examples}
         accuracy = sum(row.values()) / len(row)
         wanted = line.prompt == best if best else accuracy > highest
-        if best and found is not None and found.prompt == best:
-            wanted = False  # the first of its samples stands for it
-        if found is None or wanted:
-            found, highest, place = line, accuracy, len(rows)
+        if found is not None and found.prompt == line.prompt:
+            samples.append(line)  # the first of them stands for it
+        elif found is None or wanted:
+            found, samples, highest, place = line, [line], accuracy, len(rows)
         prompts.append(_of_sample(line.prompt[:12], line.sample))
         demonstrations.append(tuple(line.demonstration_ids))
         rows.append(row)
@@ -151,6 +163,10 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
     per_token = found.scoring in _PER_TOKEN
     unit = "log-likelihood per token" if per_token else "log-likelihood"
     shown = [_answer(each, columns[each.id], per_token) for each in found.examples]
+    if len(samples) > 1:
+        for at, answer in enumerate(shown):
+            own = [each.examples[at] for each in samples]
+            answer["samples"] = [_sample(each.credit, each.text) for each in own]
     return _cells(results, place, shown, "" if found.examples[0].text is not None else unit)
 
 
@@ -159,6 +175,7 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
     if not results.prompts:
         return None
     best, asked = results.best, results.evaluated[results.best].nonzero()[0].tolist()
+    k = 1
     if results.sampled is not None and results.aggregate is not None:
         k, samples = results.aggregate.samples, results.sampled
         best *= k
@@ -181,6 +198,11 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
                 scores=[_rounded(value) for value in known],
             )
         )
+        if k > 1:
+            answers[-1]["samples"] = [
+                _sample(value, _named(results, row, column) if texts else None)
+                for row, value in enumerate(results.values[best : best + k, column].tolist(), best)
+            ]
     made = _cells(results, best, answers, "log-likelihood")
     if results.is_graded:
         made["labels"] = []
@@ -220,7 +242,8 @@ def without_texts(cells: Cells) -> Cells:
     cells.pop("texts", None)
     cells.pop("solved", None)
     for answer in cells["answers"]:
-        answer.pop("said", None)
+        for each in [answer, *answer.get("samples", [])]:
+            each.pop("said", None)
     return cells
 
 
@@ -241,6 +264,16 @@ def of_sweep(
         texts=[ShownText(input=each.input, choices=list(each.choices)) for each in best.examples],
         solved=[best.prompt.format.demonstration(each) for each in best.prompt.demonstrations],
     )
+
+
+def _sample(score: float, said: str | None) -> ShownSample:
+    return ShownSample(score=score) if said is None else ShownSample(score=score, said=said)
+
+
+def _named(results: Answers, row: int, column: int) -> str | None:
+    """Return what was answered, where labels are texts."""
+    label = -1 if results.answers is None else int(results.answers[row, column])
+    return results.labels[label] if 0 <= label < len(results.labels) else None
 
 
 def _of_sample(name: str, sample: int | None) -> str:

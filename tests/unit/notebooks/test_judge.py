@@ -119,6 +119,12 @@ OPEN: list[dict[str, Any]] = [
     for e, right in enumerate(TRUTH)
 ]  # fmt: skip
 OPEN_COLUMNS: dict[str, Any] = {"prediction": "said", "reference": "truth", "input": "asked"}
+WORDS = [{**row, "said": f"it is {row['said']}"} for row in OPEN]
+OPEN_SEVERAL = [
+    row | {"take": take, "said": row["said"] if take else "Rome"}
+    for row in OPEN
+    for take in range(2)
+]
 SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in range(2)]
 
 
@@ -128,6 +134,8 @@ SEVERAL = [row | {"take": take, "choices": 2} for row in rows() for take in rang
         (SCORED, {"score": "f1"}, {"assert": {"beats": 0.3}}),
         (SCORED, {"score": "f1"}, {"assert": {"control_p": 0.05}, "control": {"prompt": "blank"}}),
         (OPEN, OPEN_COLUMNS, {}),
+        (WORDS, OPEN_COLUMNS, {"scoring": "f1", "assert": {"beats": 0.3}}),
+        (OPEN_SEVERAL, OPEN_COLUMNS | {"sample": "take"}, {"aggregate": "all"}),
         (SEVERAL, {"sample": "take"}, {}),
         (SEVERAL, {"sample": "take"}, {"aggregate": {"pass": 1}}),
     ],
@@ -136,8 +144,9 @@ def test_scores_open_answers_and_samples_are_those_of_a_suite(
     tmp_path: Path, content: list[dict[str, Any]], columns: dict[str, Any], keys: dict[str, Any]
 ) -> None:
     said = {"claim": keys.get("assert"), "control": keys.get("control", {}).get("prompt")}
-    found = judge(content, **columns, **said, aggregate=keys.get("aggregate"))
-    expected = of_suite(tmp_path, content, results={"columns": columns}, **keys)
+    results = {"scoring": keys.pop("scoring")} if "scoring" in keys else {}
+    found = judge(content, **columns, **said, **results, aggregate=keys.get("aggregate"))
+    expected = of_suite(tmp_path, content, results={"columns": columns} | results, **keys)
     assert as_in_file(found.record) == as_in_file(expected)
     assert f"t = {found.t}" in str(found)
 
@@ -378,3 +387,24 @@ def test_all_models_are_compared_as_a_suite_compares_them() -> None:
     fewer = [row for row in table if row["model"] == "good" or row["example"] < 80]
     with pytest.raises(ValueError, match="all models cannot be compared on"):
         judge_each(fewer, model="model", chance="1/2", compare="all")
+
+
+def test_when_an_open_answer_is_right_may_be_said() -> None:
+    near = [{**row, "said": "7.6" if row["said"] == "7.5" else row["said"].upper()} for row in OPEN]
+    exact = judge(near, **OPEN_COLUMNS, exact_match={"normalise": []})
+    usual, wide = judge(near, **OPEN_COLUMNS), judge(near, **OPEN_COLUMNS, tolerance=0.2)
+    assert exact.best_accuracy < usual.best_accuracy < wide.best_accuracy
+    assert wide.best_accuracy == judge(OPEN, **OPEN_COLUMNS).best_accuracy
+    graded = judge(WORDS, **OPEN_COLUMNS, scoring="f1", claim={"beats": 0.3})
+    assert graded.record.judge == "f1"
+    assert graded.best_accuracy == pytest.approx(2 * judge(OPEN, **OPEN_COLUMNS).best_accuracy / 4)
+    for wrong, told in (
+        ({"scoring": "f1", "tolerance": 1.0}, "`scoring: f1` how good it is"),
+        ({"scoring": "f2"}, "scoring: found 'f2'; input should be"),
+        ({"tolerance": -1.0}, "tolerance: found -1.0; input should be greater"),
+        ({"exact_match": {"normalise": ["cases"]}}, "exact_match.normalise.0.: found 'cases'"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            judge(OPEN, **OPEN_COLUMNS, **wrong)
+    with pytest.raises(ValueError, match="tolerance is about free answers; name their `refer"):
+        judge(rows(), choices=2, tolerance=0.1)

@@ -6,8 +6,15 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from pytest_maxrandom.stats.components import Components, components, more
+from pytest_maxrandom.stats.components import (
+    Components,
+    components,
+    expected_of,
+    more,
+    more_of_examples,
+)
 
 close = pytest.approx
 
@@ -53,6 +60,23 @@ def test_more_of_either_is_told_beside_what_there_is() -> None:
     assert told["twice the samples"] == close(np.sqrt(0.04 / 100 + 0.16 / 800))
     assert told["any number of samples"] == close(0.02)
     assert told["twice the examples, half the samples"] == close(np.sqrt(0.0002 + 0.16 / 400))
+
+
+@pytest.mark.parametrize(("one", "other", "k"), [(0.7, 2.0, 3), (3.0, 3.0, 8), (0.2, 0.1, 5)])
+def test_any_and_all_of_more_samples_are_those_of_the_beta_binomial_law(
+    one: float, other: float, k: int
+) -> None:
+    rates, law = stats.beta(one, other), stats.betabinom(k, one, other)
+    found = Components(n=50, k=4, mean=rates.mean(), between=rates.var(), within=0.1)
+    assert expected_of(found, "all", k) == close(law.pmf(k))
+    assert expected_of(found, "pass", k) == close(1 - law.pmf(0))
+    assert expected_of(Components(n=50, k=4, mean=0.5, between=-0.01, within=0.2), "all", k) is None
+
+
+def test_a_share_of_examples_takes_more_examples() -> None:
+    told = more_of_examples(0.3, 40)
+    assert told["now"] == close(stats.binom(40, 0.3).std() / 40)
+    assert told["twice the examples"] == close(stats.binom(80, 0.3).std() / 80)
 
 
 def test_one_sample_shows_no_difference() -> None:

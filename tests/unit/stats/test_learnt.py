@@ -9,8 +9,9 @@ import pytest
 
 from pytest_maxrandom.stats.arranged import pairs_of, scores_of_pairs
 from pytest_maxrandom.stats.gold import right_labels
-from pytest_maxrandom.stats.learnt import learnt_chance, mean_accuracies
-from pytest_maxrandom.stats.permutation import max_t_test
+from pytest_maxrandom.stats.learnt import learnt_chance, mean_accuracies, mean_credits
+from pytest_maxrandom.stats.permutation import max_t_of_credits, max_t_test
+from pytest_maxrandom.stats.samples import Aggregate, How
 
 N = 6
 STRATA = [0, 0, 0, 1, 1, 2]
@@ -61,6 +62,32 @@ def test_expectation_and_p_of_the_best_are_those_of_all_arrangements(seed: int) 
     found = learnt_chance(mean_accuracies(answers, gold, strata=STRATA), test)
     assert found.expected == pytest.approx(best.mean(), abs=5 * found.error + 1e-12)
     assert test.p_value == pytest.approx(np.mean(best >= test.best - 1e-12), abs=0.015)
+
+
+@pytest.mark.parametrize("how", ["mean", "pass", "all"])
+def test_samples_of_an_example_stay_together(how: How) -> None:
+    """Two samples by what they come to, against every arrangement of the references."""
+    samples, gold = drawn(7, 6)
+    aggregate = Aggregate(how, 2)
+    names = [*dict.fromkeys(map(frozenset, gold))]
+    kinds = np.array([names.index(frozenset(own)) for own in gold])
+    hit = [np.isin(samples, [*own]) for own in names]
+    right = np.stack(hit, axis=-1).reshape(3, 2, N, len(names)).sum(axis=1)
+    earned = aggregate.credits(right)
+    scores = np.array(
+        [
+            earned[:, np.arange(N), kinds[[*order]]].sum(axis=1) / (N * aggregate.unit)
+            for order in everywhere(STRATA)
+        ]
+    )
+    means = mean_credits(earned, kinds, aggregate.unit, strata=STRATA)
+    assert means == pytest.approx(scores.mean(axis=0), abs=1e-12)
+    test = max_t_of_credits(earned, kinds, unit=aggregate.unit, strata=STRATA, permutations=20_000)
+    found = learnt_chance(means, test)
+    assert found.expected == pytest.approx(scores.max(axis=1).mean(), abs=5 * found.error + 1e-12)
+    observed = scores[everywhere(STRATA).index(tuple(range(N)))].max()
+    p = np.mean(scores.max(axis=1) >= observed - 1e-12)
+    assert test.p_value == pytest.approx(p, abs=0.02)
 
 
 def test_one_prompt_is_expected_to_reach_its_mean_exactly() -> None:

@@ -52,19 +52,30 @@ function choiceList(claim, answer, text) {
   return el("ul", { class: "choices" }, items);
 }
 
+// What an answer counts: that of all its samples, where there are several.
+function worthOf(cells, answer) {
+  if (answer.samples) return answer.samples.reduce((sum, each) => sum + each.score, 0) / answer.samples.length;
+  return cells.grades ? cells.grades[cells.best][answer.column] : Number(answer.right.includes(answer.chosen));
+}
+
+function sampleList(samples) {
+  const mark = (value) => (value === 1 ? el("span", { class: "good" }, "✓ ") : value === 0 ? el("span", { class: "bad" }, "✗ ") : el("span", { class: "score" }, `${score(value)} `));
+  return el("ol", { class: "choices", "aria-label": "Samples" }, samples.map((each) => el("li", {}, mark(each.score), el("span", {}, each.said === undefined ? "" : visible(each.said)))));
+}
+
 const FINISHES = { length: "cut at its greatest length", refused: "refused" };
 
 function answerCard(claim, answer, place, questions) {
-  const { cells } = claim, grade = cells.grades ? cells.grades[cells.best][answer.column] : null;
-  const right = grade === null ? answer.right.includes(answer.chosen) : grade === 1;
+  const { cells } = claim, worth = worthOf(cells, answer), grade = cells.grades || answer.samples ? worth : null;
+  const right = worth === 1;
   const listed = answer.choices > 1 && answer.right.length < answer.choices && !cells.labels.length;
-  const verdict = grade === null ? (right ? "✓ right" : answer.chosen === null && listed ? "✗ no choice could be read" : "✗ wrong") : `score ${score(grade)}`;
+  const verdict = grade === null ? (right ? "✓ right" : answer.chosen === null && listed ? "✗ no choice could be read" : "✗ wrong") : `score ${score(grade)}${answer.samples ? ` of ${answer.samples.length} samples` : ""}`;
   const text = questions && questions.texts[place], id = cells.examples[answer.column];
   const solved = cells.rows.filter((row) => row[answer.column] === "1").length;
   return el("article", { class: "answer", id: `example-${answer.column}`, "aria-label": `Example ${visible(id)}` },
-    el("header", {}, el("b", { class: grade !== null ? "" : right ? "good" : "bad" }, verdict), code(id), el("span", { class: "soft" }, `${grade === null ? "right" : "1"} for ${solved} of ${cells.rows.length} prompts`)),
+    el("header", {}, el("b", { class: grade !== null ? "" : right ? "good" : "bad" }, verdict), code(id), el("span", { class: "soft" }, `${grade === null ? "right" : "1"} for ${solved} of ${cells.rows.length} ${answer.samples ? "samples of all prompts" : "prompts"}`)),
     text && text.input ? block(text.input) : "",
-    answer.said === undefined ? "" : el("div", {}, el("span", { class: "soft" }, `The model wrote${FINISHES[answer.finish] ? ` (${FINISHES[answer.finish]})` : ""}:`), block(answer.said)),
+    answer.samples ? sampleList(answer.samples) : answer.said === undefined ? "" : el("div", {}, el("span", { class: "soft" }, `The model wrote${FINISHES[answer.finish] ? ` (${FINISHES[answer.finish]})` : ""}:`), block(answer.said)),
     choiceList(claim, answer, text));
 }
 
@@ -73,14 +84,14 @@ async function answersView(claim) {
   if (!cells) return [soft(ABSENT)];
   const questions = claim.questions ? await inflated(`texts-${claim.questions}`) : null;
   const known = cells.answers.map((answer, place) => ({
-    answer, place, right: cells.grades ? cells.grades[cells.best][answer.column] === 1 : answer.right.includes(answer.chosen),
-    text: [cells.examples[answer.column], answer.said, questions && questions.texts[place].input, ...((questions && questions.texts[place].choices) || [])].join(" ").toLowerCase(),
+    answer, place, right: worthOf(cells, answer) === 1,
+    text: [cells.examples[answer.column], answer.said, ...(answer.samples || []).map((each) => each.said), questions && questions.texts[place].input, ...((questions && questions.texts[place].choices) || [])].join(" ").toLowerCase(),
     sure: margin(answer),
   }));
-  const wrong = known.filter((each) => !each.right).length;
+  const wrong = known.filter((each) => !each.right).length, isGraded = cells.grades || known.some((each) => each.answer.samples);
   let shown = MORE, list = [];
   const which = el("select", { "aria-label": "Which answers", on: { change: () => again() } },
-    el("option", { value: "wrong" }, `${cells.grades ? "below 1" : "wrong"} (${wrong})`), el("option", { value: "right" }, `${cells.grades ? "1" : "right"} (${known.length - wrong})`), el("option", { value: "all" }, `all (${known.length})`));
+    el("option", { value: "wrong" }, `${isGraded ? "below 1" : "wrong"} (${wrong})`), el("option", { value: "right" }, `${isGraded ? "1" : "right"} (${known.length - wrong})`), el("option", { value: "all" }, `all (${known.length})`));
   which.value = wrong ? "wrong" : "right"; // it opens on what there is
   const order = el("select", { "aria-label": "Order", on: { change: () => again() } }, el("option", { value: "asked" }, "as they were asked"),
     known.some((each) => each.sure !== null) ? el("option", { value: "sure" }, "surest first") : "");
