@@ -567,6 +567,7 @@ def test_a_prompt_that_makes_no_sense_is_one_sentence(
         )
         assert refused(demonstrations=ids[0]).startswith("demonstrations: found the text")
         assert refused(demonstrations=5) == "demonstrations: found 5, expected a list of ids"
+        assert refused(demonstrations=[[ids[0]], ids[1]]).startswith("demonstrations: found ['e")
         assert refused(demonstrations=ids[:2], format=5).startswith("format: found 5, expected ")
         assert refused(demonstrations=ids[:2], format={"lables": "letter"}).startswith(
             "format: unknown key `lables`; did you mean `labels`?"
