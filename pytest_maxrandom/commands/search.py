@@ -5,15 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.counting import claim_ledger
 from pytest_maxrandom.commands import suites_in
+from pytest_maxrandom.errors import SearchError
+from pytest_maxrandom.ledger.withheld import Withheld
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.searches.closing import close
+from pytest_maxrandom.searches.private import private_folder
 from pytest_maxrandom.searches.search import claims_of
+from pytest_maxrandom.stats.search import WITHHELD
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
-    from pytest_maxrandom.searches.closing import Closed
+    from pytest_maxrandom.claims.planned import PlannedClaim
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,27 +42,43 @@ def run(options: argparse.Namespace) -> str:
     Raises
     ------
     SearchError, LedgerError
-        If results cannot be read or written.
+        If results cannot be read or written, or others can read what is withheld.
     SuiteError
         With all the mistakes of the suites.
     """
     claims = [claim for path in suites_in(options.paths) for claim in claims_of(path)]
     # All claims of a task have one ledger file.
     sets = {(each.ledger, each.condition.example_digests): each for each in claims}
-    told = [_closed_search(closed) for each in sets.values() for closed in close(each, options.by)]
+    told = [closed for each in sets.values() for closed in _close(each, options.by)]
     return "\n".join(told) or "no search is open there, so there is nothing to publish"
 
 
-def _closed_search(closed: Closed) -> str:
-    results = f"{count(closed.results)} result{'s' * (closed.results != 1)}"
-    said = (
-        f"{closed.by} (feedback {closed.feedback}) is closed: {results} added to {closed.ledger}; "
-        "commit the lines, and let them be reviewed"
-    )
-    if closed.unknown:
-        of = f"{count(closed.unknown)} of {count(closed.prompts)} prompts"
-        said += (
-            f"; the scores of {of} are not on this machine: run the command where these were "
-            "tried, too"
+def _close(planned: PlannedClaim, by: str | None) -> Iterator[str]:
+    """Close the searches on the validation set of a claim, and yield what became of each.
+
+    Whatever model they are for; if `by` is given, only those whose prompts it proposed.
+    """
+    folder = private_folder(planned.ledger, planned.condition.example_digests)
+    ledger = claim_ledger(planned, withheld=Withheld(folder))
+    for name, told in ledger.own_searches.items():
+        first = next(iter(told.values()))
+        if first.feedback not in WITHHELD or (by is not None and first.by != by):
+            continue
+        before = ledger.unknown(told)
+        is_open = name not in ledger.closed
+        new = ledger.publish(told, [name])
+        if new is None:
+            raise SearchError(f"{ledger.path}: cannot be written to ({ledger.why_closed})")
+        if not new and not is_open:
+            continue
+        said = (
+            f"{first.by} (feedback {first.feedback}) is closed: {count(new)} "
+            f"result{'s' * (new != 1)} added to {ledger.path}; commit the lines, and let them be "
+            "reviewed"
         )
-    return said
+        if unknown := before - new:
+            said += (
+                f"; the scores of {count(unknown)} of {count(len(told))} prompts are not on this "
+                "machine: run the command where these were tried, too"
+            )
+        yield said

@@ -1,11 +1,10 @@
 """Red flags: what makes a result look better than it is.
 
 =============  ===================================================================
-``kinds``      one module for each kind, with everything about it
+``kinds``      all kinds, each with everything about it in one place
 ``kind``       what these are written with: what checks look at and find, definitions
 ``counting``   what answers tell of labels; how many something is so of, and when by accident
 ``texts``      texts that several examples share
-``shortcuts``  what the best prompt is compared with that needs no knowledge
 =============  ===================================================================
 
 A check says what it finds by kind and parameters; :mod:`pytest_maxrandom.reports` words that.
@@ -45,7 +44,8 @@ __all__ = [
 
 def _definitions() -> Iterator[RedFlagKind]:
     for module in iter_modules(kinds.__path__):
-        yield import_module(f"{kinds.__name__}.{module.name}").RED_FLAG
+        known = vars(import_module(f"{kinds.__name__}.{module.name}")).values()
+        yield from (value for value in known if isinstance(value, RedFlagKind))
 
 
 KINDS = RedFlagKinds(_definitions)

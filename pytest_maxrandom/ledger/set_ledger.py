@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError, SearchError
 from pytest_maxrandom.ledger.fields import SUBJECT, Row
 from pytest_maxrandom.ledger.files import fingerprint_of
 from pytest_maxrandom.ledger.lines import (
-    Looked,
     Subject,
     Try,
-    example_digest,
     examples_digest,
     fact,
     line_of,
@@ -26,7 +23,7 @@ from pytest_maxrandom.ledger.lines import (
 )
 from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.ledger.questions import named, question_digest
-from pytest_maxrandom.ledger.set_searches import SetSearches
+from pytest_maxrandom.ledger.set_told import SetTold, questions_of
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Example
 
 
-class SetLedger(SetSearches):
+class SetLedger(SetTold):
     """The tries, looks and openings on one validation set, and on the sets that it was before.
 
     Parameters
@@ -86,12 +83,11 @@ class SetLedger(SetSearches):
         files: LedgerFiles | None = None,
         withheld: Withheld | None = None,
     ) -> None:
-        self._run = run
         self._waiting: list[Row] = []
         self._served: list[Row] = []
         questions, columns = _described(tuple(examples))
         self._set: Row = {"kind": "set", "task": task, **columns}
-        super().__init__(folder, task, questions, siblings, files or LedgerFiles(), withheld)
+        super().__init__(folder, run, task, questions, siblings, files or LedgerFiles(), withheld)
         self._numbers: dict[tuple[object, ...], Row] = {}
         self._joins: list[Row] = []
 
@@ -120,7 +116,7 @@ class SetLedger(SetSearches):
 
     def known_examples(self, examples: Sequence[Example]) -> int:
         """Count the examples that stand in any validation set of the ledger."""
-        asked = dict(_questions(examples))
+        asked = dict(questions_of(examples))
         near = self._opened.near(self._folder, {*asked, *asked.values()})
         names = self._known(near) | asked
         sets = [self._examples, *(each for file in near for each in file.sets.values())]
@@ -278,47 +274,6 @@ class SetLedger(SetSearches):
         self._add(self._row("look", subject, facts))
         return len(self.looked_at(subject))
 
-    def chosen_from(self, subject: Subject) -> tuple[int, int, int]:
-        """Return of how many a claim's prompts and model may have been chosen.
-
-        Returns
-        -------
-        tuple of int
-            Distinct prompts; variants of the model and of the scoring; and how many different
-            answers the looks at the claim compared.
-        """
-        tries = self.tries(subject)
-        looks = set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
-        variants = {(each.model_digest, each.scoring) for each in tries}
-        return (
-            max(1, len({each.prompt for each in tries})),
-            max(1, len(variants)),
-            max(1, len({(look, answers) for look, answers, _ in looks})),
-        )
-
-    def looked_at(self, subject: Subject) -> dict[str, int]:
-        """Return the looks at a claim, each with the t that it counted."""
-        looks = (file.looks.get(subject.claim, {}) for file in self._files)
-        return {name: look.t for of_file in looks for name, look in of_file.items()}
-
-    def looks_before(self, subject: Subject, prompts: Sequence[str]) -> list[Looked]:
-        """Return the looks that may have chosen prompts, at any claim on any of these examples.
-
-        Those of this run have told nobody anything before its prompts were given, and neither have
-        those after the first look at the same prompts.
-        """
-        found: dict[str, Looked] = {}
-        looks = (of.items() for _, of in self._sharing(lambda file: file.looks))
-        for name, look in chain.from_iterable(looks):
-            found[name] = min(found.get(name, look), look, key=lambda one: one.when)
-        own = found.pop(look_digest(subject, self._digest, prompts), None)
-        run = self._run if own is None else own.run
-        return [
-            look
-            for look in found.values()
-            if look.run != run and (own is None or look.when <= own.when)
-        ]
-
     def add_reply(
         self, subject: Subject, prompt: str, name: str, told: Callable[[dict[str, Told]], Told]
     ) -> bool:
@@ -365,17 +320,13 @@ class SetLedger(SetSearches):
         """Why nothing can be written, as far as that was found."""
         return str(self.problems[-1].values.get("why")) if self.problems else ""
 
-    def openings(self, examples: Sequence[Example]) -> set[Try]:
-        """Return for which tries a test set was opened, also as it was before a small change."""
-        return {tried for _, tried in self._openings(_questions(examples))}
-
     def opened(self, subject: Subject, prompt: str, examples: Sequence[Example]) -> int | None:
         """Count an opening of a test set, and return how many there were, this one included.
 
         A test set that was changed a little is the same, as a validation set is. None if that
         cannot be written down: then the test set must stay closed.
         """
-        questions = _questions(examples)
+        questions = questions_of(examples)
         columns = _columns(questions)
         test = set_digest(columns["examples"])
         known = any(test in file.tests for file in self._of_test(columns["examples"]))
@@ -387,13 +338,6 @@ class SetLedger(SetSearches):
         ):
             return None
         return len(self._openings(questions))
-
-    def _openings(self, questions: Sequence[tuple[str, str]]) -> set[tuple[str, Try]]:
-        files = self._of_test(chain.from_iterable(questions))
-        tests = {name: test for one in files for name, test in one.tests.items()}
-        known = self._known(files) | dict(questions)
-        same = related(tests, [example for example, _ in questions], known)
-        return {(n, t) for one in files for n in same for t in one.openings.get(n, ())}
 
     def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
         return self._dated(kind) | {
@@ -455,15 +399,10 @@ class SetLedger(SetSearches):
         return [line_of(line) for line in (*top, *self._waiting, *new)]
 
 
-def _questions(examples: Iterable[Example]) -> list[tuple[str, str]]:
-    """Return the digests of examples, sorted, each with that of its question."""
-    return sorted((example_digest(each), question_digest(each)) for each in examples)
-
-
 @lru_cache(maxsize=16)  # a task's claims have the same examples
 def _described(examples: tuple[Example, ...]) -> tuple[Sequence[tuple[str, str]], Row]:
-    """Return `_questions` of a set, and what its line says of it."""
-    questions = _questions(examples)
+    """Return `questions_of` a set, and what its line says of it."""
+    questions = questions_of(examples)
     return questions, {
         "set": set_digest(example for example, _ in questions),
         **_columns(questions),

@@ -131,7 +131,7 @@ class Proposals:
         for place, one in enumerate(given):
             if one in given[:place]:
                 raise SearchError(f"demonstrations: found {one!r} twice, expected different ids")
-            if one not in self.pool:
+            if not isinstance(one, str) or one not in self.pool:
                 near = did_you_mean(str(one), self.pool)
                 raise SearchError(
                     f"demonstrations: found {one!r}, expected ids of `demonstrations`, of which "

@@ -74,7 +74,9 @@ class Outlook:
                 "nothing": "set a test set aside first (`test: {fraction: 0.25}`)",
                 "validation": "",
             }
-            return f"{why_nothing_passes(self.why, self.n)}; {ways[self.decided_by]}"
+            depends = self.better is not None and self.why in ("permutations", "too_many")
+            likely = f"if {self.better} tries before the best one improved, " if depends else ""
+            return f"{likely}{why_nothing_passes(self.why, self.n)}; {ways[self.decided_by]}"
         counted = (
             f"after {count(self.steps)} tries it is judged as the best of "
             f"{prompts_in_words(self.prompts)}"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.flags.questions import compared_in
+from pytest_maxrandom.flags.kinds.compared_things import compared_in
 from pytest_maxrandom.suite.tasks import BigBenchSpec, ValidationSpec
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import texts_of

@@ -165,6 +165,14 @@ def test_an_outlook_holds_for_fewer_better_prompts(suite: Path, budget: int) -> 
     assert outlook.prompts == most
 
 
+def test_an_outlook_says_what_it_depends_on(suite: Path) -> None:
+    """With fewer improvements than that some result could pass."""
+    with begun(suite, "improved", budget=2000) as tries:
+        outlook = tries.outlook
+    assert outlook.why is not None
+    assert str(outlook).startswith(f"if {likely_better(2000)} tries before the best one improved, ")
+
+
 @pytest.mark.parametrize("model", ["knows", "guesses"])
 def test_a_search_claims_to_be_better_than_the_incumbent(suite: Path, model: str) -> None:
     incumbent = "incumbent: {instruction: 'Old. ', model: {backend: mock, name: guesses}}\n"
@@ -567,6 +575,7 @@ def test_a_prompt_that_makes_no_sense_is_one_sentence(
         )
         assert refused(demonstrations=ids[0]).startswith("demonstrations: found the text")
         assert refused(demonstrations=5) == "demonstrations: found 5, expected a list of ids"
+        assert refused(demonstrations=[[ids[0]], ids[1]]).startswith("demonstrations: found ['e")
         assert refused(demonstrations=ids[:2], format=5).startswith("format: found 5, expected ")
         assert refused(demonstrations=ids[:2], format={"lables": "letter"}).startswith(
             "format: unknown key `lables`; did you mean `labels`?"

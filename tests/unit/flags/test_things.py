@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.flags.questions import as_choices, compared_in
+from pytest_maxrandom.flags.kinds.compared_things import as_choices, compared_in
 from tests.proof.nulls import KINDS as ORDERS, compare, right_on
 from tests.unit.flags.made import answered, result, seen, worded
 

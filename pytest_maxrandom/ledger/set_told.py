@@ -1,24 +1,27 @@
-"""What searches were told on one validation set, and what they must not see yet."""
+"""What was told of one validation set: replies to searches, looks at claims, and openings."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.lines import search_digest
+from pytest_maxrandom.ledger.lines import example_digest, look_digest, related, search_digest
+from pytest_maxrandom.ledger.questions import question_digest
 from pytest_maxrandom.ledger.set_files import SetFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.lines import Subject, Told, Try
+    from pytest_maxrandom.ledger.lines import Looked, Subject, Told, Try
     from pytest_maxrandom.ledger.opened import LedgerFiles
     from pytest_maxrandom.ledger.set_files import Siblings
     from pytest_maxrandom.ledger.withheld import Withheld
+    from pytest_maxrandom.tasks.task import Example
 
 
-class SetSearches(SetFiles):
-    """Reads what the ledger knows of searches; see `pytest_maxrandom.ledger.SetLedger`.
+class SetTold(SetFiles):
+    """Reads what the ledger says that others were told; see `pytest_maxrandom.ledger.SetLedger`.
 
     Parameters
     ----------
@@ -29,13 +32,14 @@ class SetSearches(SetFiles):
     def __init__(
         self,
         folder: Path,
+        run: str,
         task: str,
         questions: Sequence[tuple[str, str]],
         siblings: Siblings | None,
         files: LedgerFiles,
         withheld: Withheld | None,
     ) -> None:
-        self._withheld = withheld
+        self._run, self._withheld = run, withheld
         super().__init__(folder, task, questions, siblings, files)
 
     def search(self, name: str) -> dict[str, Told]:
@@ -101,3 +105,60 @@ class SetSearches(SetFiles):
             for prompt, one in told.items()
         }
         return {prompt: right for prompt, right in found.items() if right is not None}
+
+    def chosen_from(self, subject: Subject) -> tuple[int, int, int]:
+        """Return of how many a claim's prompts and model may have been chosen.
+
+        Returns
+        -------
+        tuple of int
+            Distinct prompts; variants of the model and of the scoring; and how many different
+            answers the looks at the claim compared.
+        """
+        tries = self.tries(subject)
+        looks = set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
+        variants = {(each.model_digest, each.scoring) for each in tries}
+        return (
+            max(1, len({each.prompt for each in tries})),
+            max(1, len(variants)),
+            max(1, len({(look, answers) for look, answers, _ in looks})),
+        )
+
+    def looked_at(self, subject: Subject) -> dict[str, int]:
+        """Return the looks at a claim, each with the t that it counted."""
+        looks = (file.looks.get(subject.claim, {}) for file in self._files)
+        return {name: look.t for of_file in looks for name, look in of_file.items()}
+
+    def looks_before(self, subject: Subject, prompts: Sequence[str]) -> list[Looked]:
+        """Return the looks that may have chosen prompts, at any claim on any of these examples.
+
+        Those of this run have told nobody anything before its prompts were given, and neither have
+        those after the first look at the same prompts.
+        """
+        found: dict[str, Looked] = {}
+        looks = (of.items() for _, of in self._sharing(lambda file: file.looks))
+        for name, look in chain.from_iterable(looks):
+            found[name] = min(found.get(name, look), look, key=lambda one: one.when)
+        own = found.pop(look_digest(subject, self._digest, prompts), None)
+        run = self._run if own is None else own.run
+        return [
+            look
+            for look in found.values()
+            if look.run != run and (own is None or look.when <= own.when)
+        ]
+
+    def openings(self, examples: Sequence[Example]) -> set[Try]:
+        """Return for which tries a test set was opened, also as it was before a small change."""
+        return {tried for _, tried in self._openings(questions_of(examples))}
+
+    def _openings(self, questions: Sequence[tuple[str, str]]) -> set[tuple[str, Try]]:
+        files = self._of_test(chain.from_iterable(questions))
+        tests = {name: test for one in files for name, test in one.tests.items()}
+        known = self._known(files) | dict(questions)
+        same = related(tests, [example for example, _ in questions], known)
+        return {(n, t) for one in files for n in same for t in one.openings.get(n, ())}
+
+
+def questions_of(examples: Iterable[Example]) -> list[tuple[str, str]]:
+    """Return the digests of examples, sorted, each with that of its question."""
+    return sorted((example_digest(each), question_digest(each)) for each in examples)
