@@ -355,3 +355,19 @@ def test_open_answers_show_nothing_without_their_questions() -> None:
     untold = judge(OPEN, prediction="said", reference="truth")
     assert untold.passed is None
     assert "do not tell the questions" in (untold.why or "")
+
+
+def test_a_column_for_each_prompt_gives_the_numbers_of_a_row_for_each_answer() -> None:
+    answers = {f"p{prompt}": row for prompt, row in enumerate(SAID)}
+    clusters = [f"c{example // 4}" for example in range(N)]
+    wide, prompts = {"gold": GOLD, "cluster": clusters, **answers}, [*answers]
+    found = judge(wide, prediction=prompts, choices=CHOICES)
+    long = judge(rows(), choices=CHOICES)
+    assert (found.t, found.n, found.best_accuracy) == (T, N, max(RIGHT) / N)
+    assert found.permutation_p == long.permutation_p
+    with pytest.raises(ValueError, match=r"prediction=\['p0', 'p1'.*'p5'\]"):
+        judge(wide, choices=CHOICES)
+    with pytest.raises(ValueError, match="no column 'p9' for prediction"):
+        judge(wide, prediction=[*prompts, "p9"])
+    with pytest.raises(ValueError, match="each prompt has a column of its own in `prediction`"):
+        judge(wide, prediction=prompts, prompt="gold")
