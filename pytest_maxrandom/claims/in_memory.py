@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from pytest_maxrandom.claims.recorded_claims import plan_recorded
-from pytest_maxrandom.errors import SuiteError, did_you_mean, dotted, listed
+from pytest_maxrandom.errors import SuiteError, did_you_mean, listed
 from pytest_maxrandom.recorded.guesses import guess
 from pytest_maxrandom.recorded.names import NAMED
 from pytest_maxrandom.recorded.tables import memory
 from pytest_maxrandom.recorded.tables.grid import Meant
 from pytest_maxrandom.recorded.tables.table import columns_of, sweeps_of
 from pytest_maxrandom.suite.loader import RecordedSuite, suite_of
+from pytest_maxrandom.suite.mistakes import worded
 from pytest_maxrandom.suite.positions import Document
 from pytest_maxrandom.suite.recorded import OwnColumns, TableColumns, TableResults
 
@@ -41,13 +42,13 @@ class Said:
 
     prompt: str | None = None
     example: str | None = None
-    prediction: str | None = None
+    prediction: str | Sequence[str] | None = None
     gold: str | None = None
     reference: str | None = None
     kind: str | None = None
     input: str | None = None
-    correct: str | None = None
-    score: str | None = None
+    correct: str | Sequence[str] | None = None
+    score: str | Sequence[str] | None = None
     judge: str | None = None
     choices: str | int | Sequence[str] | None = None
     cluster: str | None = None
@@ -151,7 +152,7 @@ class _Read:
 
 
 def _answers(table: memory.Table, said: Said) -> list[Answers]:
-    columns = {role: getattr(said, role) for role in _ROLES}
+    columns = {role: _named(getattr(said, role)) for role in _ROLES}
     constants: dict[str, Any] = {}
     if isinstance(said.choices, str):
         columns["choices"] = said.choices
@@ -170,23 +171,25 @@ def _answers(table: memory.Table, said: Said) -> list[Answers]:
                 )
             meant[role], columns[role] = value, ""
     _check_columns(table, columns, constants)
-    keys = ("scoring", "exact_match", "tolerance")
-    compared = {key: value for key in keys if (value := getattr(said, key)) is not None}
+    names = ("scoring", "exact_match", "tolerance")
+    compared = {key: value for key in names if (value := getattr(said, key)) is not None}
     if compared and (columns["reference"] or "reference") not in table.header:
         raise ValueError(f"{next(iter(compared))} is about free answers; name their `reference`")
-    told = {"path": "results", "format": "table", "columns": columns, "ragged": said.ragged}
+    keys = {"path": "results", "format": "table", "columns": columns, "ragged": said.ragged}
+    keys |= compared
     try:
-        spec = TableResults.model_validate(told | compared)
+        spec = TableResults.model_validate(keys)
     except ValidationError as error:
-        wrong = error.errors()[0]
-        told_of = f"{wrong['msg'][:1].lower()}{wrong['msg'][1:]}"
-        found = f"{dotted(wrong['loc'])}: found {wrong['input']!r}; {told_of}"
-        raise ValueError(found) from None
+        raise ValueError(worded(error, keys, TableResults).replace("columns.", "")) from None
     return sweeps_of(table.rows(columns_of(spec), constants), spec, Meant(**meant))
 
 
+def _named(column: str | Sequence[str] | None) -> str | list[str] | None:
+    return column if column is None or isinstance(column, str) else [*column]
+
+
 def _check_columns(
-    table: memory.Table, columns: Mapping[str, str | None], constants: Mapping[str, Any]
+    table: memory.Table, columns: Mapping[str, str | list[str] | None], constants: Mapping[str, Any]
 ) -> None:
     """Say all columns that are missing at once, and which they seem to be.
 
@@ -196,29 +199,36 @@ def _check_columns(
         If there are any.
     """
     header = table.header
-    needed = ["prompt", "example"]
-    known = {role for role in _ROLES if (columns[role] or role) in header and columns[role] != ""}
+    wide = any(isinstance(name, list) for name in columns.values())
+    needed = [] if wide else ["prompt", "example"]
+    of_role = {role: _several(columns[role] or role) for role in _ROLES if columns[role] != ""}
+    known = {role for role, names in of_role.items() if {*names} <= {*header}}
     if known.isdisjoint(("correct", "score")):
         needed += ["prediction"] if "reference" in known else ["prediction", "gold"]
-    named = [role for role, name in columns.items() if name and name not in header]
+    named = [role for role, name in columns.items() if name and not {*_several(name)} <= {*header}]
     missing = [*dict.fromkeys([*named, *(role for role in needed if role not in known)])]
     if not missing:
         return
-    said = {role: name for role, name in columns.items() if name in header or name == ""}
+    said = {role: name for role, name in columns.items() if role in known or name == ""}
     guessed = guess(table.rows({name: (name, False) for name in header}), said).columns
     hints = [
-        f"{role}={guessed[role].column!r}"
+        f"{role}={guessed[role].named!r}"
         for role in NAMED
         if role in guessed and role not in (*said, *constants)
         if guessed[role].column != role
     ]
     noun = "columns" if missing[1:] else "column"
-    wrong = listed([columns.get(role) or role for role in missing])
+    asked = [name for role in missing for name in _several(columns.get(role) or role)]
+    wrong = listed([name for name in asked if name not in header])
     seems = f"; by names and content it may be {', '.join(hints)}" if hints else ""
     raise ValueError(
         f"there {'are' if missing[1:] else 'is'} no {noun} {wrong} for {', '.join(missing)}; "
         f"found {listed(header)}{seems}"
     )
+
+
+def _several(name: str | list[str]) -> list[str]:
+    return [name] if isinstance(name, str) else name
 
 
 def _suite(said: Said, models: Sequence[str], tasks: Sequence[str]) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def _all_missing(
     for key, why in found.missing.items():
         lines.append(f"  {key}: {why}")
     if found.guessed is not None:
-        known = {each.column for each in found.guessed.columns.values()}
+        known = found.guessed.taken
         told = [f"{column} is {role}" for role, column, _ in shown(found.guessed)]
         free = [name for name in found.header if name not in known]
         lines.append(f"Of its columns {', '.join(told) or 'none is known'}"

@@ -38,13 +38,13 @@ def judge(
     *,
     prompt: str | None = None,
     example: str | None = None,
-    prediction: str | None = None,
+    prediction: str | Sequence[str] | None = None,
     gold: str | None = None,
     reference: str | None = None,
     kind: str | None = None,
     input: str | None = None,  # noqa: A002 - as the key of a suite
-    correct: str | None = None,
-    score: str | None = None,
+    correct: str | Sequence[str] | None = None,
+    score: str | Sequence[str] | None = None,
     judge: str | None = None,
     choices: str | int | Sequence[str] | None = None,
     cluster: str | None = None,
@@ -76,7 +76,9 @@ def judge(
     prompt, example, prediction, gold, correct, score, judge, cluster, sample : str, optional
         The columns, if they are called otherwise. `correct` (0 or 1), `score` (from 0 to 1, perhaps
         with its `judge`), or `prediction` and `gold`, the answer and the right one, are needed.
-        `sample` tells several answers of a prompt to an example apart.
+        `sample` tells several answers of a prompt to an example apart. Where a row is an example,
+        `prediction`, `correct` or `score` is the list of columns that hold one prompt each, and no
+        other column names prompts.
     reference, kind, input : str, optional
         The columns of free answers, if they are called otherwise: the right one, or a list of its
         spellings; what kind of text it is, told by rule if not given; and the question, which is

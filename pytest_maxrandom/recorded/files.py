@@ -92,9 +92,10 @@ def opened(path: Path, newline: str) -> Iterator[IO[str]]:
                 f"{path}: the file changed while it was being read; run this again"
             ) from error
         line = 1 + len(re.findall(r"\r\n?|\n", text[: wrong.start()]))
+        called = " (Excel: CSV UTF-8)" if path.suffix.lower() == ".csv" else ""
         raise RecordedError(
             f"{path}:{line}: the byte 0x{ord(wrong[0]) - 0xDC00:02x} is not UTF-8; save the file "
-            "as UTF-8, or copy it again"
+            f"as UTF-8{called}, or copy it again"
         ) from error
 
 

@@ -8,6 +8,8 @@ import zipfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed
 from pytest_maxrandom.host.data import refused
 from pytest_maxrandom.recorded.files import opened
@@ -16,6 +18,7 @@ from pytest_maxrandom.recorded.names import plain
 from pytest_maxrandom.recorded.sources import READERS, read_results
 from pytest_maxrandom.recorded.tables.files import ENDINGS, read_columns
 from pytest_maxrandom.recorded.tables.grid import Meant
+from pytest_maxrandom.suite.mistakes import worded
 from pytest_maxrandom.suite.recorded import RESULTS, SummaryColumns, TableColumns
 
 if TYPE_CHECKING:
@@ -77,7 +80,13 @@ def find_results(
     if any(key.startswith("columns.") for key in found.missing):
         return found
     name = name_of(path)
-    spec = RESULTS.validate({**found.keys, "path": str(path)})
+    whole = {**found.keys, "path": str(path)}
+    try:
+        spec = RESULTS.validate(whole)
+    except ValidationError as error:
+        kind = RESULTS.kind(whole)
+        assert kind is not None
+        raise RecordedError(f"{path}: {worded(error, whole, kind)}") from None
     meant = Meant(model or name, name, getattr(spec, "shots", None))
     found.answers = read_results(spec, path, meant)
     _told_of_guessers(found, stated)
@@ -160,7 +169,8 @@ def _first_keys(path: Path) -> set[str]:
 
 def _look_into_table(found: FoundResults, stated: Mapping[str, Any]) -> None:
     """Guess what the columns of a table hold, or that each row is a published maximum."""
-    header = found.header = read_columns(found.path, {}).header
+    header = read_columns(found.path, {}).header
+    found.header = header = tuple(name for name in header if name.strip())
     said = found.keys.get("columns", {})
     if not isinstance(said, dict):
         raise RecordedError(f"columns is {said!r}, expected columns.ROLE=NAME")
@@ -179,11 +189,12 @@ def _look_into_table(found: FoundResults, stated: Mapping[str, Any]) -> None:
                 f"columns.{role}: unknown key{did_you_mean(role, TableColumns.model_fields)} "
                 f"(keys here: {', '.join(TableColumns.model_fields)})"
             )
-        if column and column not in header:
-            raise RecordedError(
-                f"{found.path}: there is no column {column!r} for columns.{role}; found "
-                f"{listed(header)}{did_you_mean(str(column), header)}"
-            )
+        for name in column if isinstance(column, list) else [column]:
+            if name and name not in header:
+                raise RecordedError(
+                    f"{found.path}: there is no column {name!r} for columns.{role}; found "
+                    f"{listed(header)}{did_you_mean(str(name), header)}"
+                )
     rows = read_columns(found.path, {name: (name, False) for name in header})
     found.guessed = guess(rows, said)
     found.keys["columns"] = {**found.guessed.keys(), **said}

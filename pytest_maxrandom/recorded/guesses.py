@@ -13,10 +13,11 @@ from pytest_maxrandom.recorded.roles import Guess, Guessed
 from pytest_maxrandom.recorded.tables.cells import are_graded, can_be, is_list
 from pytest_maxrandom.recorded.tables.columns import IF_NAMED
 from pytest_maxrandom.recorded.tables.grid import by_first_row
+from pytest_maxrandom.recorded.wide import folded, prompt_columns
 from pytest_maxrandom.suite.recorded import TableColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,8 +29,8 @@ _MOST_LABELS = 10
 """Labels of right answers up to which they seem to be the choices of every question."""
 _NO_PAIR = "no two columns name a prompt and an example so that each pair stands in one row"
 _ONE_ROW = (
-    "each example stands in one row, but a table has a row for each prompt and example: write the "
-    "answers of all prompts below each other (as pandas.melt does), and name the prompt in a column"
+    "each example stands in one row: if each prompt has a column, name all of these, such as --set "
+    "columns.prediction='[A, B, C]'; else write the answers of all prompts below each other"
 )
 _UNTOLD = (
     "without it nothing tells which answer is right (or name a column `correct` with 0 and 1, or "
@@ -40,16 +41,16 @@ _BY_SHAPE = ("prompt", "example", "sample", "score", "reference", "input")
 """Roles that more than a name decides."""
 
 
-def guess(rows: Rows, said: Mapping[str, str | None]) -> Guessed:
+def guess(rows: Rows, said: Mapping[str, str | Sequence[str] | None]) -> Guessed:
     """Guess what each column holds.
 
     Parameters
     ----------
     rows : Rows
         All columns of a file, each with its own name as its role.
-    said : mapping of str to str
+    said : mapping of str to str or sequence of str
         Columns that somebody named, by role; they are not questioned. An empty name says that
-        there is none.
+        there is none, and several are those of prompts.
     """
     return _Guesser(rows, said).found
 
@@ -57,16 +58,17 @@ def guess(rows: Rows, said: Mapping[str, str | None]) -> Guessed:
 class _Guesser:
     """Goes from what is surest to what is left."""
 
-    def __init__(self, rows: Rows, said: Mapping[str, str | None]) -> None:
+    def __init__(self, rows: Rows, said: Mapping[str, str | Sequence[str] | None]) -> None:
         self._count = rows.count
         self._columns = {name: rows.read(name, str) for name in rows.names}
         self._refused = {role for role, column in said.items() if column == ""}
-        self.found = Guessed(
-            {role: Guess(column, "you said so") for role, column in said.items() if column}
-        )
+        self.found = Guessed({role: Guess.said(column) for role, column in said.items() if column})
         if "reference" in self.found.columns:
             self._refused |= {"gold", "choices"}
+        told = any(self._named("prediction"))
         for role in NAMED.keys() - _BY_SHAPE:  # of these the reader says what is wrong
+            if role == "correct" and told and self._is_text(role):
+                continue  # beside answers it is the correct one
             own = [(name, "its name") for name in self._free if plain(name) == role]
             self._take(role, own)
         for role in ("model", "task", "shots"):
@@ -85,9 +87,14 @@ class _Guesser:
             if role not in self.found.columns.keys() | {*IF_NAMED}
         )
 
+    def _is_text(self, role: str) -> bool:
+        """Tell whether the column that is called like a role cannot have it."""
+        own = (name for name in self._columns if plain(name) == role)
+        return any(not can_be(role, self._columns[name].distinct) for name in own)
+
     @property
     def _free(self) -> list[str]:
-        taken = {each.column for each in self.found.columns.values()}
+        taken = self.found.taken
         return [name for name in self._columns if name not in taken]
 
     @property
@@ -150,12 +157,40 @@ class _Guesser:
                     if role not in self.found.columns
                 }
                 return
+        if known[0] is None and self._widely(named):
+            return
         for role, each, candidates in zip(roles, known, named, strict=True):
             if each is None and candidates:
                 self.found.columns[role] = Guess(*candidates[0])
             elif each is None:
                 alone = role == "prompt" and self._examples == self._count
                 self.found.missing[role] = _ONE_ROW if alone else _NO_PAIR
+
+    def _widely(self, named: Sequence[Sequence[tuple[str, str]]]) -> bool:
+        """Find the columns of prompts where each row is an example; tell whether there are any."""
+        if not any(each.of_prompts for each in self.found.columns.values()):
+            free = [name for name in self._free if name not in [each for each, _ in named[1]]]
+            gold = [self.found.columns["gold"].column] if "gold" in self.found.columns else []
+            gold += [name for role in ("gold", "reference") for name, _ in self._named(role)]
+            found = prompt_columns(self._columns, free, gold)
+            if found is None or found.role in self.found.columns:
+                return False
+            if any(self._may_name(p) for p, _ in named[0] if p not in found.columns):
+                return False
+            why = f"{len(found.columns)} prompts: {found.why}"
+            self.found.columns[found.role] = Guess(found.columns[0], why, found.columns)
+            self._take("gold", (each for each in self._named("gold") if each[0] == found.gold))
+        whole = "each of its texts stands in one row"
+        others = (name for name in self._free if any(map(str.isalpha, self._first_cell(name))))
+        apart = [*named[1], *((name, whole) for name in others)]
+        self._take("example", (each for each in apart if self._tells_rows_apart(each[0])))
+        return True
+
+    def _first_cell(self, column: str) -> str:
+        return self._columns[column].distinct[0]
+
+    def _tells_rows_apart(self, column: str) -> bool:
+        return len(self._columns[column].distinct) == self._count
 
     def _sample(self, pairs: Iterable[tuple[tuple[str, str], tuple[str, str]]]) -> None:
         """Find the column by which several rows of one prompt and example differ."""
@@ -239,19 +274,12 @@ class _Guesser:
         if not said:  # of prompts that all answer alike
             said = [each for each in self._named("prediction") if each not in gold[:1]]
         self._take("gold", gold)
-        self._take("prediction", (each for each in said if each[0] in self._free))
-        for role, other, fixed in (("gold", "prediction", True), ("prediction", "gold", False)):
-            if (known := self.found.columns.get(other)) is None:
-                continue
-            texts = set(self._columns[known.column].distinct)
-            one = ", and one for each example" if fixed else ""
-            alike = (
-                (name, f"it has the texts of the {other}{one}")
-                for name in self._free
-                if self._of_example(name) == fixed
-                and not texts.isdisjoint(self._columns[name].distinct)
-            )
-            self._take(role, alike)
+        said = [each for each in said if each[0] in self._free]
+        # What was read of an answer stands before the whole of it, which is no right answer.
+        alike = [*self._alike("gold", fixed=False)]
+        read = [each for each in said if each[0] in dict(alike)]
+        self._take("prediction", [*read, *alike, *said])
+        self._take("gold", self._alike("prediction", fixed=True))
         self._take_both()
         roles = self.found.columns
         if roles.keys() & {"correct", "score"} and "reference" not in roles:
@@ -259,6 +287,17 @@ class _Guesser:
         for role in _ANSWERS:
             if role not in roles and not (role == "gold" and "reference" in roles):
                 self.found.missing[role] = _UNTOLD + self._beyond
+
+    def _alike(self, other: str, *, fixed: bool) -> Iterator[tuple[str, str]]:
+        """Yield columns that have texts of a role's, and one for each example or not."""
+        if (known := self.found.columns.get(other)) is None:
+            return
+        texts = folded(self._columns[known.column].distinct)
+        one = ", and one for each example" if fixed else ""
+        for name in self._free:
+            own = folded(self._columns[name].distinct)
+            if self._of_example(name) == fixed and not texts.isdisjoint(own):
+                yield name, f"it has the texts of the {other}{one}"
 
     @property
     def _beyond(self) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import quoted
 from pytest_maxrandom.recorded.names import NAMED
 from pytest_maxrandom.recorded.tables.columns import IF_NAMED
 from pytest_maxrandom.suite.recorded import TableColumns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +20,26 @@ class Guess:
 
     column: str
     why: str
+    of_prompts: tuple[str, ...] = ()
+    """The columns of the prompts, where each has one; the first is `column`."""
+
+    @classmethod
+    def said(cls, column: str | Sequence[str]) -> Guess:
+        """Return what somebody said."""
+        several = () if isinstance(column, str) else tuple(column)
+        return cls(several[0] if several else str(column), "you said so", several)
+
+    @property
+    def named(self) -> str | list[str]:
+        """What a suite calls it."""
+        return [*self.of_prompts] or self.column
+
+    @property
+    def shown(self) -> str:
+        """What a person is told."""
+        if not self.of_prompts:
+            return quoted(self.column)
+        return f"{quoted(self.column)} to {quoted(self.of_prompts[-1])}"
 
 
 @dataclass(slots=True)
@@ -42,12 +66,19 @@ class Guessed:
     unread: tuple[str, ...] = ()
     guessed_at: bool = True
 
-    def keys(self) -> dict[str, str]:
+    @property
+    def taken(self) -> set[str]:
+        """The columns that have a role."""
+        return {
+            name for each in self.columns.values() for name in each.of_prompts or (each.column,)
+        }
+
+    def keys(self) -> dict[str, str | list[str]]:
         """Return `columns` of a suite: those that are called otherwise than their role.
 
         A column that is called like a role, and does not hold it, is not read: its name is empty.
         """
-        named = {role: each.column for role, each in self.columns.items()}
+        named = {role: each.named for role, each in self.columns.items()}
         named |= dict.fromkeys(self.unread, "")
         roles = (role for role in TableColumns.model_fields if role in named)
         return {role: named[role] for role in roles if named[role] != role or role in IF_NAMED}
@@ -56,7 +87,7 @@ class Guessed:
 def shown(guessed: Guessed) -> list[tuple[str, str, str]]:
     """Return role, column and reason of each guess, in the order of the suite's keys."""
     return [
-        (role, quoted(guessed.columns[role].column), guessed.columns[role].why)
+        (role, guessed.columns[role].shown, guessed.columns[role].why)
         for role in NAMED
         if role in guessed.columns
     ]

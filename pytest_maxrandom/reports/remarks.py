@@ -237,6 +237,8 @@ SENTENCES: dict[str, str] = {
     "score the same.",
     "ragged": "Prompts were scored on {least} to {most} examples each, as the suite allows with "
     "ragged: true.",
+    "respelled": "{answers:,} answers are a right answer but for case or spaces around them, and "
+    "count as it.",
     "filters": "{task} was judged through the filters {filters:names}; {used} is used.",
     "demonstrations_vary": "lm-eval draws demonstrations anew for every document, so a run is one "
     "classifier, not one prompt.",

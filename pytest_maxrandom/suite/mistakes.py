@@ -13,7 +13,7 @@ import yaml
 from pytest_maxrandom.errors import did_you_mean, dotted, quoted
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.suite.base import BROKEN, NO_SURROGATES, QUANTIZATIONS
-from pytest_maxrandom.suite.positions import no_word
+from pytest_maxrandom.suite.positions import Document, no_word
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import Part
 from pytest_maxrandom.suite.spec import SuiteSpec
@@ -22,10 +22,10 @@ from pytest_maxrandom.suite.tasks import usual_format
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
     from pytest_maxrandom.suite.base import Location, Spec
-    from pytest_maxrandom.suite.positions import Document
 
 _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
     SuiteSpec: (RecordedSuiteSpec, "of recorded results"),
@@ -63,6 +63,12 @@ def mistakes_of(
         if at[path][0]["type"] == "missing" and _is_misspelled(path, beside[path[:-1]])
     }
     return {path: _sentence(kind, path, at[path], document) for path in left}
+
+
+def worded(error: ValidationError, keys: Any, kind: type[Spec]) -> str:
+    """Say in one line what is wrong with keys that stand in no file."""
+    found = mistakes_of(error.errors(include_url=False), Document(keys), kind, ())
+    return "; ".join(found.values())
 
 
 def _is_misspelled(missing: Location, beside: Collection[str]) -> bool:

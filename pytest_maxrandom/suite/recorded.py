@@ -72,6 +72,8 @@ Number = Annotated[
 ]
 ColumnName: TypeAlias = str
 """The name of a column; an empty one says that there is none."""
+PromptColumns: TypeAlias = ColumnName | Annotated[list[Text], Distinct, Field(min_length=2)]
+"""The name of a column; or those of several, one for each prompt."""
 
 Chance: TypeAlias = Fraction | dict[int, int]
 StatedChance = Annotated[
@@ -114,14 +116,15 @@ class TableColumns(OwnColumns):
     """The prompt's id, or its text."""
     example: ColumnName | None = None
     """The example's id, or its text."""
-    correct: ColumnName | None = None
-    """Whether the answer is right."""
-    score: ColumnName | None = None
-    """Instead of that, how good the answer is, from 0 to 1."""
+    correct: PromptColumns | None = None
+    """Whether the answer is right; a list names a column for each prompt, as for `prediction`."""
+    score: PromptColumns | None = None
+    """Instead of that, how good the answer is, from 0 to 1; or such a list."""
     judge: ColumnName | None = None
     """Who, or what, gave the scores, with its version; one for all rows of a sweep."""
-    prediction: ColumnName | None = None
-    """The answer that was given."""
+    prediction: PromptColumns | None = None
+    """The answer that was given; or a list of columns, one for each prompt and called by its name,
+    where a row is an example, which is called by its row if no column names it."""
     gold: ColumnName | None = None
     """The right answer."""
     reference: ColumnName | None = None
@@ -135,6 +138,18 @@ class TableColumns(OwnColumns):
     """A value that related examples share, such as their passage."""
     sample: ColumnName | None = None
     """Which of several answers to the same example a row is."""
+
+    @property
+    def wide(self) -> tuple[str, list[str]] | None:
+        """The role that has a column for each prompt, and these columns; None if no role has."""
+        each = ((role, name) for role, name in self if isinstance(name, list))
+        return next(each, None)
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield that prompts are told by columns and otherwise, too."""
+        lists = [role for role, name in self if isinstance(name, list)]
+        for other in (*lists[1:], *(("prompt",) if self.prompt and lists else ())):
+            yield (other,), f"each prompt has a column of its own in `{lists[0]}`; leave this out"
 
 
 class SummaryColumns(OwnColumns):

@@ -68,16 +68,22 @@ def wanted_columns(columns: Spec, always: Collection[str]) -> Wanted:
         another name than their role. A column that is named for one role has no other one by its
         own name.
     """
-    taken = {name for role, name in columns if name and name != role}
-    return {
-        role: (
-            role if name is None else name,
-            role in always or name not in (None, role),
-        )
-        for role, name in columns
-        if (name != "" or role in always)
-        and not (name is None and (role in IF_NAMED or (role in taken and role not in always)))
-    }
+    taken = {name for role, name in columns if isinstance(name, str) and name and name != role}
+    wanted: dict[str, tuple[str, bool]] = {}
+    for role, name in columns:
+        if isinstance(name, list):
+            wanted |= {of_prompt(role, each): (each, True) for each in name}
+        elif name is None and (role in IF_NAMED or (role in taken and role not in always)):
+            continue
+        elif name != "" or role in always:
+            own = role if name is None else name
+            wanted[role] = (own, role in always or name not in (None, role))
+    return wanted
+
+
+def of_prompt(role: str, column: str) -> str:
+    """Return what the column of one prompt is, until all of them are put below each other."""
+    return f"{role} of {column}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -121,16 +127,24 @@ class Rows:
         self.count = 0
         self._lines = None if line is None else array("q")
         self._codes: dict[str, defaultdict[str, int]] = {}
+        self._pieces: dict[str, list[NDArray[np.int32]]] = {}
         for role in self.names:
-            codes = self._codes[role] = defaultdict()
-            codes.default_factory = codes.__len__
-        self._pieces: dict[str, list[NDArray[np.int32]]] = {role: [] for role in self.names}
+            self._begin(role)
         self._kept: NDArray[np.int64] | None = None
+        self._wide: tuple[str, ...] = ()
 
     def place(self, row: int | np.integer[Any]) -> int:
         """Return the line of a row, or its number, both from 1."""
-        whole = int(row if self._kept is None else self._kept[row])
+        whole = self._whole(row)[0]
         return whole + 1 if self._lines is None else self._lines[whole]
+
+    def _whole(self, row: int | np.integer[Any]) -> tuple[int, str]:
+        """Return the place of a row in the file, and the column in it where each prompt has one."""
+        whole = int(row if self._kept is None else self._kept[row])
+        if not self._wide:
+            return whole, ""
+        column, whole = divmod(whole, self._height)
+        return whole, f"column {quoted(self._wide[column])}: "
 
     def called(self, row: int | np.integer[Any]) -> str:
         """Return what a message calls a row."""
@@ -139,7 +153,7 @@ class Rows:
     def error(self, row: int, message: str) -> RecordedError:
         """Return an error that says where it is."""
         at = ": row " if self._lines is None else ":"
-        return RecordedError(f"{self.path}{at}{self.place(row)}: {message}")
+        return RecordedError(f"{self.path}{at}{self.place(row)}: {self._whole(row)[1]}{message}")
 
     def extend(self, records: Iterator[tuple[int, Any]], keys: Sequence[Any]) -> None:
         """Append rows, given the line on which each starts, and its cells by key.
@@ -189,6 +203,40 @@ class Rows:
             except ValueError as error:
                 row = place if of_row is None else int(np.argmax(of_row == place))
                 raise self.error(self.count + row, f"{role} {error}") from None
+
+    def lengthen(self, role: str, columns: Sequence[str]) -> None:
+        """Put columns that each hold the answers of one prompt below each other.
+
+        Each is of the role `of_prompt` then, and its name that of the prompt. An example without a
+        name is called by its row.
+        """
+        self._wide, self._height = tuple(columns), self.count
+        own = [of_prompt(role, column) for column in columns]
+        answers = self._codes[role] = self._codes.pop(own[0])
+        pieces = [np.concatenate(self._pieces.pop(own[0]))]
+        for key in own[1:]:
+            places = np.array([answers[text] for text in self._codes.pop(key)], dtype=np.int32)
+            pieces.append(places[np.concatenate(self._pieces.pop(key))])
+        for other, parts in self._pieces.items():
+            self._pieces[other] = parts * len(own)
+        self._pieces[role] = pieces
+        rows, prompts = np.arange(self.count), np.arange(len(own))
+        self.names = {key: name for key, name in self.names.items() if key not in own}
+        for name, texts, of_row in (
+            ("example", [str(row + 1) for row in rows], np.tile(rows, len(own))),
+            ("prompt", columns, np.repeat(prompts, self.count)),
+        ):
+            if name not in self.names:
+                self.names[name] = name
+                self._begin(name)
+                self.add(name, texts, of_row)
+        self.names[role] = columns[0]
+        self.count *= len(own)
+
+    def _begin(self, role: str) -> None:
+        codes = self._codes[role] = defaultdict()
+        codes.default_factory = codes.__len__
+        self._pieces[role] = []
 
     def keep(self, role: str, alternatives: Iterable[Sequence[str]]) -> None:
         """Forget the rows in whose column something else stands, with whatever is wrong with them.

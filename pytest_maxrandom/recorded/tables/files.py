@@ -25,6 +25,7 @@ _WAY = (
 )
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 """What may separate the cells of a row; of several that a header has alike often, the first."""
+_SAID = re.compile(r'"?sep=([,;\t])"?')
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -49,11 +50,20 @@ def read_columns(path: Path, wanted: Wanted) -> Rows:
 
 
 def _read_csv(path: Path, wanted: Wanted) -> Rows:
-    """Read a header with names, then one row after another; blank lines are skipped."""
+    """Read a header with names, then one row after another; blank ones are skipped.
+
+    Spreadsheets write rows and columns that have no name and no content, and some of them first a
+    line that says what separates cells.
+    """
     with opened(path, newline="") as file:
-        names = next((line for line in file if line.strip()), "")
-        file.seek(0)
-        records = csv_records(path, file, _delimiter(names))
+        said = _SAID.fullmatch(file.readline().rstrip("\r\n"))
+        if said is None:
+            file.seek(0)
+            delimiter = _delimiter(next((line for line in file if line.strip()), ""))
+            file.seek(0)
+        else:
+            delimiter = said[1]
+        records = csv_records(path, file, delimiter, start=2 if said else 1)
         line, header = next(records, (1, []))
         if not header:
             raise RecordedError(f"{path}: the file is empty; give a table with a header and rows")
@@ -74,7 +84,7 @@ def _delimiter(names: str) -> str:
 
 
 def csv_records(
-    path: Path, file: Iterable[str], delimiter: str = ","
+    path: Path, file: Iterable[str], delimiter: str = ",", start: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank, with the line on which it starts.
 
@@ -84,12 +94,13 @@ def csv_records(
         If the text is not valid CSV, or a row is not as long as the first.
     """
     reader = csv.reader(file, strict=True, delimiter=delimiter)
-    start, width = 1, 0
+    before, width = start - 1, 0
     try:
         for cells in reader:
             width = width or len(cells)
             if len(cells) == width > 0:
-                yield start, cells
+                if any(cells):
+                    yield start, cells
             elif cells:
                 way = "complete the row, or remove it if an interrupted run left it unfinished"
                 if len(cells) > width:
@@ -98,7 +109,7 @@ def csv_records(
                     f"{path}:{start}: found {len(cells)} cells, expected {width} as in the header; "
                     f"{way}"
                 )
-            start = reader.line_num + 1
+            start = before + reader.line_num + 1
     except csv.Error as error:
         raise RecordedError(
             f"{path}:{start}: {csv_in_words(error)}; write the file with a CSV library"

@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_maxrandom.answers import Answers, letter_place
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.cells import CELLS, WITHOUT_CHOICES
 from pytest_maxrandom.recorded.tables.columns import wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
@@ -60,7 +61,10 @@ def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
 
 def columns_of(spec: TableResults) -> Wanted:
     """Return the columns that are read of a table."""
-    return wanted_columns(spec.columns, always=("prompt", "example"))
+    if spec.columns.wide is None:
+        return wanted_columns(spec.columns, always=("prompt", "example"))
+    wanted = wanted_columns(spec.columns, always=())
+    return {role: wanted[role] for role in wanted if role != "prompt"}
 
 
 def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
@@ -72,6 +76,8 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
         If they contradict themselves.
     """
     path = rows.path
+    if spec.columns.wide is not None:
+        rows.lengthen(*spec.columns.wide)
     if meant.models is not None and "model" in rows.names and rows.count:
         rows.keep("model", meant.models)
     unread = _unread(path, spec.columns) if {"correct", "score"} <= rows.names.keys() else ""
@@ -82,7 +88,7 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     elif not {"correct", "score"} & rows.names.keys() and (
         not {"prediction", "gold"} <= rows.names.keys()
     ):
-        name = spec.columns.correct or "correct"
+        name = str(spec.columns.correct or "correct")
         raise RecordedError(
             f"{path}: there is no column {quoted(name)} for `columns: correct:`, none with a "
             "`score`, and it cannot be computed without both prediction and gold; found "
@@ -128,6 +134,8 @@ def _samples(grid: Grid, *, ragged: bool) -> Answers:
         _refuse_missing(grid)
     choices = grid.of_examples("choices")
     gold: Texts | None = None if scores is not None else grid.of_examples("gold")
+    if gold is not None and correct is None:
+        texts, known["notes"] = _respelled(texts, gold, known["notes"], said)
     if gold is None and said is not None and correct is not None and len(texts) == 2:
         gold = _follows(grid, texts, np.where(correct, said, 1 - said), choices)
     labels = sorted({*texts}.union(*(gold or ())), key=natural)
@@ -198,6 +206,24 @@ def _refuse_missing(grid: Grid) -> None:
                         f"{name} is {quoted(text)}, as programs write where a value is missing; "
                         f"{way}, or list it among the choices if it is one",
                     )
+
+
+def _respelled(
+    texts: Sequence[str], gold: Texts, notes: tuple[Remark, ...], said: NDArray[np.int64]
+) -> tuple[list[str], tuple[Remark, ...]]:
+    """Write answers as the right ones that they are but for case and the spaces around them.
+
+    Where several right answers differ in no more than that, it tells something.
+    """
+    known = frozenset[str]().union(*gold)
+    meant: dict[str, list[str]] = {}
+    for label in known:
+        meant.setdefault(label.strip().casefold(), []).append(label)
+    own = [[text] if text in known else meant.get(text.strip().casefold(), []) for text in texts]
+    read = [one[0] if len(one) == 1 else text for one, text in zip(own, texts, strict=True)]
+    changed = [one != text for one, text in zip(read, texts, strict=True)]
+    count = int(np.array(changed, dtype=bool)[said].sum())
+    return read, notes + ((Remark("respelled", {"answers": count}),) if count else ())
 
 
 def _follows(

@@ -400,11 +400,27 @@ def test_when_an_open_answer_is_right_may_be_said() -> None:
     assert graded.best_accuracy == pytest.approx(2 * judge(OPEN, **OPEN_COLUMNS).best_accuracy / 4)
     for wrong, told in (
         ({"scoring": "f1", "tolerance": 1.0}, "`scoring: f1` how good it is"),
-        ({"scoring": "f2"}, "scoring: found 'f2'; input should be"),
-        ({"tolerance": -1.0}, "tolerance: found -1.0; input should be greater"),
-        ({"exact_match": {"normalise": ["cases"]}}, "exact_match.normalise.0.: found 'cases'"),
+        ({"scoring": "f2"}, "found 'f2', expected 'exact_match' or 'f1'"),
+        ({"tolerance": -1.0}, "tolerance`: found -1.0, expected a number of at least 0"),
+        ({"exact_match": {"normalise": ["cases"]}}, r"exact_match.normalise\[0\]`: found 'cases'"),
     ):
         with pytest.raises(ValueError, match=told):
             judge(OPEN, **OPEN_COLUMNS, **wrong)
     with pytest.raises(ValueError, match="tolerance is about free answers; name their `refer"):
         judge(rows(), choices=2, tolerance=0.1)
+
+
+def test_a_column_for_each_prompt_gives_the_numbers_of_a_row_for_each_answer() -> None:
+    answers = {f"p{prompt}": row for prompt, row in enumerate(SAID)}
+    clusters = [f"c{example // 4}" for example in range(N)]
+    wide, prompts = {"gold": GOLD, "cluster": clusters, **answers}, [*answers]
+    found = judge(wide, prediction=prompts, choices=CHOICES)
+    long = judge(rows(), choices=CHOICES)
+    assert (found.t, found.n, found.best_accuracy) == (T, N, max(RIGHT) / N)
+    assert found.permutation_p == long.permutation_p
+    with pytest.raises(ValueError, match=r"prediction=\['p0', 'p1'.*'p5'\]"):
+        judge(wide, choices=CHOICES)
+    with pytest.raises(ValueError, match="no column 'p9' for prediction"):
+        judge(wide, prediction=[*prompts, "p9"])
+    with pytest.raises(ValueError, match="each prompt has a column of its own in `prediction`"):
+        judge(wide, prediction=prompts, prompt="gold")

@@ -192,7 +192,8 @@ def test_arms_that_are_not_compared_need_not_be_complete(tmp_path: Path) -> None
         (WIDE.splitlines()[0].encode(), ": there are no rows after the header; give the results"),
         (
             b"task,replicate\n\xff\n",
-            ":2: the byte 0xff is not UTF-8; save the file as UTF-8, or copy it again",
+            ":2: the byte 0xff is not UTF-8; save the file as UTF-8 (Excel: CSV UTF-8), or copy it "
+            "again",
         ),
         (
             b'task,replicate,n,base,tuned\n"a"b,0,50,0,0\n',

@@ -11,6 +11,7 @@ from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.found import find_results
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 PROMPTS, EXAMPLES = "abc", range(8)
@@ -112,10 +113,81 @@ def test_few_labels_that_come_again_are_the_choices_and_many_are_not(tmp_path: P
     assert [*found.missing] == ["chance"]
 
 
-def test_a_column_for_each_prompt_is_told(tmp_path: Path) -> None:
-    wide = [(f"q{e}", GOLD[e], *(SAID[p][e] for p in PROMPTS)) for e in EXAMPLES]
-    found = find_results(write(tmp_path / "a.csv", ["qid", "gold", *PROMPTS], wide), {}, {})
-    assert "pandas.melt" in found.missing["columns.prompt"]
+@pytest.mark.parametrize(
+    ("header", "example", "more"),
+    [
+        (["qid", "gold", *PROMPTS], "qid", []),
+        (["Frage", "Label", "Prompt 1", "Prompt 2", "Prompt 3"], "Frage", []),
+        (["", "expected", "answer_1", "answer_2", "answer_3"], None, ["seconds"]),
+    ],
+)
+def test_a_column_for_each_prompt_reads_as_a_row_for_each_answer(
+    tmp_path: Path, header: list[str], example: str | None, more: list[str]
+) -> None:
+    name = str if example is None else "q{}".format
+    wide = [
+        (name(e), GOLD[e], *(SAID[p][e].upper() for p in PROMPTS), *(e / 9 for _ in more))
+        for e in EXAMPLES
+    ]
+    found = find_results(write(tmp_path / "a.csv", header + more, wide), {}, {})
+    assert not found.missing
+    assert found.keys["columns"]["prediction"] == header[2:]
+    assert found.keys["columns"].get("example") == example
+    [sweep] = found.answers
+    assert sweep.prompts == tuple(header[2:])
+    one = {"prompt": "prompt", "example": "example", "prediction": "said", "gold": "gold"}
+    long = find_results(write(tmp_path / "b.csv", [*one.values()], rows()), {}, {}).answers[0]
+    assert (sweep.correct == long.correct).all()
+    assert (sweep.answers == long.answers).all()
+    assert found.chance == "1/2"
+    del wide[3:]
+    wide.append((name(9), "", *("yes" for _ in PROMPTS), *more))
+    with pytest.raises(RecordedError, match=rf"a.csv:5: column '{header[2]}': gold is empty"):
+        find_results(write(tmp_path / "a.csv", header + more, wide), found.keys, {})
+
+
+@pytest.mark.parametrize(
+    ("role", "cell"),
+    [("correct", lambda right: int(right)), ("score", lambda right: 0.25 + right / 2)],
+)
+def test_a_column_for_each_prompt_may_hold_what_is_right_or_scores(
+    tmp_path: Path, role: str, cell: Callable[[bool], float]
+) -> None:
+    content = [(e, *(cell(SAID[p][e] == GOLD[e]) for p in PROMPTS)) for e in EXAMPLES]
+    path = write(tmp_path / "a.csv", ["id", "p1", "p2", "p3"], content)
+    found = find_results(path, {}, {"chance": "1/2"})
+    assert found.keys["columns"] == {"example": "id", role: ["p1", "p2", "p3"]}
+    assert not found.missing
+    graded = found.answers[0].scores
+    right = found.answers[0].correct if graded is None else graded > 0.5
+    assert right.tolist() == [[SAID[p][e] == GOLD[e] for e in EXAMPLES] for p in PROMPTS]
+
+
+def test_columns_of_prompts_with_other_names_and_no_right_answer_are_to_be_said(
+    tmp_path: Path,
+) -> None:
+    content = [(f"q{e}", *(int(SAID[p][e] == GOLD[e]) for p in PROMPTS)) for e in EXAMPLES]
+    path = write(tmp_path / "a.csv", ["id", *PROMPTS], content)
+    told = find_results(path, {}, {}).missing["columns.prompt"]
+    assert "--set columns.prediction='[A, B, C]'" in told
+    said = {"columns": {"correct": [*PROMPTS]}}
+    assert find_results(path, said, {"chance": "1/2"}).answers[0].prompts == tuple(PROMPTS)
+    with pytest.raises(RecordedError, match="no column 'd' for"):
+        find_results(path, {"columns": {"correct": ["a", "d"]}}, {})
+    with pytest.raises(RecordedError, match="each prompt has a column of its own in `correct`"):
+        find_results(path, {"columns": {"correct": ["a", "b"], "prompt": "c"}}, {})
+
+
+def test_what_was_read_of_an_answer_stands_before_the_whole_of_it(tmp_path: Path) -> None:
+    content = [(p, e, f"I think: {said}.", said, gold) for p, e, said, gold in rows()]
+    path = write(tmp_path / "a.csv", ["prompt", "item", "output", "extracted", "label"], content)
+    assert guessed(path)["prediction"] == "extracted"
+
+
+def test_a_column_called_correct_may_hold_the_correct_answer(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", ["prompt", "example", "prediction", "correct"], rows())
+    assert guessed(path)["gold"] == "correct"
+    assert find_results(path, {}, {}).keys["columns"]["correct"] == ""
 
 
 def test_scores_need_no_chance_and_no_right_answers(tmp_path: Path) -> None:

@@ -504,3 +504,25 @@ def test_a_mistake_behind_rows_that_are_left_out_has_its_own_line(write: Write) 
     # Where a model is not there, all are read, so that a message can name them.
     with pytest.raises(RecordedError):
         read_table(path, task="t", shots=2, models=(("mine",), ("missing",)))
+
+
+def test_case_and_spaces_around_a_right_answer_tell_nothing_unless_two_differ_in_them(
+    write: Write,
+) -> None:
+    def sweep(said: Sequence[str], gold: Sequence[str]) -> Answers:
+        pairs = enumerate(zip(said, gold, strict=True))
+        rows = [
+            {"prompt": "p", "example": str(e), "prediction": one, "gold": right}
+            for e, (one, right) in pairs
+        ]
+        [read] = read_table(write(rows), **MEANT)
+        return read
+
+    read = sweep(["Yes", " no", "NO ", "maybe"], ["yes", "no", "yes", "no"])
+    assert read.correct.tolist() == [[True, True, False, False]]
+    assert read.labels == ("maybe", "no", "yes")
+    told = "3 answers are a right answer but for case or spaces around them, and count as it."
+    assert told in sentences(read.notes)
+    read = sweep(["US", "us", "Us"], ["US", "us", "US"])
+    assert read.correct.tolist() == [[True, True, False]]
+    assert not read.notes

@@ -61,6 +61,15 @@ def test_a_spreadsheet_may_separate_cells_otherwise_and_write_decimal_commas(
     assert sweep.correct.tolist() == [[True, False]]
 
 
+def test_what_spreadsheets_write_around_a_table_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_bytes(b"\xef\xbb\xbfsep=;\r\nprompt;example;correct;;\r\np;a;1;;\r\n;;;;\r\np;b;?;;")
+    with pytest.raises(RecordedError, match=r"answers.csv:5: correct is '\?'"):
+        read(path)
+    path.write_bytes(path.read_bytes().replace(b"?", b"0"))
+    assert read(path).correct.tolist() == [[True, False]]
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_line_ends_byte_order_marks_and_blank_lines_mean_nothing_in_jsonl(
@@ -135,15 +144,18 @@ def test_no_row_is_lost_however_many_there_are(tmp_path: Path, count: int) -> No
         ),
         (
             HEADER.encode() + b"p,caf\xe9,1\n",
-            "2: the byte 0xe9 is not UTF-8; save the file as UTF-8, or copy it again",
+            "2: the byte 0xe9 is not UTF-8; save the file as UTF-8 (Excel: CSV UTF-8), "
+            "or copy it again",
         ),
         (
             HEADER.encode() + b"".join(b"p,%d,1\n" % e for e in range(9999)) + b"p,\xff,1\n",
-            "10001: the byte 0xff is not UTF-8; save the file as UTF-8, or copy it again",
+            "10001: the byte 0xff is not UTF-8; save the file as UTF-8 (Excel: CSV UTF-8), "
+            "or copy it again",
         ),
         (
             HEADER.encode("utf-16"),
-            "1: the byte 0xff is not UTF-8; save the file as UTF-8, or copy it again",
+            "1: the byte 0xff is not UTF-8; save the file as UTF-8 (Excel: CSV UTF-8), "
+            "or copy it again",
         ),
     ],
 )
