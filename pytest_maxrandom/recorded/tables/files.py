@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import re
-from itertools import chain
+from importlib.util import find_spec
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted, unique_keys
 from pytest_maxrandom.host.limits import too_large
 from pytest_maxrandom.host.unpacked import parquet_bytes, unpacked_columns
 from pytest_maxrandom.recorded.files import json_lines, opened
+from pytest_maxrandom.recorded.tables.arrow import FROM_BYTES, NotPlain, add_column, csv_columns
 from pytest_maxrandom.recorded.tables.columns import Rows
 
 if TYPE_CHECKING:
@@ -51,9 +53,9 @@ def read_columns(path: Path, wanted: Wanted) -> Rows:
 def _read_csv(path: Path, wanted: Wanted) -> Rows:
     """Read a header with names, then one row after another; blank lines are skipped."""
     with opened(path, newline="") as file:
-        names = next((line for line in file if line.strip()), "")
+        delimiter = _delimiter(next((line for line in file if line.strip()), ""))
         file.seek(0)
-        records = csv_records(path, file, _delimiter(names))
+        records = csv_records(path, file, delimiter)
         line, header = next(records, (1, []))
         if not header:
             raise RecordedError(f"{path}: the file is empty; give a table with a header and rows")
@@ -62,8 +64,24 @@ def _read_csv(path: Path, wanted: Wanted) -> Rows:
                 f"{path}:{line}: found one column, {quoted(header[0])}, expected several columns "
                 "separated by commas, semicolons or tabs; write the file with commas"
             )
-        rows = Rows(path, line, header, wanted)
-        rows.extend(records, [header.index(name) for name in rows.names.values()])
+
+        def again() -> Iterator[tuple[int, list[str]]]:
+            with opened(path, newline="") as file:
+                yield from islice(csv_records(path, file, delimiter), 1, None)
+
+        rows = Rows(path, line, header, wanted, again)
+        keys = [header.index(name) for name in rows.names.values()]
+        if path.stat().st_size >= FROM_BYTES and find_spec("pyarrow") is not None:
+            try:
+                for columns in csv_columns(path, delimiter, len(header), keys or [0]):
+                    for role, column in zip(rows.names, columns, strict=False):
+                        add_column(rows, role, column)
+                    rows.count += len(columns[0])
+            except NotPlain:  # which the reader below reads, or says where it is wrong
+                rows = Rows(path, line, header, wanted, again)
+            else:
+                return rows
+        rows.extend((cells for _, cells in records), keys)
     return rows
 
 
@@ -115,11 +133,15 @@ def _read_jsonl(path: Path, wanted: Wanted) -> Rows:
         line, first = next(objects, (0, None))
         if first is None:
             raise RecordedError(f"{path}: the file is empty; give one JSON object in each line")
-        rows = Rows(path, line, [*first], wanted)
+
+        def again() -> Iterator[tuple[int, dict[str, Any]]]:
+            with opened(path, newline="\n") as file:
+                yield from json_lines(path, file, _WAY, decode)
+
+        rows = Rows(path, line, [*first], wanted, again)
         names = [*rows.names.values()]
         absent = {name for name, _ in wanted.values()} - first.keys()
-        alike = _alike(path, objects, first, names, absent)
-        rows.extend(chain([(line, first)], alike), names)
+        rows.extend(chain([first], _alike(path, objects, first, names, absent)), names)
     return rows
 
 
@@ -129,7 +151,7 @@ def _alike(
     first: dict[str, Any],
     names: Collection[str],
     absent: Collection[str],
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[dict[str, Any]]:
     """Refuse objects that lack a column that is read, or have one that the first has not."""
     for line, row in objects:
         others = () if row.keys() == first.keys() else (*names, *row)
@@ -144,7 +166,7 @@ def _alike(
                     f"{path}:{line}: the key {quoted(name)} is new in this line; give every line "
                     "the same keys, with null where there is no value"
                 )
-        yield line, row
+        yield row
 
 
 def _refuse_constant(name: str) -> None:
@@ -173,7 +195,7 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
         with pq.ParquetFile(path, read_dictionary=plain) as file:
             for batch in file.iter_batches(columns=read):
                 for role, name in rows.names.items():
-                    _add(rows, role, batch.column(name))
+                    add_column(rows, role, batch.column(name))
                 rows.count += batch.num_rows
     except OSError as error:
         reason = error.strerror or str(error).splitlines()[0]
@@ -183,24 +205,6 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
             f"{path}: not a Parquet file, or a damaged one: {str(error).splitlines()[0]}"
         ) from error
     return rows
-
-
-def _add(rows: Rows, role: str, values: Any) -> None:
-    """Append an Arrow array; its distinct values are converted once."""
-    import pyarrow as pa
-
-    of_row = None
-    if pa.types.is_dictionary(values.type):
-        used = values.indices.dictionary_encode(null_encoding="encode")
-        of_row, values = used.indices.to_numpy(), values.dictionary.take(used.dictionary)
-    elif not pa.types.is_nested(values.type):
-        values = values.dictionary_encode(null_encoding="encode")
-        of_row, values = values.indices.to_numpy(), values.dictionary
-    cells = values.to_pylist()
-    if pa.types.is_float64(values.type):
-        # With all digits: .6 was computed here, and not rounded from .57.
-        cells = [x if x is None or x.is_integer() else f"{x:.17g}" for x in cells]
-    rows.add(role, cells, of_row)
 
 
 _READERS = {
