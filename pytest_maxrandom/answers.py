@@ -128,10 +128,11 @@ class Answers:
     """What tells them from others of the same file: the claim's id, or task, model and shots."""
     demonstration_ids: tuple[tuple[str, ...], ...] = ()
     """Per prompt, in the order of its text."""
-    answers: NDArray[np.int64] | None = None
-    """Shape (t, n): the label of each answer, NOT_EVALUATED (-1) where there is none; None where it
-    is not known what was answered. What a model said and nobody could read as a choice is an
-    answer, which is wrong, and has a label of its own: the last one, NO_CHOICE if named."""
+    answers: NDArray[np.signedinteger[Any]] | None = None
+    """Shape (t, n): the label of each answer, NOT_EVALUATED (-1) where there is none, in as few
+    bytes as they take; None where it is not known what was answered. What a model said and nobody
+    could read as a choice is an answer, which is wrong, and has a label of its own: the last one,
+    NO_CHOICE if named."""
     gold: tuple[frozenset[int], ...] | None = None
     """Per example the labels of its right choices; None where they are not known."""
     labels: tuple[str, ...] = ()
@@ -296,6 +297,8 @@ class Answers:
         RecordedError
             If one has a score between 0 and 1, of one sample or on average.
         """
+        if self.scores is None:
+            return
         values = self.values
         for prompt, example in np.argwhere((values > 0) & (values < 1))[:1]:
             raise self._error(

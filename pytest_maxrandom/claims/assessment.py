@@ -82,7 +82,14 @@ def new_questions(
         low = lower_bound(int(answers.correct_counts[best]), len(own), t, clusters=of_best)
     return NewQuestions(
         low=low,
-        estimate=None if searched else out_of_bag(answers.values, clusters=groups, select=select),
+        estimate=None
+        if searched
+        else out_of_bag(
+            answers.correct if answers.scores is None else answers.values,
+            answers.evaluated,
+            clusters=groups,
+            select=select,
+        ),
         resamples=RESAMPLES,
         clusters=None if of_best is None else len(set(of_best)),
     )

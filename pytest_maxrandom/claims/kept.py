@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.record.packed import KeptAnswers, named_apart
 
@@ -39,10 +41,21 @@ def of_answers(answers: Answers) -> KeptAnswers | None:
     if not answers.prompts:
         return None
     known = answers.distinct()
-    found = [
-        [None if math.isnan(value) else value for value in row] for row in known.values.tolist()
-    ]
-    return KeptAnswers(known.identities, known.examples, _rows(found), known.clusters)
+    rows: tuple[str, ...] | tuple[tuple[float | None, ...], ...]
+    if known.scores is None:
+        cells = np.frombuffer(b"01-", dtype=np.uint8)
+        rows = tuple(
+            cells[np.where(there, right, 2)].tobytes().decode()
+            for there, right in zip(known.evaluated, known.correct, strict=True)
+        )
+    else:
+        rows = _rows(
+            [
+                [None if math.isnan(value) else value for value in row]
+                for row in known.values.tolist()
+            ]
+        )
+    return KeptAnswers(known.identities, known.examples, rows, known.clusters)
 
 
 def _rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -114,7 +114,9 @@ def _shuffle(
     assert results.answers is not None
     assert results.gold is not None
     beyond = max(map(len, lists))
-    answers: NDArray[np.int64] = np.full_like(results.answers, NOT_EVALUATED)
+    answers: NDArray[np.signedinteger[Any]] = np.full(
+        results.answers.shape, NOT_EVALUATED, dtype=np.min_scalar_type(-1 - beyond)
+    )
     gold = []
     for place, (choices, order) in enumerate(zip(lists, orders, strict=True)):
         number: dict[str | None, int] = {text: code for code, text in enumerate(order)}

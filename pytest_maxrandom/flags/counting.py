@@ -159,8 +159,10 @@ def labels_shown(tried: Answers, gold: tuple[frozenset[int], ...]) -> list[dict[
     """
     shown = [dict.fromkeys(right, 0) for right in gold]
     if tried.answers is not None:
-        known = tried.evaluated & np.isin(tried.answers, [*set().union(*gold)])
-        examples, labels = np.nonzero(known)[1].tolist(), tried.answers[known].tolist()
-        for example, label in zip(examples, labels, strict=True):
-            shown[example][label] = shown[example].get(label, 0) + 1
+        right = frozenset[int]().union(*gold)
+        for own, said, there in zip(shown, tried.answers.T, tried.evaluated.T, strict=True):
+            given, first, times = np.unique(said[there], return_index=True, return_counts=True)
+            for place in np.argsort(first).tolist():  # in the order of prompts
+                if (label := int(given[place])) in right:
+                    own[label] = own.get(label, 0) + int(times[place])
     return shown

@@ -48,7 +48,8 @@ def things_of(answers: Answers) -> Things | None:
     number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
     said = None
     if answers.answers is not None:
-        said = np.full_like(answers.answers, NOT_EVALUATED)
+        small = np.min_scalar_type(-1 - len(number))
+        said = np.full(answers.answers.shape, NOT_EVALUATED, dtype=small)
         for place, choices in enumerate(offered):
             given, which = np.unique(answers.answers[:, place], return_inverse=True)
             codes = [

@@ -103,7 +103,7 @@ class KeptAnswers:
             kept = cls(**{name: tuple(value) for name, value in {**found, "rows": rows}.items()})
             sizes = {len(row) for row in kept.rows}
             whole = sizes == {len(kept.examples)} and len(kept.rows) == len(kept.prompts)
-            values = {_value(cell) for row in kept.rows for cell in row}
+            values = {_value(cell) for cell in set[str | float | None]().union(*kept.rows)}
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError("no answers are packed there") from error
         if not whole or any(not 0 <= value <= 1 for value in values if value == value):

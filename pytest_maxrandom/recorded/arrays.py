@@ -6,7 +6,7 @@ import math
 import zipfile
 import zlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from numpy.lib.npyio import NpzFile
     from numpy.typing import ArrayLike, NDArray
 
 _MOST_CHOICES = 1_000_000
 """Numbers from here on are no choices, but were never filled in."""
+
+_PIECE = 2**17
+"""Labels that are read at a time."""
 
 _TYPES: dict[str, tuple[type[np.generic], str]] = {
     "iuU": (np.str_, "integers or text"),
@@ -65,11 +69,7 @@ def _check_sizes(path: Path) -> None:
             with archive.open(member) as file:
                 name = member.filename.removesuffix(".npy")
                 try:
-                    version = npy.read_magic(file)
-                    read = (
-                        npy.read_array_header_1_0 if version[0] == 1 else npy.read_array_header_2_0
-                    )
-                    shape, _, dtype = read(file)
+                    shape, _, dtype = _header(file)
                 except (OSError, EOFError, zipfile.BadZipFile, zlib.error):
                     raise
                 except Exception as error:  # whatever its tokens and types make of the text
@@ -84,7 +84,20 @@ def _check_sizes(path: Path) -> None:
                     )
 
 
-def _read(archive: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray[Any]:
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the shape of an array, whether its columns come first, and its type."""
+    first = npy.read_magic(file)[0] == 1
+    return (npy.read_array_header_1_0 if first else npy.read_array_header_2_0)(file)
+
+
+def _read(archive: NpzFile, name: str, path: Path) -> NDArray[Any]:
+    member, members = f"{name}.npy", archive.zip
+    if members is not None and name.endswith("answers") and member in members.namelist():
+        with members.open(member) as file:
+            shape, by_column, dtype = _header(file)
+            if dtype.kind in "iu":
+                labels = _labels(file, math.prod(shape), dtype)
+                return labels.reshape(shape[::-1]).T if by_column else labels.reshape(shape)
     try:
         return archive[name]
     except ValueError as error:
@@ -94,6 +107,20 @@ def _read(archive: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray
             f"{path}: {name}: found Python objects, which could run code and are not read; save it "
             "as numbers, booleans or text (numpy.asarray(..., dtype=str))"
         ) from error
+
+
+def _labels(file: IO[bytes], size: int, dtype: np.dtype[Any]) -> NDArray[np.signedinteger[Any]]:
+    """Read labels in pieces, into as few bytes as they take: often one of eight."""
+    found: NDArray[np.signedinteger[Any]] = np.empty(size, dtype=np.int8)
+    for start in range(0, size, _PIECE):
+        count = min(_PIECE, size - start)
+        read = np.frombuffer(file.read(count * dtype.itemsize), dtype=dtype, count=count)
+        part = read.astype(np.int64)
+        bounds = part.min(), part.max()
+        needed = np.result_type(found, *(np.min_scalar_type(min(each, ~each)) for each in bounds))
+        found = found.astype(needed, copy=False)
+        found[start : start + count] = part
+    return found
 
 
 @dataclass(slots=True)
@@ -137,7 +164,8 @@ class Arrays:
                 f"found the shape {array.shape[: len(known)]}, expected {known} from the numbers "
                 "of prompt ids and example ids",
             )
-        return array.astype(kind)
+        # Labels have been read into as few bytes as they take.
+        return array if name == "answers" else array.astype(kind, copy=False)
 
     def refuse(
         self,
@@ -166,7 +194,9 @@ class Arrays:
             raise self.error(name, "holds no id; give a sweep")
         return ids
 
-    def numbers(self, name: str, shape: tuple[int, ...], least: int) -> NDArray[np.int64] | None:
+    def numbers(
+        self, name: str, shape: tuple[int, ...], least: int
+    ) -> NDArray[np.signedinteger[Any]] | None:
         """Return numbers that can be those of choices; None where there is no such array."""
         if name not in self:
             return None

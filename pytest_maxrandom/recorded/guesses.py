@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from pytest_maxrandom.errors import did_you_mean, quoted
 from pytest_maxrandom.recorded.names import MEANING, NAMED, last_known, plain
 from pytest_maxrandom.recorded.roles import Guess, Guessed
 from pytest_maxrandom.recorded.tables.cells import are_graded, can_be, is_list
+from pytest_maxrandom.recorded.tables.codes import by_first_row
 from pytest_maxrandom.recorded.tables.columns import IF_NAMED
-from pytest_maxrandom.recorded.tables.grid import by_first_row
 from pytest_maxrandom.recorded.wide import folded, prompt_columns
 from pytest_maxrandom.suite.recorded import TableColumns
 
@@ -207,15 +207,17 @@ class _Guesser:
         """Tell whether a column can name prompts or examples: values that come again."""
         return 1 < len(self._columns[column].distinct) < self._count
 
-    def _cells(self, *columns: str) -> tuple[NDArray[np.int64], int]:
+    def _cells(self, *columns: str) -> tuple[NDArray[np.integer[Any]], int]:
         """Return per row its number by some columns, sweep and sample; and how many there are."""
         further = ("model", "task", "shots", "sample")
         of_sweep = (self.found.columns.get(role) for role in further)
-        codes, size = np.zeros(self._count, dtype=np.int64), 1
+        codes: NDArray[np.integer[Any]] = np.zeros(self._count, dtype=np.int64)
+        size = 1
         for column in (*columns, *(each.column for each in of_sweep if each)):
             values = self._columns[column]
             firsts, codes = by_first_row(
-                codes * len(values.distinct) + values.codes, size * len(values.distinct)
+                codes * np.int64(len(values.distinct)) + values.codes,
+                size * len(values.distinct),
             )
             size = len(firsts)
         return codes, size

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     accuracies, what `Marks.under` makes of that."""
 
 _CELLS = 2**21  # entries of one batch of arranged right answers: 8 MiB
+_HELD = 2**28 + 2**26  # credits that are held as they are multiplied: 1.25 GiB
 _MOST_AT_ONCE = 1024  # arrangements of one batch
 _FEW_LABELS = 32  # which are looked at faster label by label
 _EXACT = 2**24
@@ -49,7 +50,7 @@ NEAR = 1e-12
 class Checked(NamedTuple):
     """The arguments of a test, checked."""
 
-    chosen: NDArray[np.int64]
+    chosen: NDArray[np.signedinteger[Any]]
     """Labels of the answers, shape (t, n); -1 where a prompt was not scored on an example."""
     rights: list[frozenset[int]]
     """Per example its right labels."""
@@ -78,7 +79,7 @@ def checked(
     TypeError, ValueError
         If an array has the wrong kind or shape, or a value lies outside the choices.
     """
-    chosen, rights = integers("predictions", predictions, 2), right_labels(gold)
+    chosen, rights = integers("predictions", predictions, 2, narrow=True), right_labels(gold)
     n = chosen.shape[1]
     counts = None if choices is None else integers("choices", choices, 1)
     apart = None if strata is None else integers("strata", strata, 1)
@@ -219,7 +220,7 @@ def marks_of(right: NDArray[np.bool_]) -> Marks:
     return Marks(right[:, told].astype(np.float32), told, int(labels[-1]) if single else None)
 
 
-def scores_of_accuracy(chosen: NDArray[np.int64], marks: Marks) -> Scores:
+def scores_of_accuracy(chosen: NDArray[np.signedinteger[Any]], marks: Marks) -> Scores:
     """Return the accuracies, and what tells the best one of arrangements by their marks; all exact.
 
     Parameters
@@ -227,9 +228,14 @@ def scores_of_accuracy(chosen: NDArray[np.int64], marks: Marks) -> Scores:
     chosen
         As of `max_t_test`.
     """
-    answered = (chosen[:, :, None] == marks.labels).astype(np.float32)
-    rest = None if marks.rest is None else (chosen == marks.rest).astype(np.float32)
-    return _scores_of_credits(marks, answered, rest, (chosen != NOT_EVALUATED).sum(axis=1))
+
+    def earned_by(prompts: slice) -> tuple[NDArray[np.int8], NDArray[np.int8] | None]:
+        own = chosen[prompts]
+        told = (own[:, :, None] == marks.labels).view(np.int8)
+        return told, None if marks.rest is None else (own == marks.rest).view(np.int8)
+
+    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
+    return _scores_of_credits(marks, earned_by, np.dtype(np.float32), sizes)
 
 
 def scores_of_credits(earned: NDArray[np.integer[Any]], marks: Marks, unit: int) -> Scores:
@@ -243,30 +249,58 @@ def scores_of_credits(earned: NDArray[np.integer[Any]], marks: Marks, unit: int)
         The credit of an example that is right.
     """
     whole = earned.shape[1] * unit
-    exact = np.float32 if whole < _EXACT else np.float64
-    answered = earned[:, :, marks.labels].astype(exact)
-    rest = None if marks.rest is None else earned[:, :, marks.rest].astype(exact)
-    return _scores_of_credits(marks, answered, rest, np.full(len(earned), whole))
+    exact = np.dtype(np.float32 if whole < _EXACT else np.float64)
+
+    def earned_by(prompts: slice) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        own = earned[prompts]
+        told = own[:, :, marks.labels].astype(exact)
+        return told, None if marks.rest is None else own[:, :, marks.rest].astype(exact)
+
+    return _scores_of_credits(marks, earned_by, exact, np.full(len(earned), whole))
 
 
 def _scores_of_credits(
     marks: Marks,
-    answered: NDArray[Any],
-    rest: NDArray[Any] | None,
+    earned_by: Callable[[slice], tuple[NDArray[Any], NDArray[Any] | None]],
+    exact: np.dtype[Any],
     sizes: NDArray[np.int64],
 ) -> Scores:
-    """Return both by the credits of labels that marks tell, and of the label that is else right."""
-    t = len(answered)
+    """Return both by the credits of labels that marks tell, and of the label that is else right.
+
+    Parameters
+    ----------
+    earned_by
+        Returns both of some prompts, shapes (prompts, n, labels) and (prompts, n).
+    exact
+        The type in which products of credits are.
+    sizes
+        What each prompt can earn, shape (t,).
+    """
+    t, cells = len(sizes), marks.rows.size
+    step = max(1, 8 * _CELLS // max(1, cells))
+    parts = [slice(start, start + step) for start in range(0, t, step)]
     beside = np.zeros(t)
-    if rest is not None:  # who answers so is right but where another label is
-        beside = rest.sum(axis=1, dtype=np.float64)
-        answered -= rest[:, :, None]
-    answers = np.ascontiguousarray(answered.reshape(t, marks.rows.size).T)
+
+    def answered(prompts: slice) -> NDArray[Any]:
+        told, rest = earned_by(prompts)
+        if rest is not None:  # who answers so is right but where another label is
+            beside[prompts] = rest.sum(axis=1, dtype=np.float64)
+            told -= rest[:, :, None]
+        return told.reshape(len(told), cells)
+
+    held = np.empty((cells, t if cells * t <= _HELD else 0), dtype=exact)
+    for part in parts if held.size else ():
+        held[:, part] = answered(part).T
 
     def counts(rows: NDArray[np.float32]) -> Floats:
-        # Maxima of short rows take longer than to turn them.
-        turned = np.ascontiguousarray((rows @ answers).T)
-        return np.asarray(np.add(turned, beside[:, None], dtype=np.float64))
+        if held.size:
+            # Maxima of short rows take longer than to turn them.
+            turned = np.ascontiguousarray((rows @ held).T)
+            return np.asarray(np.add(turned, beside[:, None], dtype=np.float64))
+        found = np.empty((t, len(rows)))
+        for part in parts:
+            found[part] = answered(part).astype(exact) @ rows.T
+        return found + beside[:, None]
 
     def best(rows: NDArray[np.float32]) -> Floats:
         # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
@@ -288,7 +322,7 @@ class Pairs(NamedTuple):
     """1 where a prompt said so, shape (pairs, t)."""
 
 
-def pairs_of(chosen: NDArray[np.int64], right: NDArray[np.bool_]) -> Pairs | None:
+def pairs_of(chosen: NDArray[np.signedinteger[Any]], right: NDArray[np.bool_]) -> Pairs | None:
     """Return the pairs where these are few beside the labels, as of open answers; else None.
 
     Parameters
@@ -309,7 +343,9 @@ def pairs_of(chosen: NDArray[np.int64], right: NDArray[np.bool_]) -> Pairs | Non
     return Pairs(keys // labels, keys % labels, answers)
 
 
-def scores_of_pairs(chosen: NDArray[np.int64], right: NDArray[np.bool_], pairs: Pairs) -> Scores:
+def scores_of_pairs(
+    chosen: NDArray[np.signedinteger[Any]], right: NDArray[np.bool_], pairs: Pairs
+) -> Scores:
     """Return the same as `scores_of_accuracy`, by pairs; arrangements are taken as they are."""
     sizes = (chosen != NOT_EVALUATED).sum(axis=1)
     member = right.astype(np.float32)
@@ -324,7 +360,7 @@ def scores_of_pairs(chosen: NDArray[np.int64], right: NDArray[np.bool_], pairs: 
 
 def scores_by_labels(
     statistic: Statistic,
-    chosen: NDArray[np.int64],
+    chosen: NDArray[np.signedinteger[Any]],
     right: NDArray[np.bool_],
     strata: NDArray[np.int64],
 ) -> Scores:

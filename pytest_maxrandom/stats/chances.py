@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Rational, Real
 from operator import index
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,8 +52,12 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
     return number
 
 
-def integers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.int64]:
+def integers(
+    name: str, values: ArrayLike, dimensions: int, *, narrow: bool = False
+) -> NDArray[Any]:
     """Check that an array holds integers, has so many dimensions and is not empty; return it.
+
+    It returns one of int64, but a narrow one as it is if it has signs.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def integers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.int64]
         raise ValueError(
             f"{name} must have {dimensions} dimension(s), none empty, found shape {array.shape}"
         )
-    return array.astype(np.int64)
+    return array if narrow and array.dtype.kind == "i" else array.astype(np.int64)
 
 
 def proportion(name: str, value: object) -> float:

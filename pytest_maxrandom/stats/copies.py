@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from pytest_maxrandom.stats.counts import GuesserCount
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,6 +30,10 @@ _ERRORS = 3
 """Standard errors by which pairs of the same answers are more than there should be."""
 _ALONE = 0.001
 """Probability of so many examples that are the same, where to be nearly so is as likely."""
+_PROMPTS = 512
+"""Prompts by which examples are compared at a time."""
+_ROWS = 1_024
+"""Examples, or pairs, that are compared at a time."""
 _FEWEST = 10
 """Examples with the same right answer from which on their commonest answer is one."""
 
@@ -50,7 +54,7 @@ class Alike(NamedTuple):
     told: Told
 
 
-def answered_alike(answers: NDArray[np.int64], classes: Sequence[Hashable]) -> Alike:
+def answered_alike(answers: NDArray[np.integer[Any]], classes: Sequence[Hashable]) -> Alike:
     """Find examples to which all prompts give the same answers, and tell whether they are copies.
 
     Only those count to which several prompts say something else than to most with the same right
@@ -74,28 +78,38 @@ def answered_alike(answers: NDArray[np.int64], classes: Sequence[Hashable]) -> A
     telling = unlike >= _UNLIKE
     if telling.sum() < 2:
         return Alike([], "accident")
-    apart = _differing(columns)
-    np.fill_diagonal(apart, t + 1)
-    one = telling[:, np.newaxis] & telling
-    either = telling[:, np.newaxis] | telling
-    pairs = _pairs((apart == 0) & one)
-    d0, d1, d2 = len(pairs), *(int(((apart == by) & either).sum()) // 2 for by in (1, 2))
+    same, nearly = np.zeros_like(telling), np.zeros_like(telling)
+    alike: list[tuple[int, int]] = []
+    d1 = d2 = 0
+    hard = unlike > 0
+    for one, other, apart in _near(columns, hard, telling):
+        either = telling[one] | telling[other]
+        equal = (apart == 0) & hard[one] & hard[other]
+        alike += zip(one[equal].tolist(), other[equal].tolist(), strict=True)
+        both = equal & telling[one] & telling[other]
+        for ends in (one, other):
+            same[ends[both]] = True
+            nearly[ends[either]] = True
+        d1 += int((either & (apart == 1)).sum())
+        d2 += int((either & (apart == 2)).sum())
+    pairs = [(one, other) for one, other in alike if telling[one] and telling[other]]
+    d0 = len(pairs)
     expected = (t - 1) / (2 * t) * d1**2 / max(d2, 1)
     variance = max(expected, 1) + expected**2 * (4 / max(d1, 1) + 1 / max(d2, 1))
     if d0 - expected <= _ERRORS * np.sqrt(variance):
         return Alike(pairs, "accident")
-    same = telling & ((apart == 0) & one).any(axis=1)
-    nearly = telling & ~same & (apart <= _NEAR).any(axis=1)
+    nearly &= telling
     # Were either as likely, hardly ever would so many be the same.
     either_way = GuesserCount(((Fraction(1, 2), int((same | nearly).sum())),))
     if t > 2 * _NEAR and either_way.p_at_least(int(same.sum())) <= _ALONE:
         return Alike(pairs, "copies")
     # Of few prompts, hardly any answer some of the copies otherwise than most examples.
-    hard = (unlike > 0)[:, np.newaxis]
-    return Alike(_pairs((apart == 0) & hard & hard.T), "untold")
+    return Alike(alike, "untold")
 
 
-def _usual(columns: NDArray[np.int64], classes: Sequence[Hashable]) -> NDArray[np.int64]:
+def _usual(
+    columns: NDArray[np.integer[Any]], classes: Sequence[Hashable]
+) -> NDArray[np.integer[Any]]:
     """Return what prompts answer most often to examples of the same class, shape (n, t)."""
     sizes = Counter(classes)
     members: dict[Hashable, list[int]] = {}
@@ -109,16 +123,33 @@ def _usual(columns: NDArray[np.int64], classes: Sequence[Hashable]) -> NDArray[n
     return usual
 
 
-def _pairs(marked: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return the examples of a symmetric table that are marked, the first of each pair first."""
-    one, other = np.nonzero(np.triu(marked))
-    return [*zip(one.tolist(), other.tolist(), strict=True)]
+def _near(
+    columns: NDArray[np.integer[Any]], hard: NDArray[np.bool_], telling: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield pairs of examples that differ in few prompts, and in how many.
 
-
-def _differing(columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return to how many prompts two examples have different answers, shape (n, n)."""
-    same = np.zeros((len(columns), len(columns)), dtype=np.float32)
-    for label in np.unique(columns).tolist():
-        marked = (columns == label).astype(np.float32)
-        same += marked @ marked.T
-    return np.asarray(columns.shape[1] - same.astype(np.int64))
+    Both are hard, or one of them is telling. Of most pairs some prompts tell that they differ in
+    more, so that the others are not looked at.
+    """
+    n, t = columns.shape
+    first, labels = columns[:, :_PROMPTS], np.unique(columns).tolist()
+    for start in range(0, n, _ROWS):
+        rows = slice(start, start + _ROWS)
+        same = np.zeros((len(columns[rows]), n), dtype=np.float32)
+        for label in labels:
+            marked = (first == label).astype(np.float32)
+            same += marked[rows] @ marked.T
+        near = same >= min(t, _PROMPTS) - _NEAR
+        near &= (hard[rows, None] & hard) | telling[rows, None] | telling
+        near &= np.arange(n) > np.arange(n)[rows, None]
+        one, other = np.nonzero(near)
+        apart = min(t, _PROMPTS) - same[one, other].astype(np.intp)
+        one += start
+        for at in range(_PROMPTS, t, _PROMPTS):
+            part = columns[:, at : at + _PROMPTS]
+            for few in range(0, len(one), _ROWS):
+                own = slice(few, few + _ROWS)
+                apart[own] += (part[one[own]] != part[other[own]]).sum(axis=1)
+            left = apart <= _NEAR
+            one, other, apart = one[left], other[left], apart[left]
+        yield one, other, apart

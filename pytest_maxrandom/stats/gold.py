@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 NOT_EVALUATED = -1
 """The prediction of a prompt for an example that it was not scored on."""
+
+_AT_ONCE = 2**18
+"""Answers that are looked at at a time."""
 
 
 def right_labels(gold: Gold) -> list[frozenset[int]]:
@@ -53,7 +57,9 @@ def membership(rights: Sequence[frozenset[int]], labels: int) -> NDArray[np.bool
 
 
 def hits(
-    answers: NDArray[np.int64], gold: Sequence[frozenset[int]], examples: NDArray[np.int64]
+    answers: NDArray[np.integer[Any]],
+    gold: Sequence[frozenset[int]],
+    examples: NDArray[np.integer[Any]],
 ) -> NDArray[np.bool_]:
     """Tell whether each answer is a right one.
 
@@ -67,7 +73,13 @@ def hits(
         Of which example each answer is; its shape broadcasts with that of `answers`.
     """
     rights = padded(gold, NOT_EVALUATED - 1)
-    return np.asarray((rights[examples] == answers[..., np.newaxis]).any(axis=-1))
+    found = np.empty(answers.shape, dtype=np.bool_)
+    of = np.broadcast_to(examples, answers.shape)
+    step = max(1, _AT_ONCE // max(1, math.prod(answers.shape[1:])))
+    for start in range(0, len(answers), step):
+        part = slice(start, start + step)
+        found[part] = (rights[of[part]] == answers[part][..., np.newaxis]).any(axis=-1)
+    return found
 
 
 def padded(rows: Sequence[Collection[int]], value: int) -> NDArray[np.int64]:
@@ -88,7 +100,9 @@ def places_of(
 
 
 def check_predictions(
-    predictions: NDArray[np.int64], rights: Sequence[frozenset[int]], choices: NDArray[np.int64]
+    predictions: NDArray[np.signedinteger[Any]],
+    rights: Sequence[frozenset[int]],
+    choices: NDArray[np.int64],
 ) -> None:
     """Refuse predictions and right answers that are no choices, and prompts without any.
 

@@ -46,6 +46,7 @@ _KEPT = 2**20  # entries of draws that are kept for the next claim: 4 MiB
 
 def out_of_bag(
     scores: ArrayLike,
+    evaluated: NDArray[np.bool_] | None = None,
     *,
     clusters: Sequence[Hashable] | None = None,
     select: Select | None = None,
@@ -64,6 +65,8 @@ def out_of_bag(
     scores
         Of each prompt on each example, from 0 to 1: whether it answered rightly, or how well. Shape
         (t, n), NaN where a prompt was not scored on an example.
+    evaluated
+        Of truth values, which have no NaN: where a prompt was scored, shape (t, n).
     clusters
         Per example what it has in common with others, such as its passage; whole clusters are
         drawn. None: each example stands by itself.
@@ -85,7 +88,7 @@ def out_of_bag(
     ValueError
         If the shapes disagree.
     """
-    values, scored = _grid(scores)
+    values, scored = _grid(scores, evaluated)
     n = values.shape[1]
     groups = numbered(range(n) if clusters is None else clusters)
     if len(groups) != n:
@@ -246,11 +249,18 @@ def _least(correct: int, n: int, level: float, worth: float | None) -> float:
     return narrowed(0.0, correct / n, excluded)[0]
 
 
-def _grid(scores: ArrayLike) -> tuple[NDArray[np.floating], NDArray[np.float32] | None]:
+def _grid(
+    scores: ArrayLike, evaluated: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.floating], NDArray[np.float32] | None]:
     """Return scores, 0 where there is none, and where there are any; None: everywhere."""
-    values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 2 or 0 in values.shape:
-        raise ValueError(f"scores must have a shape (t, n), found {values.shape}")
+    given = np.asarray(scores)
+    if given.ndim != 2 or 0 in given.shape:
+        raise ValueError(f"scores must have a shape (t, n), found {given.shape}")
+    if given.dtype == np.bool_:
+        if evaluated is None or evaluated.all():
+            return given.astype(np.float32), None
+        return (given & evaluated).astype(np.float32), evaluated.astype(np.float32)
+    values = given.astype(np.float64, copy=False)
     missing = np.isnan(values)
     known = np.where(missing, 0.0, values)
     # Counts of right answers are exact in half the memory.

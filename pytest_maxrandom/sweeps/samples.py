@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -161,10 +161,10 @@ def _made_one(samples: Answers, aggregate: Aggregate) -> Answers:
     )
 
 
-def by_sample(labels: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def by_sample(labels: NDArray[np.signedinteger[Any]], k: int) -> NDArray[np.int64]:
     """Return labels of samples as if each were a prompt, (t * k, n), by prompt: (t, n, k)."""
     n = labels.shape[1]
-    return np.ascontiguousarray(labels.reshape(-1, k, n).transpose(0, 2, 1))
+    return np.ascontiguousarray(labels.reshape(-1, k, n).transpose(0, 2, 1), dtype=np.int64)
 
 
 def choices_of_samples(samples: Answers, k: int) -> NDArray[np.int64]:

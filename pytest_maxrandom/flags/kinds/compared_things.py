@@ -176,7 +176,8 @@ def _by_questions(judged: JudgedAnswers) -> Found:
     others = tuple(most + label for label in range(1 + max(map(max, answers.gold))))
     offered = [others] * len(texts)
     gold = [frozenset(most + label for label in right) for right in answers.gold]
-    said = np.where(answers.answers == NOT_EVALUATED, NOT_EVALUATED, most + answers.answers)
+    said = answers.answers.astype(np.int64)
+    said[said != NOT_EVALUATED] += most
     for place, two, is_first in zip(asked, first, yes, strict=True):
         codes = number[two[0]], number[two[1]]
         offered[place], gold[place] = codes, frozenset([codes[0 if is_first else 1]])

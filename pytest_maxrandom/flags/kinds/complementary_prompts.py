@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
 
+_Opposed: TypeAlias = tuple[tuple[int, int], list[float]]
+"""Two prompts by their rows, and the accuracy of each."""
 _HALF = Fraction(1, 2)
 _FEW = 0.02
 """In so many examples a text that is no choice may have been read as an answer."""
@@ -30,6 +32,35 @@ def _check(judged: JudgedAnswers) -> Found:
     exactly_one = float(2 * chance * (1 - chance))
     if chance >= _HALF or pairs * exactly_one ** int(tried.sizes.max()) > UNLIKELY:
         return
+    found = _whole(tried) if tried.evaluated.all() else _ragged(tried, pairs, exactly_one)
+    if found is None or _shows_more_than_two(tried):
+        return
+    (one, other), shares = found
+    parameters = {
+        "prompts": [tried.prompts[one], tried.prompts[other]],
+        "accuracies": sorted(shares),
+        "chance": str(chance),
+    }
+    yield Flag("complementary_prompts", parameters)
+
+
+def _whole(tried: Answers) -> _Opposed | None:
+    """Return the first two of prompts that were scored on all examples."""
+    rows = np.packbits(tried.correct, axis=1)
+    first: dict[bytes, int] = {}
+    for place, row in enumerate(rows):
+        first.setdefault(row.tobytes(), place)
+    n = tried.correct.shape[1]
+    for one, right in enumerate(tried.correct_counts.tolist()):
+        other = first.get(np.packbits(~tried.correct[one]).tobytes())
+        if other is not None and 0 < right < n:
+            size = np.float32(n)
+            return (one, other), [float(np.float32(each) / size) for each in (right, n - right)]
+    return None
+
+
+def _ragged(tried: Answers, pairs: int, exactly_one: float) -> _Opposed | None:
+    """Return the first two of prompts, with what they share."""
     # Products of zeros and ones are exact, and fast as floating-point numbers only.
     evaluated = tried.evaluated.astype(np.float32)
     right = (tried.correct & tried.evaluated).astype(np.float32)
@@ -37,17 +68,10 @@ def _check(judged: JudgedAnswers) -> Found:
     shared = evaluated @ evaluated.T
     rights = right @ evaluated.T
     opposed = (right @ wrong.T + wrong @ right.T == shared) & (rights > 0) & (rights < shared)
-    found = np.argwhere(opposed & (pairs * exactly_one**shared <= UNLIKELY))
-    if not len(found) or _shows_more_than_two(tried):
-        return
-    one, other = found[0]
-    shares = sorted(float(rights[at] / shared[at]) for at in ((one, other), (other, one)))
-    parameters = {
-        "prompts": [tried.prompts[one], tried.prompts[other]],
-        "accuracies": shares,
-        "chance": str(chance),
-    }
-    yield Flag("complementary_prompts", parameters)
+    for one, other in np.argwhere(opposed & (pairs * exactly_one**shared <= UNLIKELY))[:1].tolist():
+        ways = (one, other), (other, one)
+        return (one, other), [float(rights[at] / shared[at]) for at in ways]
+    return None
 
 
 def _shows_more_than_two(tried: Answers) -> bool:

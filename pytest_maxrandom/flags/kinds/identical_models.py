@@ -196,7 +196,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> NDArray[np.intp]:
     return np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
 
-def _renamed(seen: Answers, labels: tuple[str, ...]) -> NDArray[np.int64]:
+def _renamed(seen: Answers, labels: tuple[str, ...]) -> NDArray[np.signedinteger[Any]]:
     """Return the answers in the code of these labels; others have numbers of their own."""
     assert seen.answers is not None
     if seen.labels == labels:
@@ -204,7 +204,8 @@ def _renamed(seen: Answers, labels: tuple[str, ...]) -> NDArray[np.int64]:
     places = {name: place for place, name in enumerate(labels)}
     codes = [places.get(name, len(labels) + place) for place, name in enumerate(seen.labels)]
     # NOT_EVALUATED is the last place, counted from behind.
-    return np.array([*codes, NOT_EVALUATED])[seen.answers]
+    named: NDArray[np.int64] = np.array([*codes, NOT_EVALUATED])[seen.answers]
+    return named
 
 
 def _expected(
@@ -304,6 +305,6 @@ def _codes(answers: Answers) -> NDArray[np.int8]:
     return compact(answers.answers)
 
 
-def compact(codes: NDArray[np.int64]) -> NDArray[np.int8]:
+def compact(codes: NDArray[np.signedinteger[Any]]) -> NDArray[np.int8]:
     """Return codes of answers in a byte each; of very many some are the same, none are others."""
     return np.where(codes == NOT_EVALUATED, NOT_EVALUATED, codes % 127).astype(np.int8)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from array import array
-from collections import defaultdict
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError, described, did_you_mean, listed, quoted
+from pytest_maxrandom.recorded.tables.codes import Codes, pieces, taken
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -93,7 +92,7 @@ class Values(Generic[T]):
     role: str
     distinct: list[T]
     """Its different values."""
-    codes: NDArray[np.int32]
+    codes: NDArray[np.integer[Any]]
     """Per row the place of its value there."""
 
     def of_rows(self) -> list[T]:
@@ -104,14 +103,20 @@ class Values(Generic[T]):
 class Rows:
     """The columns of a file that are wanted and there, by role.
 
-    The header, with the names of all columns, stands on a `line`; None where a file has no lines.
-
     Attributes
     ----------
     names : dict of str
         What the file calls the columns, by role.
     count : int
         How many rows there are.
+
+    Parameters
+    ----------
+    line : int, optional
+        That of the header, with the names of all columns; None where a file has no lines.
+    again : callable, optional
+        Reads the rows again, each with the line on which it starts: to tell where one stands,
+        which is not kept.
 
     Raises
     ------
@@ -120,23 +125,33 @@ class Rows:
         cannot.
     """
 
-    def __init__(self, path: Path, line: int | None, header: Sequence[str], wanted: Wanted) -> None:
+    def __init__(
+        self,
+        path: Path,
+        line: int | None,
+        header: Sequence[str],
+        wanted: Wanted,
+        again: Callable[[], Iterator[tuple[int, Any]]] | None = None,
+    ) -> None:
         self.path = path
         self.header = tuple(header)
         self.names = _present(path if line is None else f"{path}:{line}", self.header, wanted)
         self.count = 0
-        self._lines = None if line is None else array("q")
-        self._codes: dict[str, defaultdict[str, int]] = {}
-        self._pieces: dict[str, list[NDArray[np.int32]]] = {}
-        for role in self.names:
-            self._begin(role)
+        self._again = again
+        self._codes = {role: Codes() for role in self.names}
         self._kept: NDArray[np.int64] | None = None
         self._wide: tuple[str, ...] = ()
 
     def place(self, row: int | np.integer[Any]) -> int:
         """Return the line of a row, or its number, both from 1."""
         whole = self._whole(row)[0]
-        return whole + 1 if self._lines is None else self._lines[whole]
+        if self._again is None:
+            return whole + 1
+        for line, _ in islice(self._again(), whole, None):
+            return line
+        raise RecordedError(
+            f"{self.path}: the file changed while it was being read; run this again"
+        )
 
     def _whole(self, row: int | np.integer[Any]) -> tuple[int, str]:
         """Return the place of a row in the file, and the column in it where each prompt has one."""
@@ -148,15 +163,15 @@ class Rows:
 
     def called(self, row: int | np.integer[Any]) -> str:
         """Return what a message calls a row."""
-        return f"{'row' if self._lines is None else 'line'} {self.place(row)}"
+        return f"{'row' if self._again is None else 'line'} {self.place(row)}"
 
     def error(self, row: int, message: str) -> RecordedError:
         """Return an error that says where it is."""
-        at = ": row " if self._lines is None else ":"
+        at = ": row " if self._again is None else ":"
         return RecordedError(f"{self.path}{at}{self.place(row)}: {self._whole(row)[1]}{message}")
 
-    def extend(self, records: Iterator[tuple[int, Any]], keys: Sequence[Any]) -> None:
-        """Append rows, given the line on which each starts, and its cells by key.
+    def extend(self, rows: Iterator[Any], keys: Sequence[Any]) -> None:
+        """Append rows, given their cells by key.
 
         The keys are those of the columns in a row, in the order of `names`.
 
@@ -167,11 +182,8 @@ class Rows:
         """
         # Of one key alone it would return no tuple, and of none there is no getter.
         cells = itemgetter(*keys, keys[0]) if keys else lambda row: ()
-        for piece in iter(lambda: list(islice(records, _PIECE)), []):
-            lines, rows = zip(*piece, strict=True)
-            if self._lines is not None:
-                self._lines.extend(lines)
-            columns = zip(*map(cells, rows), strict=True)
+        for piece in iter(lambda: list(islice(rows, _PIECE)), []):
+            columns = zip(*map(cells, piece), strict=True)
             for role, values in zip(self.names, columns, strict=False):
                 self.add(role, values)
             self.count += len(piece)
@@ -191,8 +203,10 @@ class Rows:
             if kinds == {int}
             else self._texts(role, values, of_row)
         )
-        codes = np.fromiter(map(self._codes[role].__getitem__, texts), np.int32, len(values))
-        self._pieces[role].append(codes if of_row is None else codes[of_row])
+        if of_row is None:
+            self._codes[role].extend(texts)
+        else:
+            self._codes[role].append(texts, of_row)
 
     def _texts(
         self, role: str, values: Sequence[Any], of_row: NDArray[np.integer[Any]] | None
@@ -212,14 +226,13 @@ class Rows:
         """
         self._wide, self._height = tuple(columns), self.count
         own = [of_prompt(role, column) for column in columns]
-        answers = self._codes[role] = self._codes.pop(own[0])
-        pieces = [np.concatenate(self._pieces.pop(own[0]))]
-        for key in own[1:]:
-            places = np.array([answers[text] for text in self._codes.pop(key)], dtype=np.int32)
-            pieces.append(places[np.concatenate(self._pieces.pop(key))])
-        for other, parts in self._pieces.items():
-            self._pieces[other] = parts * len(own)
-        self._pieces[role] = pieces
+        answers = Codes()
+        for key in own:
+            column = self._codes.pop(key)
+            answers.append(column.of, column.rows())
+        for other in self._codes.values():
+            other.repeat(len(own))
+        self._codes[role] = answers
         rows, prompts = np.arange(self.count), np.arange(len(own))
         self.names = {key: name for key, name in self.names.items() if key not in own}
         for name, texts, of_row in (
@@ -228,15 +241,10 @@ class Rows:
         ):
             if name not in self.names:
                 self.names[name] = name
-                self._begin(name)
+                self._codes[name] = Codes()
                 self.add(name, texts, of_row)
         self.names[role] = columns[0]
         self.count *= len(own)
-
-    def _begin(self, role: str) -> None:
-        codes = self._codes[role] = defaultdict()
-        codes.default_factory = codes.__len__
-        self._pieces[role] = []
 
     def keep(self, role: str, alternatives: Iterable[Sequence[str]]) -> None:
         """Forget the rows in whose column something else stands, with whatever is wrong with them.
@@ -244,11 +252,11 @@ class Rows:
         Where nothing of one of the alternatives does, all rows are kept, so that a message can tell
         what there is.
         """
-        codes = self._codes[role]
+        codes = self._codes[role].of
         asked = [[codes[text] for text in each if text in codes] for each in alternatives]
-        if all(asked):
-            wanted = np.isin(np.concatenate(self._pieces[role]), [*chain(*asked)])
-            self._kept = np.flatnonzero(wanted)
+        if all(asked) and (wanted := {*chain(*asked)}) < {*codes.values()}:
+            is_wanted = np.isin(np.arange(len(codes)), [*wanted])
+            self._kept = np.flatnonzero(taken(is_wanted, self._codes[role].rows()))
             self.count = len(self._kept)
 
     def read(self, role: str, parse: Callable[[str], T]) -> Values[T]:
@@ -259,19 +267,23 @@ class Rows:
         RecordedError
             At the first row for whose text `parse` raises a ValueError.
         """
-        column = np.concatenate(self._pieces[role])
+        column = self._codes[role].rows()
         if self._kept is not None:
             column = column[self._kept]
-        texts = list(self._codes[role])
+        texts = list(self._codes[role].of)
+        occurs = np.zeros(len(texts), dtype=np.bool_)
+        for part in pieces(len(column)):
+            occurs[column[part]] = True
         known: dict[T, int] = {}
-        codes = np.zeros(len(texts), dtype=np.int32)
-        for code in np.flatnonzero(np.bincount(column, minlength=len(texts))):
+        codes = np.zeros(len(texts), dtype=column.dtype)
+        for code in np.flatnonzero(occurs):
             try:
                 codes[code] = known.setdefault(parse(_encodable(texts[code])), len(known))
             except ValueError as error:
                 row = int(np.argmax(column == code))
                 raise self.error(row, f"{role} {error}") from None
-        return Values(role, list(known), codes[column])
+        same = np.array_equal(codes, np.arange(len(texts)))
+        return Values(role, list(known), column if same else taken(codes, column))
 
 
 def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str, str]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import re
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted, unique_keys
 from pytest_maxrandom.host.limits import too_large
 from pytest_maxrandom.host.unpacked import parquet_bytes, unpacked_columns
 from pytest_maxrandom.recorded.files import json_lines, opened
+from pytest_maxrandom.recorded.tables.arrow import FROM_BYTES, NotPlain, add_column, csv_columns
 from pytest_maxrandom.recorded.tables.columns import Rows
 
 if TYPE_CHECKING:
@@ -56,14 +58,7 @@ def _read_csv(path: Path, wanted: Wanted) -> Rows:
     line that says what separates cells.
     """
     with opened(path, newline="") as file:
-        said = _SAID.fullmatch(file.readline().rstrip("\r\n"))
-        if said is None:
-            file.seek(0)
-            delimiter = _delimiter(next((line for line in file if line.strip()), ""))
-            file.seek(0)
-        else:
-            delimiter = said[1]
-        records = csv_records(path, file, delimiter, start=2 if said else 1)
+        delimiter, records = _csv_of(path, file)
         line, header = next(records, (1, []))
         if not header:
             raise RecordedError(f"{path}: the file is empty; give a table with a header and rows")
@@ -72,9 +67,36 @@ def _read_csv(path: Path, wanted: Wanted) -> Rows:
                 f"{path}:{line}: found one column, {quoted(header[0])}, expected several columns "
                 "separated by commas, semicolons or tabs; write the file with commas"
             )
-        rows = Rows(path, line, header, wanted)
-        rows.extend(records, [header.index(name) for name in rows.names.values()])
+
+        def again() -> Iterator[tuple[int, list[str]]]:
+            with opened(path, newline="") as file:
+                yield from islice(_csv_of(path, file)[1], 1, None)
+
+        rows = Rows(path, line, header, wanted, again)
+        keys = [header.index(name) for name in rows.names.values()]
+        if path.stat().st_size >= FROM_BYTES and find_spec("pyarrow") is not None:
+            try:
+                for columns in csv_columns(path, delimiter, len(header), keys or [0]):
+                    for role, column in zip(rows.names, columns, strict=False):
+                        add_column(rows, role, column)
+                    rows.count += len(columns[0])
+            except NotPlain:  # which the reader below reads, or says where it is wrong
+                rows = Rows(path, line, header, wanted, again)
+            else:
+                return rows
+        rows.extend((cells for _, cells in records), keys)
     return rows
+
+
+def _csv_of(path: Path, file: TextIO) -> tuple[str, Iterator[tuple[int, list[str]]]]:
+    """Return what separates the cells of a file, and its rows, the header among them."""
+    said = _SAID.fullmatch(file.readline().rstrip("\r\n"))
+    if said is not None:
+        return said[1], csv_records(path, file, said[1], start=2)
+    file.seek(0)
+    delimiter = _delimiter(next((line for line in file if line.strip()), ""))
+    file.seek(0)
+    return delimiter, csv_records(path, file, delimiter)
 
 
 def _delimiter(names: str) -> str:
@@ -126,11 +148,15 @@ def _read_jsonl(path: Path, wanted: Wanted) -> Rows:
         line, first = next(objects, (0, None))
         if first is None:
             raise RecordedError(f"{path}: the file is empty; give one JSON object in each line")
-        rows = Rows(path, line, [*first], wanted)
+
+        def again() -> Iterator[tuple[int, dict[str, Any]]]:
+            with opened(path, newline="\n") as file:
+                yield from json_lines(path, file, _WAY, decode)
+
+        rows = Rows(path, line, [*first], wanted, again)
         names = [*rows.names.values()]
         absent = {name for name, _ in wanted.values()} - first.keys()
-        alike = _alike(path, objects, first, names, absent)
-        rows.extend(chain([(line, first)], alike), names)
+        rows.extend(chain([first], _alike(path, objects, first, names, absent)), names)
     return rows
 
 
@@ -140,7 +166,7 @@ def _alike(
     first: dict[str, Any],
     names: Collection[str],
     absent: Collection[str],
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[dict[str, Any]]:
     """Refuse objects that lack a column that is read, or have one that the first has not."""
     for line, row in objects:
         others = () if row.keys() == first.keys() else (*names, *row)
@@ -155,7 +181,7 @@ def _alike(
                     f"{path}:{line}: the key {quoted(name)} is new in this line; give every line "
                     "the same keys, with null where there is no value"
                 )
-        yield line, row
+        yield row
 
 
 def _refuse_constant(name: str) -> None:
@@ -184,7 +210,7 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
         with pq.ParquetFile(path, read_dictionary=plain) as file:
             for batch in file.iter_batches(columns=read):
                 for role, name in rows.names.items():
-                    _add(rows, role, batch.column(name))
+                    add_column(rows, role, batch.column(name))
                 rows.count += batch.num_rows
     except OSError as error:
         reason = error.strerror or str(error).splitlines()[0]
@@ -194,24 +220,6 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
             f"{path}: not a Parquet file, or a damaged one: {str(error).splitlines()[0]}"
         ) from error
     return rows
-
-
-def _add(rows: Rows, role: str, values: Any) -> None:
-    """Append an Arrow array; its distinct values are converted once."""
-    import pyarrow as pa
-
-    of_row = None
-    if pa.types.is_dictionary(values.type):
-        used = values.indices.dictionary_encode(null_encoding="encode")
-        of_row, values = used.indices.to_numpy(), values.dictionary.take(used.dictionary)
-    elif not pa.types.is_nested(values.type):
-        values = values.dictionary_encode(null_encoding="encode")
-        of_row, values = values.indices.to_numpy(), values.dictionary
-    cells = values.to_pylist()
-    if pa.types.is_float64(values.type):
-        # With all digits: .6 was computed here, and not rounded from .57.
-        cells = [x if x is None or x.is_integer() else f"{x:.17g}" for x in cells]
-    rows.add(role, cells, of_row)
 
 
 _READERS = {

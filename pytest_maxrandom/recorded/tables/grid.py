@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError, listed, quoted
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.recorded.tables.codes import by_first_row, counted, pieces, unlike
 from pytest_maxrandom.recorded.tables.columns import Values, as_id, as_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from pytest_maxrandom.recorded.tables.columns import Rows
 
 S = TypeVar("S", bound=np.generic)
+Members: TypeAlias = "range | NDArray[np.int64]"
+"""Rows of the whole file."""
 
 _FEW_CELLS = 10_000_000
 """Up to here a grid is made, whatever part of it is filled."""
@@ -53,7 +57,7 @@ class Owner(NamedTuple):
         return f"{self.task}[{self.model}-{self.shots}shot]"
 
 
-def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.int64]]:
+def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.integer[Any]]]:
     """Return the owners in the order of their first rows, and per row the place of its own.
 
     Raises
@@ -61,8 +65,8 @@ def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.int64]]:
     RecordedError
         If the file has no such column and it is not given, or a value of it is not valid.
     """
-    codes: NDArray[np.int64] = np.zeros(rows.count, dtype=np.int64)
-    firsts, parts = codes[:1], []
+    codes: NDArray[np.integer[Any]] = np.zeros(rows.count, dtype=np.uint8)
+    firsts, parts = np.zeros(1, dtype=np.int64), []
     for role, (parse, way) in _OWNER.items():
         given = getattr(meant, role)
         if role in rows.names:
@@ -73,33 +77,24 @@ def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.int64]]:
                 f"{listed(rows.header)}), or {way}"
             )
         else:
-            values = Values(role, [given], np.zeros(rows.count, dtype=np.int32))
+            values = Values(role, [given], np.zeros(rows.count, dtype=np.uint8))
         parts.append(values)
-        size = len(values.distinct)
-        firsts, codes = by_first_row(codes * size + values.codes, len(firsts) * size)
+        if (size := len(values.distinct)) > 1:
+            # Of what all rows share there is nothing to tell apart.
+            both = codes.astype(np.min_scalar_type(len(firsts) * size))
+            both *= size
+            both += values.codes
+            firsts, codes = by_first_row(both, len(firsts) * size)
     return [Owner(*(part.distinct[part.codes[row]] for part in parts)) for row in firsts], codes
 
 
-def by_first_row(
-    codes: NDArray[np.integer[Any]], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give the codes that occur, from 0 to size - 1, new numbers in the order of their first rows.
-
-    Returns
-    -------
-    firsts, renumbered : ndarray of int
-        The first row of each, and the new number of each row.
-    """
-    if size > 8 * len(codes):  # sorting the rows is then faster than going through all codes
-        distinct, codes = np.unique(codes, return_inverse=True)
-        size = len(distinct)
-    first = np.full(size, len(codes))
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    seen = np.flatnonzero(first < len(codes))
-    order = seen[np.argsort(first[seen])]
-    place = np.empty(size, dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return first[order], place[codes]
+def members_of(of_row: NDArray[np.integer[Any]], count: int) -> Sequence[Members]:
+    """Return the rows of each owner, ascending; as a range where they follow each other."""
+    ends = np.cumsum(counted(of_row, count)).tolist()
+    if (of_row[1:] >= of_row[:-1]).all():
+        return [range(*each) for each in pairwise([0, *ends])]
+    # A stable sort of small integers takes linear time.
+    return np.split(np.argsort(of_row, kind="stable"), ends[:-1])
 
 
 class Grid:
@@ -115,6 +110,8 @@ class Grid:
         were one of its own: those of one stand together, with its name.
     prompt, example : ndarray of int
         Per row the place of its prompt, and of its example.
+    example_firsts : ndarray of int
+        The first row of each example.
     samples : int
         How many answers each prompt gave to each example.
 
@@ -128,13 +125,13 @@ class Grid:
         self,
         rows: Rows,
         owner: Owner,
-        members: NDArray[np.int64],
+        members: Members,
         values: Mapping[str, Values[Any]],
     ) -> None:
         self.owner = owner
         self._rows, self._members, self._values = rows, members, values
         self.prompts, self._prompt_firsts, self.prompt = self._distinct("prompt")
-        self.examples, self._example_firsts, self.example = self._distinct("example")
+        self.examples, self.example_firsts, self.example = self._distinct("example")
         self.samples = 1
         if "sample" in values:
             self._tell_samples_apart()
@@ -145,18 +142,33 @@ class Grid:
                 f"{len(self.examples)} examples in {len(members)} rows; name the columns that hold "
                 "the ids of prompts and of examples"
             )
-        self._place = self.prompt * len(self.examples) + self.example
-        last = np.zeros(cells, dtype=np.int64)
-        last[self._place] = np.arange(len(members))
-        for first in np.flatnonzero(last[self._place] != np.arange(len(members)))[:1]:
-            again = first + 1 + np.argmax(self._place[first + 1 :] == self._place[first])
-            raise self.error(
-                again,
-                f"prompt {quoted(self.prompts[self.prompt[first]])} already has an answer to "
-                f"example {quoted(self.examples[self.example[first]])} in "
-                f"{rows.called(members[first])}; keep one row for each prompt and example, or name "
-                "the column that tells samples apart as `columns: sample:`",
-            )
+        self._in_order = len(members) == cells
+        seen = np.zeros(cells, dtype=np.bool_)
+        for part, place in self._places():
+            seen[place] = True
+            self._in_order &= bool((place == np.arange(part.start, part.stop)).all())
+        if np.count_nonzero(seen) < len(members):
+            self._refuse_repeated()
+
+    def _places(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """Yield the rows in pieces, and the number of the cell of each."""
+        for part in pieces(len(self._members)):
+            yield part, self.prompt[part] * np.int64(len(self.examples)) + self.example[part]
+
+    def _refuse_repeated(self) -> None:
+        """Refuse the first row in whose place another one stands."""
+        place = np.concatenate([each for _, each in self._places()])
+        last = np.zeros(len(self.prompts) * len(self.examples), dtype=np.int64)
+        last[place] = np.arange(len(place))
+        first = int(np.argmax(last[place] != np.arange(len(place))))
+        again = first + 1 + np.argmax(place[first + 1 :] == place[first])
+        raise self.error(
+            again,
+            f"prompt {quoted(self.prompts[self.prompt[first]])} already has an answer to "
+            f"example {quoted(self.examples[self.example[first]])} in "
+            f"{self._rows.called(self._members[first])}; keep one row for each prompt and example, "
+            "or name the column that tells samples apart as `columns: sample:`",
+        )
 
     def _tell_samples_apart(self) -> None:
         """Let each sample be as if it were a prompt; those of an answer stand by their names."""
@@ -164,7 +176,7 @@ class Grid:
         order = sorted(range(len(names)), key=lambda place: natural(names[place]))
         rank = np.empty(len(names), dtype=np.int64)
         rank[order] = np.arange(len(names))
-        cell = self.prompt * len(self.examples) + self.example
+        cell = np.concatenate([each for _, each in self._places()])
         by_cell = np.lexsort((rank[which], cell))
         firsts = np.flatnonzero(np.diff(cell[by_cell], prepend=-1))
         sizes = np.diff(np.append(firsts, len(cell)))
@@ -188,7 +200,7 @@ class Grid:
             )
         self.prompts = tuple(name for name in self.prompts for _ in range(self.samples))
         self._prompt_firsts = np.repeat(self._prompt_firsts, self.samples)
-        self.prompt = self.prompt * self.samples + place
+        self.prompt = self.prompt * np.int64(self.samples) + place
 
     def _about(self, member: int | np.integer[Any]) -> str:
         prompt, example = self.prompts[self.prompt[member]], self.examples[self.example[member]]
@@ -201,7 +213,7 @@ class Grid:
     def example_error(self, example: int, message: str) -> RecordedError:
         """Return an error at the first row of an example."""
         about = f"example {quoted(self.examples[example])} {message}"
-        return self.error(self._example_firsts[example], about)
+        return self.error(self.example_firsts[example], about)
 
     def known(self, *, ragged: bool) -> dict[str, Any]:
         """Return what `Answers` hold of a sweep, whatever was answered.
@@ -227,7 +239,7 @@ class Grid:
 
     def _sizes(self, *, ragged: bool) -> tuple[int, int]:
         """Return the least and the greatest number of examples of a prompt, if these may differ."""
-        sizes = np.bincount(self.prompt)
+        sizes = counted(self.prompt, len(self.prompts))
         least, most = int(sizes.min()), int(sizes.max())
         if least < most and not ragged:
             short, long = int(sizes.argmin()), int(sizes.argmax())
@@ -239,7 +251,7 @@ class Grid:
             )
         return least, most
 
-    def of_rows(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.int64] | None]:
+    def of_rows(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.integer[Any]] | None]:
         """Return the distinct values of the sweep's rows, and per row the place of its own.
 
         None in place of those where the file has no such column.
@@ -247,10 +259,16 @@ class Grid:
         distinct, _, places = self._distinct(name) if name in self._values else ((), None, None)
         return distinct, places
 
-    def _distinct(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.int64], NDArray[np.int64]]:
+    def _codes(self, name: str) -> NDArray[np.integer[Any]]:
+        """Return per row the place of its value among those of the file."""
+        codes, rows = self._values[name].codes, self._members
+        return codes[rows.start : rows.stop] if isinstance(rows, range) else codes[rows]
+
+    def _distinct(
+        self, name: str
+    ) -> tuple[tuple[Any, ...], NDArray[np.int64], NDArray[np.integer[Any]]]:
         """Return distinct values, the first row of each, and per row the place of its own."""
-        values = self._values[name]
-        codes = values.codes[self._members]
+        values, codes = self._values[name], self._codes(name)
         firsts, places = by_first_row(codes, len(values.distinct))
         return tuple(values.distinct[code] for code in codes[firsts]), firsts, places
 
@@ -264,12 +282,11 @@ class Grid:
         """
         if name not in self._values:
             return None
-        values = self._values[name]
-        codes = values.codes[self._members]
-        expected = codes[self._example_firsts]
-        for at in np.flatnonzero(codes != expected[self.example])[:1]:
+        values, codes = self._values[name], self._codes(name)
+        expected = codes[self.example_firsts]
+        if (at := unlike(codes, expected, self.example)) is not None:
             example = self.example[at]
-            first = self._example_firsts[example]
+            first = self.example_firsts[example]
             raise self.error(
                 at,
                 f"{values.role} of example {quoted(self.examples[example])} is "
@@ -297,9 +314,14 @@ class Grid:
 
     def filled(self, values: NDArray[S], empty: Any) -> NDArray[S]:
         """Put a value for each row in its place, shape (t, n)."""
-        cells = np.full(len(self.prompts) * len(self.examples), empty, dtype=values.dtype)
-        cells[self._place] = values
-        return cells.reshape(len(self.prompts), len(self.examples))
+        shape = len(self.prompts), len(self.examples)
+        if self._in_order:
+            return values.reshape(shape)
+        cells = np.full(shape, empty, dtype=values.dtype)
+        flat = cells.ravel()
+        for part, place in self._places():
+            flat[place] = values[part]
+        return cells
 
 
 def shown(value: object) -> str:

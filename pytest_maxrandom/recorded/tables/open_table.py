@@ -71,7 +71,7 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     ]
     texts, of_row = grid.of_rows("prediction")
     assert of_row is not None
-    columns = grid.filled(of_row, empty=-1).tolist()
+    columns = grid.filled(of_row.astype(np.int64), empty=-1).tolist()
     said = [
         {each.id: texts[text] for each, text in zip(examples, row, strict=True) if text >= 0}
         for row in columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,10 @@ from pytest_maxrandom.answers import Answers, letter_place
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.cells import CELLS, WITHOUT_CHOICES
+from pytest_maxrandom.recorded.tables.codes import taken, unlike
 from pytest_maxrandom.recorded.tables.columns import wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
-from pytest_maxrandom.recorded.tables.grid import Grid, natural, owners, shown
+from pytest_maxrandom.recorded.tables.grid import Grid, members_of, natural, owners, shown
 from pytest_maxrandom.recorded.tables.open_table import open_sweep, refuse_choices
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.samples import folded
@@ -100,11 +101,8 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
         if role in rows.names and role != unread
     }
     found, of_row = owners(rows, meant)
-    # A stable sort of small integers takes linear time.
-    small = of_row.astype(np.uint16) if len(found) < 1 << 16 else of_row
-    ends = np.cumsum(np.bincount(of_row))[:-1]
-    members = np.split(np.argsort(small, kind="stable"), ends)
-    grids = [Grid(rows, owner, own, values) for owner, own in zip(found, members, strict=True)]
+    members = members_of(of_row, len(found))
+    grids = (Grid(rows, owner, own, values) for owner, own in zip(found, members, strict=True))
     return [
         folded(
             open_sweep(grid, spec) if is_open else _samples(grid, ragged=spec.ragged), grid.samples
@@ -141,7 +139,7 @@ def _samples(grid: Grid, *, ragged: bool) -> Answers:
     labels = sorted({*texts}.union(*(gold or ())), key=natural)
     number = {label: place for place, label in enumerate(labels)}
     right = None if gold is None else [frozenset(map(number.__getitem__, each)) for each in gold]
-    answers = None if said is None else np.array([number[text] for text in texts])[said]
+    answers = None if said is None else taken(_labels([number[text] for text in texts]), said)
     if answers is not None and right is not None:
         if "score" in grid and (hits(answers, right, grid.example) != correct).any():
             gold = right = None  # the scores are somebody's judgement, not whether texts agree
@@ -168,9 +166,9 @@ def _graded(grid: Grid) -> tuple[NDArray[np.bool_] | None, NDArray[np.float64] |
     for name in ("correct", "score"):
         marks, places = grid.of_rows(name)
         if places is not None:
-            scores = np.array(marks, dtype=np.float64)[places]
+            scores = np.array(marks, dtype=np.float64)
             is_graded = ((scores > 0) & (scores < 1)).any()
-            return scores == 1, scores if is_graded else None
+            return taken(scores == 1, places), taken(scores, places) if is_graded else None
     return None, None
 
 
@@ -227,12 +225,13 @@ def _respelled(
 
 
 def _follows(
-    grid: Grid, texts: Sequence[str], right: NDArray[np.int64], choices: list[int] | None
+    grid: Grid, texts: Sequence[str], right: NDArray[np.integer[Any]], choices: list[int] | None
 ) -> Texts | None:
     """Return the right answers that follow from rows that say which of two answers is right."""
-    gold = np.zeros(len(grid.examples), dtype=np.int64)
-    gold[grid.example] = right
-    if set(choices or ()) != {2} or (gold[grid.example] != right).any():
+    if set(choices or ()) != {2}:
+        return None
+    gold = right[grid.example_firsts]
+    if unlike(right, gold, grid.example) is not None:
         return None
     return [frozenset({texts[each]}) for each in gold.tolist()]
 
@@ -240,7 +239,7 @@ def _follows(
 def _agreed(
     grid: Grid,
     correct: NDArray[np.bool_] | None,
-    answers: NDArray[np.int64],
+    answers: NDArray[np.integer[Any]],
     right: Sequence[frozenset[int]],
     labels: Sequence[str],
 ) -> NDArray[np.bool_]:
@@ -249,7 +248,7 @@ def _agreed(
     if correct is None:
         known = frozenset().union(*right)
         # Letters where gold are numbers: nothing else would tell, and nothing be right.
-        if not computed.any() and known.isdisjoint(answers.tolist()):
+        if not computed.any() and known.isdisjoint(np.unique(answers).tolist()):
             said = [labels[each] for each in dict.fromkeys(answers.tolist())]
             raise grid.error(
                 0,
@@ -304,11 +303,15 @@ def _offered(grid: Grid, gold: Texts) -> tuple[tuple[str, ...], ...] | None:
         )
     lists, places = grid.of_rows("order")
     assert places is not None
-    first = np.zeros(len(sets), dtype=np.int64)
-    first[grid.example[::-1]] = places[::-1]
-    if (first[grid.example] != places).any():
+    first = places[grid.example_firsts]
+    if unlike(places, first, grid.example) is not None:
         return tuple(tuple(sorted(own)) for own in sets)
     return tuple(lists[place] for place in first)
+
+
+def _labels(numbers: list[int]) -> NDArray[np.signedinteger[Any]]:
+    """Return labels in as few bytes as they and NOT_EVALUATED take."""
+    return np.array(numbers, dtype=np.min_scalar_type(-1 - max(numbers)))
 
 
 def _chances(

@@ -226,3 +226,20 @@ def test_permutations_that_tests_share_are_those_that_each_would_draw() -> None:
             assert (found.permutations, found.p_value) == (stop + 1, 400 / (stop + 1))
         else:
             assert (found.permutations, found.exceedances) == (2000, exceeded[-1])
+
+
+@pytest.mark.parametrize("labels", [2, 4])
+def test_credits_that_do_not_stay_in_memory_are_those_that_do(
+    labels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(labels)
+    gold = generator.integers(0, labels, 60)
+    answers = generator.integers(-1, labels, (9, 60))
+    wide = max_t_test(answers, gold, permutations=300)
+    monkeypatch.setattr("pytest_maxrandom.stats.arranged._HELD", 0)
+    monkeypatch.setattr("pytest_maxrandom.stats.arranged._CELLS", 400)
+    narrow = max_t_test(answers.astype(np.int8), gold, permutations=300)
+    assert narrow == wide
+    assert (narrow.maxima == wide.maxima).all()
+    scored = (answers >= 0).sum(axis=1)
+    assert wide.best == ((answers == gold).sum(axis=1) / scored).max()

@@ -155,6 +155,14 @@ def test_copies_of_questions_that_are_known_to_be_copies_do_not_teach_anything()
     assert np.mean(naive) > 0.55
 
 
+def test_truth_values_are_scored_as_their_numbers_are() -> None:
+    generator = np.random.default_rng(3)
+    right, evaluated = generator.random((6, 40)) < 0.4, generator.random((6, 40)) < 0.8
+    numbers = np.where(evaluated, right, np.nan)
+    assert out_of_bag(right, evaluated) == out_of_bag(numbers)
+    assert out_of_bag(right) == out_of_bag(right.astype(float))
+
+
 @pytest.mark.parametrize("clusters", [None, ["one passage"] * 5])
 def test_nothing_is_estimated_where_no_example_is_ever_left(clusters: list[str] | None) -> None:
     right = np.ones((3, 1 if clusters is None else 5), dtype=bool)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.tables.grid import by_first_row
+from pytest_maxrandom.recorded.tables.codes import by_first_row
 from pytest_maxrandom.suite.recorded import TableColumns
 from tests.notes import sentences
 from tests.unit.recorded.reading import read_table

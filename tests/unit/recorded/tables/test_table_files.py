@@ -20,6 +20,14 @@ HEADER = "prompt,example,correct\n"
 LINE = '{"prompt": "p", "example": "a", "correct": 1}\n'
 
 
+@pytest.fixture(autouse=True, params=["csv module", "pyarrow"])
+def by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large CSV files are read by pyarrow where it is installed, which shows in nothing."""
+    if request.param == "pyarrow":
+        monkeypatch.setattr("pytest_maxrandom.recorded.tables.files.FROM_BYTES", 0)
+        monkeypatch.setattr("pytest_maxrandom.recorded.tables.arrow._PIECE", 100)
+
+
 def read(path: Path, columns: TableColumns = TableColumns()) -> Answers:  # noqa: B008 (frozen)
     [sweep] = read_table(path, columns, model="m", task="t", shots=0)
     return sweep
