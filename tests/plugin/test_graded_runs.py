@@ -82,10 +82,10 @@ def test_answers_that_f1_grades_are_claimed_as_recorded_scores_are(
     assert stored["mean_scores"] == claim["mean_scores"]
     assert stored["control"]["digest"] == claim["control"]["digest"]
     digest = next(lines(pytester))["prompt"]
-    stored = f"incumbent: {{answers: p.jsonl, prompt: {digest}}}\n"
-    write(pytester, "exact_match", stored)
+    incumbent = f"incumbent: {{answers: p.jsonl, prompt: {digest}}}\n"
+    write(pytester, "exact_match", incumbent)
     told(pytester, "*p.jsonl holds what `scoring: f1` read, and those of the prompts are read by*")
-    write(pytester, rest=stored + "assert: {better_than: incumbent}\n")
+    write(pytester, rest=incumbent + "assert: {better_than: incumbent}\n")
     pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(failed=1)
     assert claim_of(pytester)["incumbent"]["accuracy"] == pytest.approx(means[0])
     (pytester.path / "s.maxrandom.yaml").write_text(

@@ -7,7 +7,7 @@ import json
 import re
 from importlib.util import find_spec
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted, unique_keys
 from pytest_maxrandom.host.limits import too_large
@@ -88,7 +88,7 @@ def _read_csv(path: Path, wanted: Wanted) -> Rows:
     return rows
 
 
-def _csv_of(path: Path, file: TextIO) -> tuple[str, Iterator[tuple[int, list[str]]]]:
+def _csv_of(path: Path, file: IO[str]) -> tuple[str, Iterator[tuple[int, list[str]]]]:
     """Return what separates the cells of a file, and its rows, the header among them."""
     said = _SAID.fullmatch(file.readline().rstrip("\r\n"))
     if said is not None:

@@ -117,22 +117,24 @@ def _unread(path: Path, columns: TableColumns) -> str:
         return "score"  # which may be anything, where answers are marked as right or wrong
     if columns.correct is None:
         return "correct"
+    correct, score = quoted(str(columns.correct)), quoted(str(columns.score))
     raise RecordedError(
-        f"{path}: the columns {quoted(columns.correct)} and {quoted(columns.score)} both say how "
-        "good an answer is; name one of them under `columns:`"
+        f"{path}: the columns {correct} and {score} both say how good an answer is; name one of "
+        "them under `columns:`"
     )
 
 
 def _samples(grid: Grid, *, ragged: bool) -> Answers:
     """Return the answers of a sweep, each sample as if it were a prompt."""
     known = grid.known(ragged=ragged)
+    texts: Sequence[str]
     texts, said = grid.of_rows("prediction")
     correct, scores = _graded(grid)
     if scores is None:
         _refuse_missing(grid)
     choices = grid.of_examples("choices")
     gold: Texts | None = None if scores is not None else grid.of_examples("gold")
-    if gold is not None and correct is None:
+    if gold is not None and correct is None and said is not None:
         texts, known["notes"] = _respelled(texts, gold, known["notes"], said)
     if gold is None and said is not None and correct is not None and len(texts) == 2:
         gold = _follows(grid, texts, np.where(correct, said, 1 - said), choices)
@@ -207,7 +209,7 @@ def _refuse_missing(grid: Grid) -> None:
 
 
 def _respelled(
-    texts: Sequence[str], gold: Texts, notes: tuple[Remark, ...], said: NDArray[np.int64]
+    texts: Sequence[str], gold: Texts, notes: tuple[Remark, ...], said: NDArray[np.integer[Any]]
 ) -> tuple[list[str], tuple[Remark, ...]]:
     """Write answers as the right ones that they are but for case and the spaces around them.
 

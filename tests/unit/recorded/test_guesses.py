@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
@@ -138,7 +139,9 @@ def test_a_column_for_each_prompt_reads_as_a_row_for_each_answer(
     one = {"prompt": "prompt", "example": "example", "prediction": "said", "gold": "gold"}
     long = find_results(write(tmp_path / "b.csv", [*one.values()], rows()), {}, {}).answers[0]
     assert (sweep.correct == long.correct).all()
-    assert (sweep.answers == long.answers).all()
+    assert sweep.answers is not None
+    assert long.answers is not None
+    assert np.array_equal(sweep.answers, long.answers)
     assert found.chance == "1/2"
     del wide[3:]
     wide.append((name(9), "", *("yes" for _ in PROMPTS), *more))
