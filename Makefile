@@ -37,7 +37,7 @@ servers: $(READY)  ## Install real servers, and build llama-cpp-python (some 5 m
 proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof tests/integration/lm_eval_tasks $(WORKERS)
 
-gpu: $(READY)  ## Run the tests of models and the benchmark of sweeps on a GPU; says why, if there is none
+gpu: $(READY)  ## Run the tests of models and a benchmark of sweeps on a GPU (some 8 minutes); says why, if there is none
 	$(BIN)/python tools/gpu.py
 
 lint: $(READY)  ## Check style and types

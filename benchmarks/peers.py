@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
-from lm_eval.models.huggingface import HFLM
 
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.requests import Request
@@ -58,6 +57,8 @@ def paper_loop(model: Any, device: str) -> Score:
 
 def harness(model: Any, tokenizer: Any) -> Score:
     """Score with lm-evaluation-harness, on the very same tokens."""
+    from lm_eval.models.huggingface import HFLM
+
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     scorer = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=HARNESS_BATCH)
 
@@ -75,9 +76,12 @@ def harness(model: Any, tokenizer: Any) -> Score:
 class Ours:
     """One engine of this project; keeps what it said of its last run."""
 
-    def __init__(self, model: Any, tokenizer: Any, device: str, engine: Any) -> None:
-        self._model = CausalModel(model, tokenizer, device, engine=engine)
+    def __init__(
+        self, model: Any, tokenizer: Any, device: str, engine: Any, batch_tokens: int | None = None
+    ) -> None:
+        self._model = CausalModel(model, tokenizer, device, batch_tokens, engine)
         self.encode = self._model.encode
+        self.ask = self._model.ask
         self.said: Likelihoods | None = None
 
     def __call__(self, requests: Sequence[Request]) -> list[float]:

@@ -38,10 +38,17 @@ def _processor_flags() -> set[str]:
     return {flag for line in text.splitlines() if line.startswith("flags") for flag in line.split()}
 
 
+def _no_gpu() -> bool:
+    import torch
+
+    return not torch.cuda.is_available()
+
+
 CONDITIONS: dict[str, Callable[[], bool]] = {
     "": lambda: True,
     "avx512_bf16": lambda: "avx512_bf16" in _processor_flags(),
     "no avx512_bf16": lambda: "avx512_bf16" not in _processor_flags(),
+    "no GPU": _no_gpu,
     "no llama_cpp": lambda: find_spec("llama_cpp") is None,
     "no gptqmodel": lambda: find_spec("gptqmodel") is None,
     "no ray": lambda: find_spec("ray") is None,

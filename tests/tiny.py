@@ -200,6 +200,13 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
 """Configuration class and arguments of causal language models with some 20,000 parameters."""
 
 
+def place() -> str:
+    """Return where models of tests are computed: on a GPU, where there is one."""
+    import torch
+
+    return "cuda:0" if torch.cuda.is_available() else "cpu"
+
+
 def causal_model(architecture: str, vocabulary: int) -> Any:
     """Return a random model, far enough from zero that its predictions differ."""
     import torch
@@ -210,7 +217,7 @@ def causal_model(architecture: str, vocabulary: int) -> Any:
     spread = {"init_std": 0.2} if architecture == "opt" else {"initializer_range": 0.2}
     config = getattr(transformers, name)(**{**ends, **spread, **arguments}, vocab_size=vocabulary)
     torch.manual_seed(0)
-    return transformers.AutoModelForCausalLM.from_config(config).eval()
+    return transformers.AutoModelForCausalLM.from_config(config).eval().to(place())
 
 
 def save(folder: Path, architecture: str) -> Path:

@@ -1,11 +1,10 @@
-"""Run what needs a GPU on this machine: the tests of models there, and the benchmark of sweeps.
+"""Run what needs a GPU on this machine: the tests of models there, and a benchmark of sweeps.
 
     python tools/gpu.py [--table FILE]
 
-The tests are those of models, whose `device: auto` is a GPU where there is one. The table shows how
-a sweep in NF4 and in float32 compares with the paper's loop and with lm-evaluation-harness on it,
-and how many tokens a second the card's own limit would allow: a token of a model of P parameters
-takes some 2 P operations, and the limit is what the card reaches in the product of two matrices.
+The tests are those of models, which are computed on a GPU where there is one (`tests.tiny.place`).
+The table shows how a sweep of models of 1 and 7 billion parameters, in float32, bfloat16 and NF4,
+compares with the paper's loop and with what the card reaches in the product of two matrices.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).parents[1]
 _TESTS = ("tests/unit/models", "tests/plugin/test_arithmetic.py", "tests/plugin/test_generation.py")
-_SIZE, _PRODUCTS = 8192, 20
 
 
 def absent() -> str | None:
@@ -38,25 +35,6 @@ def absent() -> str | None:
     return None
 
 
-def limit() -> str:
-    """Return what the card reaches in products of matrices in bfloat16, in words."""
-    import torch
-
-    matrix = torch.randn(_SIZE, _SIZE, dtype=torch.bfloat16, device="cuda")
-    for _ in range(2):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(_PRODUCTS):
-            matrix @ matrix
-        torch.cuda.synchronize()
-        seconds = time.perf_counter() - start
-    rate = 2 * _SIZE**3 * _PRODUCTS / seconds
-    return (
-        f"{torch.cuda.get_device_name()} reaches {rate / 1e12:,.0f} TFLOP/s in bfloat16: at most "
-        f"{rate / 2 / 1e9:,.0f} tokens a second of a model of 1 billion parameters."
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the tests, then the benchmark, and write its table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -65,12 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if (why := absent()) is not None:
         raise SystemExit(f"Nothing can run on a GPU here: {why}")
     tests = subprocess.run([sys.executable, "-m", "pytest", *_TESTS], cwd=_ROOT, check=False)
-    command = [sys.executable, "-m", "benchmarks.sweep", "--device", "cuda"]
-    written = subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.PIPE, text=True)
     options.table.parent.mkdir(parents=True, exist_ok=True)
-    options.table.write_text(f"{limit()}\n\n{written.stdout}", encoding="utf-8")
-    print(f"{options.table}: {limit()}")
-    raise SystemExit(tests.returncode)
+    with options.table.open("w", encoding="utf-8") as table:
+        command = [sys.executable, "-m", "benchmarks.cards"]
+        measured = subprocess.run(command, cwd=_ROOT, check=False, stdout=table)
+    print(options.table.read_text(encoding="utf-8"))
+    raise SystemExit(tests.returncode or measured.returncode)
 
 
 if __name__ == "__main__":

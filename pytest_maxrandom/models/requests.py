@@ -63,9 +63,8 @@ class Likelihoods:
     """As in :class:`pytest_maxrandom.models.questions.Reply`; forward passes that failed are not
     counted."""
 
-    def add(self, picks: Picks, values: Sequence[float], forwarded: int) -> None:
+    def add(self, picks: Picks, values: Sequence[float]) -> None:
         """Add what one pass tells of the tokens that it picked."""
-        self.tokens_forwarded += forwarded
         for owner, value in zip(picks.owners, values, strict=True):
             self.log_likelihoods[owner] += value
 

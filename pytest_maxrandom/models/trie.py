@@ -55,6 +55,17 @@ class Trie:
         """Distinct inner nodes, those of the prefix included."""
         return len(self.prefix) + size(self.paths)
 
+    def whole(self) -> Trie:
+        """Return the same without a prefix of its own: all paths begin with it."""
+        length = len(self.prefix)
+        return Trie(
+            (),
+            tuple(
+                Path(self.prefix + path.ids, (length if number else 0) + path.shared, path.requests)
+                for number, path in enumerate(self.paths)
+            ),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Forest:

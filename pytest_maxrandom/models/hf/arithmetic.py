@@ -163,7 +163,8 @@ def _packs() -> bool:
     """Tell whether bitsandbytes packs 4-bit layers here; it is asked where it is imported."""
     modules = sys.modules.get("bitsandbytes.nn.modules")
     if modules is None:
-        return "avx512_bf16" in _read_processor()
+        # Where there is a GPU, it loads a library without the kernels of processors.
+        return "avx512_bf16" in _read_processor() and not devices.visible_kinds()
     asked = getattr(modules, "has_avx512bf16", None)
     return bool(asked and asked())
 

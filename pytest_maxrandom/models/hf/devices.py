@@ -69,7 +69,7 @@ class Processors:
         self._taken = True
         forget_peak()  # a model's own is not that of the one before it
         torch = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_available():
+        if torch is not None and torch.cuda.is_initialized():  # else nothing was ever on a GPU
             for device in range(torch.cuda.device_count()):
                 torch.cuda.reset_peak_memory_stats(device)
         if spec.device_map is not None:

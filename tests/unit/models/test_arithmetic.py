@@ -59,6 +59,18 @@ def test_before_bitsandbytes_is_imported_the_processor_tells(tiny_llama: Path) -
     assert done == [str(bool(modules.has_avx512bf16())), "set()"]
 
 
+@pytest.mark.parametrize("gpus", [[], [H100]])
+def test_beside_a_gpu_no_layer_is_packed_for_the_processor(
+    gpus: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its library is that of GPUs there, which has no kernels of processors."""
+    monkeypatch.delitem(sys.modules, "bitsandbytes.nn.modules", raising=False)
+    monkeypatch.setattr(arithmetic, "_read_processor", lambda: "a processor with avx512_bf16")
+    monkeypatch.setattr(devices, "visible_kinds", lambda: gpus)
+    kernels = foretold(_spec(quantization="nf4")).kernels
+    assert ("avx512_bf16" in kernels) == (not gpus)
+
+
 def test_batches_threads_and_the_engine_are_no_part_of_it(tiny_llama: Path) -> None:
     import torch
 

@@ -43,7 +43,7 @@ ANSWERS = [
 @cache
 def _model(name: str) -> tuple[CausalModel, Any]:
     tokenizer = tiny.TOKENIZERS[name]()
-    return CausalModel(tiny.causal_model("llama", 700), tokenizer, "cpu"), tokenizer
+    return CausalModel(tiny.causal_model("llama", 700), tokenizer, tiny.place()), tokenizer
 
 
 def _requests(name: str, context: str, answers: Sequence[str]) -> tuple[Request, ...]:
@@ -170,7 +170,7 @@ def test_no_beginning_is_added_that_neither_tokenizer_nor_question_asks_for(name
 def test_a_tokenizer_without_any_beginning_cannot_score_a_text_without_context() -> None:
     tokenizer = tiny.byte_level_tokenizer()
     tokenizer.eos_token = None
-    model = CausalModel(tiny.causal_model("llama", 700), tokenizer, "cpu")
+    model = CausalModel(tiny.causal_model("llama", 700), tokenizer, tiny.place())
     with pytest.raises(QuestionError, match=r"^there is no token before the answer;"):
         model.encode([Question("", ("apple", "stone"))])
 
@@ -209,6 +209,6 @@ def test_the_papers_span_takes_tokens_of_the_prompt_where_a_beginning_is_put_in_
 def test_a_papers_span_without_any_token_before_it_is_an_error() -> None:
     tokenizer = tiny.byte_level_tokenizer()
     tokenizer.eos_token = None
-    model = CausalModel(tiny.causal_model("llama", 700), tokenizer, "cpu")
+    model = CausalModel(tiny.causal_model("llama", 700), tokenizer, tiny.place())
     with pytest.raises(QuestionError, match=r"^there is no token before the answer;"):
         model.encode([Question("", ("apple", "stone"), span="paper")])

@@ -202,6 +202,15 @@ def test_without_gpus_auto_is_the_cpu_and_nothing_is_locked(temporary: Path) -> 
     assert not list(temporary.iterdir())
 
 
+def test_a_model_on_the_processor_does_without_the_gpu_of_its_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before a process has used a GPU, torch refuses to tell or forget what was used of it."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert Processors(0, 1, ["A"]).take(_spec(device="cpu")) == {"": "cpu"}
+
+
 def test_a_model_that_spills_over_from_its_gpus_is_refused() -> None:
     for places in (["cpu"], ["cuda:0"], ["cuda:0", "cuda:1"], ["cpu", "disk"]):
         check_placement(_spec(device_map="auto"), places)

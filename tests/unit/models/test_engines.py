@@ -63,15 +63,19 @@ def _alone(architecture: str) -> list[float]:
     sums = []
     for request in _task():
         with torch.inference_mode():
-            logits = _network(architecture)(input_ids=torch.tensor([request.ids])).logits[0]
+            logits = _network(architecture)(input_ids=_ids(request)).logits[0]
         values = logits.double().log_softmax(-1)
         span = range(request.start, len(request.ids))
         sums.append(sum(float(values[place - 1, request.ids[place]]) for place in span))
     return sums
 
 
+def _ids(request: Request) -> torch.Tensor:
+    return torch.tensor([request.ids], device=tiny.place())
+
+
 def _model(model: Any, batch_tokens: int | None = None, engine: str = "auto") -> CausalModel:
-    return CausalModel(model, tiny.byte_level_tokenizer(), "cpu", batch_tokens, engine)
+    return CausalModel(model, tiny.byte_level_tokenizer(), tiny.place(), batch_tokens, engine)
 
 
 def _values(model: CausalModel, requests: list[Request]) -> list[float]:
@@ -126,8 +130,9 @@ def test_a_prompt_is_read_in_the_way_that_is_less_work(
         own = [rng.randrange(VOCABULARY) for _ in range(length - number % 7)]
         context = [*head, *(same if number % 2 else []), *own]
         requests += [Request((*context, answer), len(context)) for answer in (1, 2)]
+    network = tiny.causal_model("llama", VOCABULARY).cpu()  # where the work was measured
     scored = {
-        name: choice.choose(_network("llama"), "cpu", name, 4096, None).engine.score(requests)
+        name: choice.choose(network, "cpu", name, 4096, None).engine.score(requests)
         for name in choice.ENGINES
     }
     forwarded = {name: one.tokens_forwarded for name, one in scored.items()}
@@ -160,6 +165,24 @@ def test_what_is_forwarded_is_what_the_model_was_given() -> None:
         assert model.score(_task()).tokens_forwarded == sum(given)
 
 
+def test_a_prompt_that_one_pass_holds_takes_one_pass_with_its_prefix() -> None:
+    network = tiny.causal_model("llama", VOCABULARY)
+    passes: list[int] = []
+    for batch_tokens in (10_000, 200):
+        model = _model(network, batch_tokens, "packed")
+        handle = network.register_forward_pre_hook(
+            lambda _, __, kwargs: passes.append(kwargs["input_ids"].numel()), with_kwargs=True
+        )
+        passes.clear()
+        scored = model.score(_task())
+        handle.remove()
+        planned = model._choice.engine.passes(_task())
+        assert planned == passes
+        assert sum(passes) == scored.tokens_forwarded >= scored.trie_nodes
+        assert (len(passes) == 1) == (scored.trie_nodes <= batch_tokens)
+        assert scored.log_likelihoods == pytest.approx(_alone("llama"), abs=1e-4)
+
+
 @pytest.mark.parametrize("name", tiny.TOKENIZERS)
 @pytest.mark.parametrize("span", ["boundary", "paper"])
 @pytest.mark.parametrize("engine", ["packed", "rows"])
@@ -173,7 +196,7 @@ def test_with_every_tokenizer_and_span_the_engines_agree(name: str, span: Any, e
     ]
     found = {}
     for way in (engine, "plain"):
-        model = CausalModel(network, tiny.TOKENIZERS[name](), "cpu", None, way)
+        model = CausalModel(network, tiny.TOKENIZERS[name](), tiny.place(), None, way)
         found[way] = [v for one in model.ask(questions).answers for v in one.log_likelihoods]
     assert found[engine] == pytest.approx(found["plain"], abs=1e-4)
 
@@ -198,7 +221,12 @@ def test_an_engine_that_does_not_exist_is_refused() -> None:
         _model(_network("llama"), None, "fast")
 
 
-def test_a_model_of_unknown_type_that_ignores_its_mask_is_read_the_plain_way() -> None:
+@pytest.mark.parametrize("tokens", [None, 4096], ids=["here", "on a GPU"])
+def test_a_model_of_unknown_type_that_ignores_its_mask_is_read_the_plain_way(
+    tokens: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if tokens is not None:  # a pass of many texts of one length needs no mask but for the longest
+        monkeypatch.setitem(choice._START, "rows", (tokens, tokens))
     network = tiny.causal_model("llama", VOCABULARY)
     network.config.model_type = "unheard-of"
 
@@ -266,7 +294,7 @@ def test_texts_at_whose_length_the_position_encoding_changes_go_alone(kind: str)
         rope_parameters=rope,
     )
     torch.manual_seed(0)
-    network = AutoModelForCausalLM.from_config(config).eval()
+    network = AutoModelForCausalLM.from_config(config).eval().to(tiny.place())
     requests = _task()
     assert min(len(request.ids) for request in requests) < 50 < max(len(r.ids) for r in requests)
     if kind == "dynamic":
@@ -318,7 +346,8 @@ def test_what_memory_does_not_hold_is_halved_and_nothing_is_lost(
     assert max(sizes) <= limit, "it remembers what worked"
     limit = 1
     with pytest.raises(
-        ScoreError, match=r"memory of cpu cannot hold the model and a text of \d+ tokens"
+        ScoreError,
+        match=rf"memory of {tiny.place()} cannot hold the model and a text of \d+ tokens",
     ):
         model.score(_task())
 
@@ -357,7 +386,7 @@ def test_an_interruption_leaves_the_model_as_it_was(engine: str, at: int) -> Non
 def test_a_probe_tells_a_wrong_engine_from_a_right_one() -> None:
     """Else every engine would pass: a tree read with a plain row's mask must be noticed."""
     network = _network("llama")
-    chosen = choice.choose(network, "cpu", "packed", None, 100)
+    chosen = choice.choose(network, tiny.place(), "packed", None, 100)
     right = chosen.engine._mask  # type: ignore[attr-defined]
     chosen.engine._mask = lambda positions, ends: right(  # type: ignore[attr-defined]
         positions, torch.full_like(ends, len(ends))

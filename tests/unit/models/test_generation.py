@@ -36,7 +36,7 @@ def texts(model: CausalModel, questions: list[Question]) -> list[str | None]:
 
 def expected(model: Any, tokenizer: Any, context: str, length: int, **keys: Any) -> str:
     """What transformers itself generates after one text."""
-    encoded = tokenizer(context, return_tensors="pt", **keys)
+    encoded = tokenizer(context, return_tensors="pt", **keys).to(model.device)
     made = model.generate(
         input_ids=encoded.input_ids,
         attention_mask=encoded.attention_mask,
@@ -52,7 +52,7 @@ def expected(model: Any, tokenizer: Any, context: str, length: int, **keys: Any)
 def test_it_is_what_transformers_generates_text_by_text(architecture: str) -> None:
     tokenizer = tiny.byte_level_tokenizer()
     model = tiny.causal_model(architecture, len(tokenizer))
-    own = CausalModel(model, tokenizer, "cpu")
+    own = CausalModel(model, tokenizer, tiny.place())
     alone = [expected(model, tokenizer, context.rstrip(" "), 12) for context in CONTEXTS]
     questions = asked(Generation(12))
     reply = own.ask(questions)
@@ -65,16 +65,16 @@ def test_it_is_what_transformers_generates_text_by_text(architecture: str) -> No
 def test_the_models_own_configuration_says_nothing_but_what_ends_a_text() -> None:
     tokenizer = tiny.byte_level_tokenizer()
     model = tiny.causal_model("llama", len(tokenizer))
-    plain = texts(CausalModel(model, tokenizer, "cpu"), asked(Generation(12)))
+    plain = texts(CausalModel(model, tokenizer, tiny.place()), asked(Generation(12)))
     model.generation_config.update(do_sample=True, temperature=5.0, repetition_penalty=9.0)
     held = model.generation_config
-    own = CausalModel(model, tokenizer, "cpu")
+    own = CausalModel(model, tokenizer, tiny.place())
     assert texts(own, asked(Generation(12))) == plain
     assert model.generation_config is held
     token = own._prompts(asked(Generation(1)))[0]
     first = own._generator.write([generating.Prompted(token, 0)], Generation(1))[0].ids[0]
     model.generation_config.eos_token_id = [0, first]
-    (answer,) = CausalModel(model, tokenizer, "cpu").ask(asked(Generation(12))[:1]).answers
+    (answer,) = CausalModel(model, tokenizer, tiny.place()).ask(asked(Generation(12))[:1]).answers
     assert (answer.finish, len(answer.text or "")) == ("stop", len(tokenizer.decode([first])))
 
 
@@ -82,7 +82,7 @@ def test_without_padding_only_texts_of_one_length_are_put_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tokenizer = tiny.byte_level_tokenizer()
-    own = CausalModel(tiny.causal_model("gpt-2", len(tokenizer)), tokenizer, "cpu")
+    own = CausalModel(tiny.causal_model("gpt-2", len(tokenizer)), tokenizer, tiny.place())
     usual = texts(own, asked(Generation(6)))
     sizes: list[int] = []
     batch = generating.Generator._batch
@@ -94,14 +94,14 @@ def test_without_padding_only_texts_of_one_length_are_put_together(
 
     monkeypatch.setattr(generating.Generator, "_probe", lambda self: False)
     monkeypatch.setattr(generating.Generator, "_batch", counted)
-    own = CausalModel(tiny.causal_model("gpt-2", len(tokenizer)), tokenizer, "cpu")
+    own = CausalModel(tiny.causal_model("gpt-2", len(tokenizer)), tokenizer, tiny.place())
     assert texts(own, asked(Generation(6))) == usual
     assert sorted(sizes) == [1, 1, 1, 1, 2]
 
 
 def test_a_model_that_reads_padding_as_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = tiny.byte_level_tokenizer()
-    own = CausalModel(tiny.causal_model("gpt-2", len(tokenizer)), tokenizer, "cpu")
+    own = CausalModel(tiny.causal_model("gpt-2", len(tokenizer)), tokenizer, tiny.place())
     assert own._generator._probe()
     padded = generating.Generator._padded
 
@@ -116,14 +116,16 @@ def test_a_model_that_reads_padding_as_text_is_noticed(monkeypatch: pytest.Monke
 def test_memory_decides_how_many_go_together_and_nothing_else() -> None:
     tokenizer = tiny.byte_level_tokenizer()
     model = tiny.causal_model("llama", len(tokenizer))
-    many, few = (CausalModel(model, tokenizer, "cpu", batch_tokens=size) for size in (4096, 1))
+    many, few = (
+        CausalModel(model, tokenizer, tiny.place(), batch_tokens=size) for size in (4096, 1)
+    )
     assert texts(many, asked(Generation(8))) == texts(few, asked(Generation(8)))
 
 
 class TestDrawnTokens:
     def test_the_same_text_is_answered_alike_in_any_company(self) -> None:
         tokenizer = tiny.byte_level_tokenizer()
-        own = CausalModel(tiny.causal_model("llama", len(tokenizer)), tokenizer, "cpu")
+        own = CausalModel(tiny.causal_model("llama", len(tokenizer)), tokenizer, tiny.place())
         questions = asked(Generation(12, (), 0.8))
         together = texts(own, questions)
         assert texts(own, questions[::-1]) == together[::-1]
@@ -144,7 +146,7 @@ class TestDrawnTokens:
 
 def test_an_answer_ends_at_a_stop_text_which_is_no_part_of_it() -> None:
     tokenizer = tiny.byte_level_tokenizer()
-    own = CausalModel(tiny.causal_model("llama", len(tokenizer)), tokenizer, "cpu")
+    own = CausalModel(tiny.causal_model("llama", len(tokenizer)), tokenizer, tiny.place())
     (whole,) = own.ask(asked(Generation(24))[:1]).answers
     assert whole.finish == "length"
     assert whole.text is not None
@@ -168,7 +170,7 @@ def test_what_is_written_must_fit_the_context(tmp_path: Path) -> None:
 def test_a_model_whose_code_does_not_generate_is_told() -> None:
     tokenizer = tiny.byte_level_tokenizer()
     model = tiny.causal_model("gpt-2", len(tokenizer))
-    own = CausalModel(model, tokenizer, "cpu")
+    own = CausalModel(model, tokenizer, tiny.place())
     model.generation_config = None
     with pytest.raises(ModelError, match="this gpt2 model cannot generate text"):
         own.ask(asked(Generation(4)))

@@ -41,7 +41,7 @@ def _requests() -> list[Request]:
 @cache
 def _model(architecture: str) -> tuple[CausalModel, Any]:
     model = tiny.causal_model(architecture, VOCABULARY)
-    return CausalModel(model, tiny.byte_level_tokenizer(), "cpu"), model
+    return CausalModel(model, tiny.byte_level_tokenizer(), tiny.place()), model
 
 
 @cache
@@ -53,7 +53,8 @@ def _reference(architecture: str) -> list[float]:
     sums = []
     for request in _requests():
         with torch.inference_mode():
-            logits = model(input_ids=torch.tensor([request.ids])).logits[0].double()
+            ids = torch.tensor([request.ids], device=tiny.place())
+            logits = model(input_ids=ids).logits[0].double()
         log_probabilities = logits.log_softmax(-1)
         span = range(request.start, len(request.ids))
         sums.append(sum(float(log_probabilities[i - 1, request.ids[i]]) for i in span))
@@ -78,7 +79,7 @@ def test_batches_of_any_size_change_nothing(
     architecture: str, engine: str, batch_tokens: int
 ) -> None:
     _, plain = _model(architecture)
-    model = CausalModel(plain, tiny.byte_level_tokenizer(), "cpu", batch_tokens, engine)
+    model = CausalModel(plain, tiny.byte_level_tokenizer(), tiny.place(), batch_tokens, engine)
     found = list(model.score(_requests()).log_likelihoods)
     assert found == pytest.approx(_reference(architecture), abs=1e-4)
 
@@ -97,9 +98,9 @@ def test_every_architecture_is_known_as_causal_also_in_bfloat16(architecture: st
 
     _, model = _model(architecture)
     spec = TransformersSpec(name=architecture)
-    loading.check_causal(spec, model, "cpu")
+    loading.check_causal(spec, model, tiny.place())
     lowered = tiny.causal_model(architecture, VOCABULARY).to(torch.bfloat16)
-    loading.check_causal(spec, lowered, "cpu")
+    loading.check_causal(spec, lowered, tiny.place())
 
 
 def test_the_reference_can_tell_requests_apart() -> None:
@@ -111,7 +112,7 @@ def test_the_reference_can_tell_requests_apart() -> None:
 
 
 def test_what_is_asked_in_texts_is_what_is_scored_in_tokens() -> None:
-    model = CausalModel(tiny.causal_model("llama", 700), tiny.byte_level_tokenizer(), "cpu")
+    model = CausalModel(tiny.causal_model("llama", 700), tiny.byte_level_tokenizer(), tiny.place())
     questions = [Question("A: apple", (" stone", "s, lazy dog")), Question("B:", (" 12",))]
     rows = model.encode(questions)
     reply = model.ask(iter(questions))
@@ -154,7 +155,7 @@ def test_a_model_that_returns_no_finite_number_is_an_error() -> None:
     model = tiny.causal_model("llama", VOCABULARY)
     with torch.no_grad():
         model.lm_head.weight[7] = float("nan")
-    broken = CausalModel(model, tiny.byte_level_tokenizer(), "cpu")
+    broken = CausalModel(model, tiny.byte_level_tokenizer(), tiny.place())
     with pytest.raises(ScoreError, match="not a finite number; try another dtype or quantization"):
         broken.score(_requests())
 
@@ -169,5 +170,5 @@ def test_the_context_holds_the_less_of_what_model_and_tokenizer_state(
     tokenizer = tiny.byte_level_tokenizer()
     if in_tokenizer is not None:
         tokenizer.model_max_length = in_tokenizer
-    model = CausalModel(tiny.causal_model(architecture, VOCABULARY), tokenizer, "cpu")
+    model = CausalModel(tiny.causal_model(architecture, VOCABULARY), tokenizer, tiny.place())
     assert model.context_length == expected

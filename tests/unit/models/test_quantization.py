@@ -98,7 +98,7 @@ def test_the_first_forward_gives_the_numbers_of_later_ones(
 
     spec = {"name": "m", "quantization": kind, "dtype": dtype}
     said = _precision(TransformersSpec.model_validate(spec))
-    model = AutoModelForCausalLM.from_pretrained(tiny_llama, **said).eval()
+    model = AutoModelForCausalLM.from_pretrained(tiny_llama, device_map="cpu", **said).eval()
     ids = torch.arange(3, 60)[None]
     with torch.inference_mode():
         first, second, third = (model(input_ids=ids).logits for _ in range(3))
@@ -202,7 +202,8 @@ def stored_in_fp4(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) ->
     # Saved before anything is put through it: what was packed for a processor is unpacked by
     # quantizing its scales anew, which changes them.
     said = _precision(TransformersSpec(name="m", quantization="fp4"))
-    AutoModelForCausalLM.from_pretrained(tiny_llama, **said).save_pretrained(folder)
+    made = AutoModelForCausalLM.from_pretrained(tiny_llama, device_map="cpu", **said)
+    made.save_pretrained(folder)
     AutoTokenizer.from_pretrained(tiny_llama).save_pretrained(folder)
     return folder
 

@@ -67,11 +67,12 @@ def test_nothing_is_predicted_from_within_the_prefix_but_its_end(requests: list[
     )
 
 
-@given(REQUESTS, st.integers(1, 40))
+@given(REQUESTS, st.integers(1, 40), st.booleans())
 def test_every_scored_token_is_predicted_once_and_from_all_tokens_before_it(
-    requests: list[Request], max_tokens: int
+    requests: list[Request], max_tokens: int, whole: bool
 ) -> None:
     planned = trie.build(requests)
+    planned = planned.whole() if whole else planned
     predicted: Counter[tuple[int, tuple[int, ...], int]] = Counter()
     for paths in trie.cut(planned.paths, max_tokens):
         forest = trie.plant(paths, requests, len(planned.prefix))
@@ -83,9 +84,13 @@ def test_every_scored_token_is_predicted_once_and_from_all_tokens_before_it(
     assert predicted == _needed(requests)
 
 
-@given(REQUESTS)
-def test_a_budget_that_holds_everything_forwards_every_node_once(requests: list[Request]) -> None:
+@given(REQUESTS, st.booleans())
+def test_a_budget_that_holds_everything_forwards_every_node_once(
+    requests: list[Request], whole: bool
+) -> None:
     planned = trie.build(requests)
+    assert planned.whole().nodes == planned.nodes
+    planned = planned.whole() if whole else planned
     (paths,) = trie.cut(planned.paths, planned.nodes)
     forest = trie.plant(paths, requests, len(planned.prefix))
     assert len(planned.prefix) + len(forest.tokens) == planned.nodes

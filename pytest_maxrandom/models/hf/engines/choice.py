@@ -38,7 +38,7 @@ _CEILING = 1.0
 _TEXTS = 3
 """Of the longest in one packed pass; with fewer, much of what they share is computed twice."""
 
-_START = {"packed": (512, 4096), "rows": (1024, 4096), "plain": (4096, 16384)}
+_START = {"packed": (512, 8192), "rows": (1024, 4096), "plain": (4096, 16384)}
 """Tokens per forward pass to begin with, on a CPU and elsewhere."""
 
 _KNOWN_PACKED = frozenset(
@@ -294,14 +294,15 @@ def _probe(network: Network, length: int, tokens: int) -> tuple[list[Request], l
     sizes = [room, max(0, room - 2)]  # uneven, and near enough to stand in one batch of rows
     while sum(sizes) + (len(sizes) + 2) * (answer + 1) < tokens:
         sizes.append(max(1, room // 2))
-    contexts = sorted({prefix + draw(size) for size in sizes})
+    drawn = [prefix + draw(size) for size in sizes]
+    contexts = sorted({*drawn})
     requests = []
     for context in contexts:
         first = draw(answer)
         answers = [*(first[:count] for count in range(1, answer + 1)), (*first[:-1], *draw(1))]
         requests += [Request(context + tail, len(context)) for tail in answers]
     each = len(requests) // len(contexts)
-    compared = sorted({0, len(contexts) // 2, len(contexts) - 1})
+    compared = sorted({0, len(contexts) // 2, len(contexts) - 1, *map(contexts.index, drawn[:2])})
     return requests, [each * example + one for example in compared for one in range(each)]
 
 

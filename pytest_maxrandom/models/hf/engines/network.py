@@ -56,8 +56,10 @@ class Network:
         mask: Any,
         positions: torch.Tensor | None = None,
         cache: Any = None,
-    ) -> list[float]:
-        """Return the log-likelihood, in nats, of each picked token.
+    ) -> Values:
+        """Return the log-likelihood, in nats, of each picked token, where it can be read later.
+
+        So a GPU need not wait for the processor between two passes, nor this one for the GPU.
 
         Parameters
         ----------
@@ -67,11 +69,6 @@ class Network:
         positions : tensor of int, shape (rows, columns), optional
             Where the model is not to count by itself.
         cache : transformers.Cache, optional
-
-        Raises
-        ------
-        ScoreError
-            If the model returns something that is not a number.
         """
         columns = sorted(set(picks.columns))
         place = {column: index for index, column in enumerate(columns)}
@@ -79,13 +76,7 @@ class Network:
         at = kept if self._keeps_logits else picks.columns
         with torch.inference_mode():
             logits = self._forward(ids, mask, positions, cache, torch.tensor(columns))
-            values = _log_probabilities(logits, picks.rows, at, picks.targets)
-        if not torch.isfinite(values).all():
-            raise ScoreError(
-                "the model returned a log-likelihood that is not a finite number; try another "
-                "dtype or quantization"
-            )
-        return values.tolist()
+            return _log_probabilities(logits, picks.rows, at, picks.targets)
 
     def _forward(
         self,
@@ -97,19 +88,19 @@ class Network:
     ) -> torch.Tensor:
         arguments: dict[str, Any] = {}
         if positions is not None and self.takes_positions:
-            arguments["position_ids"] = positions.to(self.device)
+            arguments["position_ids"] = moved(positions, self.device)
         if cache is not None:
             arguments["past_key_values"] = cache
         if self._keeps_logits:
-            arguments["logits_to_keep"] = keep.to(self.device)
+            arguments["logits_to_keep"] = moved(keep, self.device)
         if isinstance(mask, dict):
-            mask = {name: part.to(self.device) for name, part in mask.items()}
+            mask = {name: moved(part, self.device) for name, part in mask.items()}
         else:
-            mask = mask.to(self.device)
+            mask = moved(mask, self.device)
         try:
             with torch.inference_mode():
                 logits: torch.Tensor = self.model(
-                    input_ids=ids.to(self.device),
+                    input_ids=moved(ids, self.device),
                     attention_mask=mask,
                     use_cache=cache is not None,
                     **arguments,
@@ -126,24 +117,62 @@ class Network:
         return logits
 
 
+class Values:
+    """Log-likelihoods of picked tokens, which a GPU may still be computing.
+
+    Parameters
+    ----------
+    parts : list of tensors of float32
+        Where the model computes: Apple's GPUs have no float64.
+    order : tensor of int
+        Which pick each of them is, one part after the other.
+    """
+
+    def __init__(self, parts: list[torch.Tensor], order: torch.Tensor) -> None:
+        self._parts = parts
+        self._order = order
+
+    def read(self) -> list[float]:
+        """Wait for them.
+
+        Raises
+        ------
+        ScoreError
+            If the model returned something that is not a number.
+        """
+        found = torch.empty(len(self._order), dtype=torch.float64)
+        found[self._order] = torch.cat(self._parts).cpu().double()
+        if not torch.isfinite(found).all():
+            raise ScoreError(
+                "the model returned a log-likelihood that is not a finite number; try another "
+                "dtype or quantization"
+            )
+        return found.tolist()
+
+
 def _log_probabilities(
     logits: torch.Tensor, rows: Sequence[int], columns: Sequence[int], targets: Sequence[int]
-) -> torch.Tensor:
-    """Return log-probabilities in float64, computed in float32 from distinct rows of logits.
-
-    Where the logits are, only float32 is needed: Apple's GPUs have no float64.
-    """
+) -> Values:
+    """Return log-probabilities, computed in float32 from distinct rows of logits."""
     distinct, inverse = torch.unique(torch.tensor([rows, columns]), dim=1, return_inverse=True)
     tokens = torch.tensor(targets)
-    found = torch.empty(len(targets), dtype=torch.float64)
     step = max(1, _SLICE // logits.shape[-1])
+    parts, order = [], []
     for first in range(0, distinct.shape[1], step):
-        part = distinct[:, first : first + step].to(logits.device)
+        part = moved(distinct[:, first : first + step], logits.device)
         scores = logits[part[0], part[1]].float().log_softmax(-1)
-        here = (inverse >= first) & (inverse < first + step)
-        picked = scores[(inverse[here] - first).to(logits.device), tokens[here].to(logits.device)]
-        found[here] = picked.cpu().double()
-    return found
+        (here,) = torch.where((inverse >= first) & (inverse < first + step))
+        places = moved(torch.stack([inverse[here] - first, tokens[here]]), logits.device)
+        parts.append(scores[places[0], places[1]])
+        order.append(here)
+    return Values(parts, torch.cat(order))
+
+
+def moved(tensor: torch.Tensor, device: str | torch.device) -> torch.Tensor:
+    """Return a tensor on a device, without waiting for what a GPU has still to do."""
+    if tensor.device.type == "cpu" and torch.device(device).type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
 
 
 class Budget:

@@ -9,13 +9,14 @@ import torch
 
 from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.hf.engines import cache
+from pytest_maxrandom.models.hf.engines.network import moved
 from pytest_maxrandom.models.requests import Likelihoods
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.hf.engines.cache import Pair
-    from pytest_maxrandom.models.hf.engines.network import Budget, Network
+    from pytest_maxrandom.models.hf.engines.network import Budget, Network, Values
     from pytest_maxrandom.models.hf.engines.rows import Rows
     from pytest_maxrandom.models.requests import Picks, Request
 
@@ -67,28 +68,36 @@ class Packed:
 
     def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer."""
-        planned = planned or trie.build(requests)
+        planned = self._planned(planned or trie.build(requests))
         prefix = cache.fill(self._network, self.budget, planned.prefix, self._mask)
         found = Likelihoods([0.0] * len(requests), before := len(planned.prefix))
         longest = max(len(path.ids) for path in planned.paths)
-        for paths, (picks, values) in self.budget.passes(
+        read = []
+        for paths, both in self.budget.passes(
             planned.paths,
             lambda paths: trie.cut(paths, self.budget.room(longest)),
             lambda paths: self._forward(trie.plant(paths, requests, before), prefix),
             trie.size,
             lambda path: before + len(path.ids),
         ):
-            found.add(picks, values, trie.size(paths))
+            read.append(both)
+            found.tokens_forwarded += trie.size(paths)
+        for picks, values in read:
+            found.add(picks, values.read())
         return found
 
     def passes(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> list[int]:
         """Return the tokens of each pass that scoring takes."""
-        planned = planned or trie.build(requests)
+        planned = self._planned(planned or trie.build(requests))
         room = self.budget.room(max(len(path.ids) for path in planned.paths))
         forests = trie.cut(planned.paths, room)
         return [*cache.chunks(self.budget, planned.prefix), *map(trie.size, forests)]
 
-    def _forward(self, forest: trie.Forest, prefix: list[Pair]) -> tuple[Picks, list[float]]:
+    def _planned(self, planned: trie.Trie) -> trie.Trie:
+        """Let the prefix be a part of the forest where one pass holds all: each pass costs."""
+        return planned.whole() if planned.nodes <= self.budget.tokens else planned
+
+    def _forward(self, forest: trie.Forest, prefix: list[Pair]) -> tuple[Picks, Values]:
         positions = torch.from_numpy(forest.positions)
         return forest.picks, self._network.read(
             torch.from_numpy(forest.tokens)[None],
@@ -179,7 +188,7 @@ def additive(
     tensor of shape (1, 1, nodes, prefix + nodes), or a dict of such by kind of layer
     """
     prefix = int(positions[0])
-    positions, ends = positions.to(device), ends.to(device)
+    positions, ends = moved(positions, device), moved(ends, device)
     nodes = torch.arange(len(positions), device=device)
     among = (nodes[None, :] <= nodes[:, None]) & (nodes[:, None] < ends[None, :])
     seen = torch.cat(

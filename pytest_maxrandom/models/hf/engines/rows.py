@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.cache import Pair
-    from pytest_maxrandom.models.hf.engines.network import Budget, Network
+    from pytest_maxrandom.models.hf.engines.network import Budget, Network, Values
     from pytest_maxrandom.models.requests import Request
 
     Item = TypeVar("Item")
@@ -42,14 +42,18 @@ class Plain:
     def score(self, requests: Sequence[Request], planned: object = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer."""
         found = Likelihoods([0.0] * len(requests))
-        for batch, (picks, values) in self.budget.passes(
+        read = []
+        for batch, both in self.budget.passes(
             trie.rows(requests),
             self._cut,
             lambda batch: self._forward(batch, requests),
             _padded,
             lambda row: len(row.ids),
         ):
-            found.add(picks, values, _padded(batch))
+            read.append(both)
+            found.tokens_forwarded += _padded(batch)
+        for picks, values in read:
+            found.add(picks, values.read())
         return found
 
     def passes(self, requests: Sequence[Request], planned: object = None) -> list[int]:
@@ -63,7 +67,7 @@ class Plain:
 
     def _forward(
         self, batch: Sequence[trie.Path], requests: Sequence[Request]
-    ) -> tuple[Picks, list[float]]:
+    ) -> tuple[Picks, Values]:
         """Put one batch through the model.
 
         Padding stands on the right, where causal attention keeps it from every real token.
@@ -208,7 +212,7 @@ class Rows:
             memory = cache.continued(prefix, cut, used, begins)
         if picks.owners:
             values = self._network.read(ids, picks, mask=mask, positions=positions, cache=memory)
-            work.found.add(picks, values, 0)
+            work.found.add(picks, values.read())
         else:
             self._network.fill(ids, mask, positions, memory)
         return memory
