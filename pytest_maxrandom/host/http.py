@@ -9,11 +9,13 @@ urllib3 reads.
 from __future__ import annotations
 
 import base64
+import functools
 import http.client
 import io
 import json
 import re
 import time
+import weakref
 import zlib
 from functools import cache
 from itertools import accumulate
@@ -27,11 +29,12 @@ from pytest_maxrandom.host.limits import limits, raised
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable, Mapping
 
 _BETWEEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[^][{}"]+', re.DOTALL)
 _LEVELS = {91: 1, 123: 1, 93: -1, 125: -1}
-_CONNECTIONS = 1000
-"""Connections to one server that are kept."""
+_CONNECT = 10.0
+"""Seconds at most in which a connection must stand."""
 _ENCODED = 8
 """Letters from which on a key is looked for in base64 and in hexadecimal digits, too."""
 
@@ -43,16 +46,18 @@ class _Timed(io.RawIOBase):
         self._raw, self._sock = raw, sock
         seconds = sock.gettimeout()
         self._until = None if seconds is None else time.monotonic() + seconds
+        self._begun = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        if self._until is not None:
+        if self._begun and self._until is not None:
             left = self._until - time.monotonic()
             if left <= 0:
                 raise TimeoutError("timed out")
             self._sock.settimeout(left)
+        self._begun = True
         return self._raw.readinto(buffer)
 
     def close(self) -> None:
@@ -100,23 +105,90 @@ def pool(proxy: str | None = None, **settings: Any) -> urllib3.PoolManager:
     return made
 
 
-@cache
-def connections() -> urllib3.PoolManager:
-    """Return the connections of this process to all servers, which are asked once each time.
+class Server:
+    """A server that is asked often, over connections that are kept, one request at a time on each.
 
-    A redirect could lead a key elsewhere, and a server that was gone may be another.
+    What a pool of urllib3 does besides takes the processor longer than all the rest of a request.
+    So its connections are opened here, and what is said on them is written and read here.
+
+    Parameters
+    ----------
+    scheme, host, port
+        Of its address.
     """
-    never = urllib3.Retry(
-        total=None,
-        connect=0,
-        read=0,
-        redirect=False,
-        status=0,
-        other=0,
-        raise_on_status=False,
-        respect_retry_after_header=False,
-    )
-    return pool(num_pools=100, maxsize=_CONNECTIONS, retries=never)
+
+    def __init__(self, scheme: str, host: str, port: int | None) -> None:
+        self._opened = _Https if scheme == "https" else _Http
+        self._host, self._port = host.strip("[]"), port
+        self._name = host if port is None else f"{host}:{port}"
+        self._idle: list[_Http | _Https] = []
+        weakref.finalize(self, _close, self._idle)
+
+    def asked(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        timeout: float,
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """Send a request, and return the answer and its body; redirects are not followed.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds in which the request must be sent, and then the whole answer be there.
+
+        Raises
+        ------
+        Unusable
+            As :func:`asked`.
+        urllib3.exceptions.HTTPError, http.client.HTTPException, OSError
+            If it does not come, or does not in time.
+        """
+        own = {"Host": self._name, "Accept-Encoding": "identity", **headers}
+        if body is not None:
+            own |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        lines = "".join(f"{key}: {value}\r\n" for key, value in own.items())
+        head = f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode("latin-1")
+        connection = self._connected(timeout)
+        kept = False
+        try:
+            if connection.sock.gettimeout() != timeout:
+                connection.sock.settimeout(timeout)
+            connection.sock.sendall(head + (body or b""))  # at once: each piece wakes the server
+            response = _Answer(connection.sock, method=method)
+            response.begin()
+            raw = _unpacked(response.headers.get("Content-Encoding"), _body_of(response.read))
+            if response.length:
+                raise http.client.IncompleteRead(raw, response.length)
+            kept = not response.will_close
+            return response, raw
+        finally:
+            if kept:
+                self._idle.append(connection)
+            else:
+                connection.close()
+
+    def _connected(self, timeout: float) -> _Http | _Https:
+        """Return a connection that the server has not closed, as far as is known."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_connected:
+                return connection
+            connection.close()
+        connection = self._opened(self._host, self._port, timeout=min(_CONNECT, timeout))
+        connection.connect()
+        return connection
+
+
+def _close(connections: list[_Http | _Https]) -> None:
+    for connection in connections:
+        connection.close()
+
+
+server = cache(Server)
+"""Returns the server at an address; all that ask it share its connections."""
 
 
 class Unusable(Exception):
@@ -135,33 +207,43 @@ def asked(
     urllib3.exceptions.HTTPError
         If it does not come in time.
     """
-    most = limits().answer_mb * 1_000_000
     response = pool.request(method, url, redirect=False, preload_content=False, **settings)
     try:
-        raw = b""
-        while len(raw) <= most:  # that nothing more comes, and all came, is told by the last read
-            if not (part := response.read(most + 1 - len(raw), decode_content=False)):
-                break
-            raw += part
-        packed = response.headers.get("Content-Encoding", "").strip().casefold()
-        if packed in ("gzip", "x-gzip", "deflate"):
-            try:
-                raw = zlib.decompressobj(47).decompress(raw, most + 1)
-            except zlib.error as error:
-                raise Unusable(f"answers with damaged {packed}") from error
-        elif packed not in ("", "identity"):
-            raise Unusable("packs its answers as nobody asked for; expected plain JSON")
-        if len(raw) > most:
-            raise Unusable(
-                f"answers with more than {most // 1_000_000:,} MB; if it should, "
-                f"{raised('answer_mb')}"
-            )
+        raw = _body_of(functools.partial(response.read, decode_content=False))
+        return response, _unpacked(response.headers.get("Content-Encoding"), raw)
     except BaseException:
         response.close()
         raise
     finally:
         response.release_conn()
-    return response, raw
+
+
+def _body_of(read: Callable[[int], bytes]) -> bytes:
+    """Return the bytes of an answer, and one more than it may be long at most."""
+    most = limits().answer_mb * 1_000_000
+    raw = b""
+    while len(raw) <= most:  # that nothing more comes, and all came, is told by the last read
+        if not (part := read(most + 1 - len(raw))):
+            break
+        raw += part
+    return raw
+
+
+def _unpacked(packed: str | None, raw: bytes) -> bytes:
+    most = limits().answer_mb * 1_000_000
+    packed = (packed or "").strip().casefold()
+    if packed in ("gzip", "x-gzip", "deflate"):
+        try:
+            raw = zlib.decompressobj(47).decompress(raw, most + 1)
+        except zlib.error as error:
+            raise Unusable(f"answers with damaged {packed}") from error
+    elif packed not in ("", "identity"):
+        raise Unusable("packs its answers as nobody asked for; expected plain JSON")
+    if len(raw) > most:
+        raise Unusable(
+            f"answers with more than {most // 1_000_000:,} MB; if it should, {raised('answer_mb')}"
+        )
+    return raw
 
 
 def parsed(raw: bytes) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LimitsError, listed, quoted
@@ -77,7 +78,11 @@ def usual() -> Limits:
     LimitsError
         If the runner's variable says something else than limits.
     """
-    said = os.environ.get(VARIABLE, "")
+    return _said(os.environ.get(VARIABLE, ""))
+
+
+@cache
+def _said(said: str) -> Limits:
     found: dict[str, int] = {}
     for part in filter(None, map(str.strip, said.split(","))):
         name, _, number = (word.strip() for word in part.partition("="))

@@ -46,6 +46,8 @@ class Dialect(ABC):
     """Nats by which half of the log-likelihoods of fixed texts may change while such a server has
     the same weights: what its batches, kernels and cache change. More than that are other
     weights."""
+    block: int = 16
+    """Tokens of a block in the server's cache, as far as that is known: it keeps whole ones."""
     way: str = "walk"
     """How log-likelihoods are asked for, in a word for the report."""
     tested: str = ""

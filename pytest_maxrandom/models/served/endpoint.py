@@ -6,12 +6,12 @@ import json
 import math
 import os
 import time
+from http.client import HTTPException
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 
 from pytest_maxrandom.errors import ModelError, quoted
 from pytest_maxrandom.host import http
@@ -19,8 +19,7 @@ from pytest_maxrandom.models.served.flow import Flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from urllib3 import BaseHTTPResponse
+    from http.client import HTTPResponse
 
 KEYS = "MAXRANDOM_API_KEYS"
 """Environment variable of the runner: which host may be sent the key in which variable."""
@@ -31,6 +30,10 @@ _FULL = (429, 503)
 """What it may say because it is asked too much at once."""
 _TRIES = 6
 """How often a request is sent at most to a server that fails at it, or was never reached."""
+_BROKEN = (urllib3.exceptions.HTTPError, HTTPException, OSError)
+"""What is raised where no answer comes, or no whole one."""
+_CLOSED = (HTTPException, ConnectionError)
+"""The same where a server ends a connection that stood."""
 BACKOFF = 0.5
 """Seconds of the first pause; each is twice as long as the one before."""
 _LONGEST_PAUSE = 10.0
@@ -89,7 +92,12 @@ class Endpoint:
         self._tell = tell
         self._telling, self._told, self._back = Lock(), math.inf, 0.0
         self._key = http.Key(key_for(self.url, key_name)) if key_name else None
-        self._headers = {"Authorization": f"Bearer {self._key.text}"} if self._key else {}
+        self._headers = {"User-Agent": "pytest-maxrandom"}
+        if self._key:
+            self._headers["Authorization"] = f"Bearer {self._key.text}"
+        parts = urllib3.util.parse_url(self.url)
+        self._path = parts.path or ""
+        self._server = http.server(parts.scheme or "http", parts.host or "", parts.port)
 
     def __str__(self) -> str:
         return self.url
@@ -144,9 +152,7 @@ class Endpoint:
             ) from None
 
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None) -> bytes:
-        headers = {"User-Agent": "pytest-maxrandom", **self._headers}
-        timeout = urllib3.Timeout(connect=min(10, self._timeout), read=self._timeout)
-        settings = {"json": body, "headers": headers, "timeout": timeout}
+        sent = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         began, pause, tries = time.monotonic(), BACKOFF, 0
         reached = self._last is not None
         if self._last is not None and began - self._last > IDLE:
@@ -154,16 +160,16 @@ class Endpoint:
         while True:
             tries, asked = tries + 1, time.monotonic()
             try:
-                url = self.url + path
-                response, raw = http.asked(http.connections(), method, url, **settings)
+                at, headers = self._path + path, self._headers
+                response, raw = self._server.asked(method, at, sent, headers, self._timeout)
             except http.Unusable as error:
                 self._last = time.monotonic()
                 raise ModelError(f"the server at {self.url} {error}") from None
-            except HTTPError as error:
+            except _BROKEN as error:
                 refusal: ModelError = self._unreachable(error, time.monotonic() - began)
                 # The first request may meet a connection that another model's requests left, and
                 # that the server has closed.
-                left = not reached and tries == 1 and isinstance(_reason(error), ProtocolError)
+                left = not reached and tries == 1 and isinstance(error, _CLOSED)
                 self.broken |= not left
                 wait, asked_again = pause, reached or left
             else:
@@ -200,20 +206,19 @@ class Endpoint:
                 self._told, self._back = math.inf, time.monotonic()
 
     def _unreachable(self, error: Exception, waited: float) -> ModelError:
-        if isinstance(_reason(error), ReadTimeoutError):
+        if isinstance(error, TimeoutError):
             return ModelError(
                 f"the server at {self.url} did not answer in {self._timeout:g} s; raise `timeout`, "
                 "or lower `concurrency`"
             )
-        reason = _reason(error)
-        why = " ".join(str(reason).rpartition(": ")[2].split()) or type(error).__name__
+        why = " ".join(str(error).rpartition(": ")[2].split()) or type(error).__name__
         since = f" and did not come back in {waited:.0f} s" if self._last is not None else ""
         return ModelError(
             f"the server at {self.url} cannot be reached{since} ({self._without_key(why)}); start "
             "it, or correct `url`"
         )
 
-    def _refusal(self, path: str, response: BaseHTTPResponse, raw: bytes) -> ModelError:
+    def _refusal(self, path: str, response: HTTPResponse, raw: bytes) -> ModelError:
         """Say what a status other than 200 means."""
         status = response.status
         said = quoted(self._without_key(_sentence(raw)), 300)
@@ -251,11 +256,6 @@ class Endpoint:
         """Return a text that may be shown, since a server may repeat what it was sent."""
         shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
         return self._key.removed(shown) if self._key else shown
-
-
-def _reason(error: Exception) -> Exception:
-    """Return what went wrong, of an error that says that it was tried."""
-    return getattr(error, "reason", None) or error
 
 
 class Refused(ModelError):
@@ -310,10 +310,11 @@ def key_for(url: str, name: str) -> str:
     return key
 
 
-def _wait_of(response: BaseHTTPResponse) -> float:
+def _wait_of(response: HTTPResponse) -> float:
     """Return the seconds for which a server asks before it is asked again."""
     try:
-        return urllib3.Retry().get_retry_after(response) or 0.0
+        said = response.headers.get("Retry-After")
+        return urllib3.Retry().parse_retry_after(said) if said else 0.0
     except urllib3.exceptions.InvalidHeader:
         return 0.0
 

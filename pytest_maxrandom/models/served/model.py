@@ -24,6 +24,7 @@ from pytest_maxrandom.models.served.handshake import (
     shake_hands,
 )
 from pytest_maxrandom.models.served.openai import OpenAIChat
+from pytest_maxrandom.models.served.ways import shared_length
 from pytest_maxrandom.models.tokens import LocalTokens, TokenizedModel
 from pytest_maxrandom.suite.models import ServedSpec, TransformersSpec
 
@@ -96,6 +97,7 @@ class ServedModel(TokenizedModel):
         self._checked = {generates: self._met(generates)}
         self._ways = {dialect.way}
         self._found: list[Read] = []
+        self._read: Sequence[int] = ()
 
     @property
     def handshake(self) -> dict[str, str | int | float | None]:
@@ -141,8 +143,8 @@ class ServedModel(TokenizedModel):
     def _scored(self, questions: Sequence[Question]) -> Reply:
         """Ask for log-likelihoods; what is asked about one example one thread asks.
 
-        Most of its text is the same. The first request is sent alone, so that the others find what
-        they share with it already read.
+        Most of its text is the same. If all share a block of the server's cache that was not read
+        yet, the first request is sent alone, so that the others find it there.
         """
         self._begin(generates=False)
         rows = self._fitting(questions)
@@ -153,8 +155,10 @@ class ServedModel(TokenizedModel):
         if not self._found:  # what the first of all costs decides how the others are asked about
             found = self._found = [self._dialect.score(groups[0])]
             self._plan(groups)
-        rest = groups[len(found) :]
-        others = [*self._at.flow.spread(self._dialect.score, rest, alone=not found)]
+        rest, first = groups[len(found) :], groups[0][0].ids
+        new = shared_length(groups) - common_length(first, first if found else self._read)
+        self._read, alone = first, new >= self._dialect.block
+        others = [*self._at.flow.spread(self._dialect.score, rest, alone=alone)]
         self._found = others or found
         found = [*found, *others]
         values = chain.from_iterable(one.values for one in found)

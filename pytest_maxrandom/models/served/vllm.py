@@ -59,7 +59,7 @@ class Vllm(Dialect):
 
     def __init__(self, at: Endpoint, model: str) -> None:
         super().__init__(at, model)
-        self._block: int | None = None
+        self._asked = False
         self._planned: Sequence[Sequence[Request]] = ()
         self._costs: Costs | None = None
         # Who follows no choice is dearest to walk with, and is not known yet.
@@ -78,14 +78,14 @@ class Vllm(Dialect):
 
     def plan(self, groups: Sequence[Sequence[Request]], found: Sequence[Read]) -> str:
         """Choose the way that makes the server compute the fewest tokens."""
-        if self._block is None:
-            self._block = _block_of(self._at)
+        if not self._asked:
+            self.block, self._asked = _block_of(self._at), True
         leading = sum(read.leading for read in found)
         if leading and self.way in self._strays:
             self._strays[self.way] = sum(read.strayed for read in found) / leading
         if self._costs is None or self._planned is not groups:
             self._planned = groups
-            self._costs = costs(groups, self._block, shared_length(groups))
+            self._costs = costs(groups, self.block, shared_length(groups))
         self.way = self._costs.cheapest(self._strays)
         return self.way
 

@@ -8,8 +8,9 @@ import json
 import math
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +23,9 @@ from pytest_maxrandom.models.served.flow import Flow
 from tests.hashed_model import encoded
 from tests.served import FakeServer, serving
 from tests.unit.models.servers import EXACT, QUESTIONS, loaded, specified, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.usefixtures("patience")
 
@@ -86,6 +90,31 @@ def test_what_a_server_had_kept_is_told_from_what_it_computed(
         assert cached > 0
         expected = (computed, cached) if tells else (computed + cached, None)
         assert (reply.tokens_forwarded, reply.tokens_cached) == expected
+
+
+def test_the_first_is_alone_where_all_share_a_block_that_was_not_read(
+    vllm: FakeServer, word_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nothing is gained by waiting for it: the server keeps whole blocks."""
+    model = loaded(vllm, word_tokenizer)
+    model.ask(QUESTIONS)
+    first, another = threading.Lock(), threading.Event()
+
+    @contextlib.contextmanager
+    def at_work() -> Iterator[None]:
+        if first.acquire(blocking=False):
+            joined.append(another.wait(0.2))
+        another.set()
+        yield
+
+    monkeypatch.setattr(vllm, "at_work", at_work)
+    joined: list[bool] = []
+    shared = "One of these numbers is larger than the other. Which? "
+    for before in ("", shared, shared):
+        model.ask([replace(one, context=before + one.context) for one in QUESTIONS])
+        first.release()
+        another.clear()
+    assert joined == [True, False, True]
 
 
 def test_a_server_that_drafts_tokens_is_asked_without_forcing_any(
