@@ -193,6 +193,9 @@ class BestModelsRecord(DesignRecord):
     """Examples; of the prompt that was scored on most, where some leave some out."""
     units: Count | None = None
     """Independent ones of them: examples or clusters."""
+    test: Literal["exact", "resampled"] = "exact"
+    """What pays for the choice of each best prompt: its number of prompts times an exact paired
+    test, or White's reality check."""
     max_random_baseline: Share | None = None
     """Expected accuracy of the best of the guessers of one model, the one with most tries; None
     where the chance of a guess is not known."""

@@ -61,7 +61,8 @@ def judged_at(record: BestModelsRecord) -> str:
     """Say by which prompts models are compared."""
     if record.prompt:
         return f"each at prompt {record.prompt}, which must have been fixed before any answer"
-    return "each at the best of its prompts, with the selection on both sides counted"
+    how = " by White's reality check" * (record.test == "resampled")
+    return f"each at the best of its prompts, with the selection on both sides counted{how}"
 
 
 def required_best(record: BestModelsRecord) -> str:

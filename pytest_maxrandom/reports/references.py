@@ -57,6 +57,7 @@ _ADJUSTMENTS = {
     "holm": ("Holm's method, which controls the family-wise error", "holm-1979"),
     "bh": ("the method that controls the false discovery rate", "benjamini-hochberg-1995"),
 }
+_PAIRS = "pairs are adjusted for their number, in both directions, by Holm's method"
 _BERT, _GPT2 = re.compile(r"\bbert\b", re.IGNORECASE), re.compile(r"\bgpt-?2\b", re.IGNORECASE)
 """In names of models, of which no other words tell."""
 
@@ -238,6 +239,7 @@ def _of_designs(run: RunRecord) -> list[_Told]:
         flipped |= set(counts) or {"examples"}
     several = "; of several kinds of units in one comparison the largest p-value counts"
     over_tasks = ["tasks"] if run.over_tasks else []
+    by = {record.test for record in run.best_models if record.models}
     kinds = [kind for kind in ("examples", "clusters", "prompts", "replicates") if kind in flipped]
     return [
         (
@@ -264,11 +266,19 @@ def _of_designs(run: RunRecord) -> list[_Told]:
             "holm-1979",
         ),
         (
-            any(record.models for record in run.best_models),
+            "exact" in by,
             "A model is better than another one if its best prompt beats each prompt of the other "
             "by an exact paired test, whose p-value is multiplied by the number of its own "
-            "prompts; pairs are adjusted for their number, in both directions, by Holm's method",
+            f"prompts; {_PAIRS}",
             "mcnemar-1947",
+            "holm-1979",
+        ),
+        (
+            "resampled" in by,
+            "A model is better than another one if its best prompt beats each prompt of the other "
+            "by the reality check: examples are drawn with replacement, the same ones for all, and "
+            f"the difference is compared with the largest rise of any of its prompts; {_PAIRS}",
+            "white-2000",
             "holm-1979",
         ),
     ]

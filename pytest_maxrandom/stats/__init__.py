@@ -41,6 +41,7 @@ which asks for one number starts at once.
 ``paired``         two arms on the same examples, McNemar's test
 ``incumbents``     the best of t candidates beside what runs today
 ``best_models``    which of several models, each at its best, may be the best
+``model_rises``    the same where examples are drawn anew
 ``score_pairs``    an exact test of the difference of two prompts' scores
 ``bounded``        whether the mean of scores between 0 and 1 is above a bound
 ``score_sizes``    how many scores show that

@@ -23,6 +23,11 @@ b's is the truly best at hand may have been chosen too. Of T prompts with k at h
 first T - k + 1 by true score, and over all models the truly best one is one of the first 1 + h; the
 union over these is the factor 1 + h.
 
+Where examples are many, answers right or wrong and all tries at hand, White's reality check pays
+for the choice of j (`pytest_maxrandom.stats.model_rises`): p(a > b) is then the largest over k of
+the probability that the best rise of a's prompts beside k, with examples drawn anew, reaches what
+was seen. Beside k0 that is the test of an incumbent, so that b's luck costs nothing there either.
+
 All pairs
 ---------
 "a is no better than b" is one hypothesis for each ordered pair, M (M - 1) of them; Holm's method
@@ -37,9 +42,10 @@ the M - 1 others of alpha / (M - 1). It is the construction of Gupta ("On some m
 (selection and ranking) rules", 1965) and of Hsu's comparisons with the best ("Simultaneous
 confidence intervals for all distances from the 'best'", 1981) by Bonferroni, for tests that need no
 normal distribution, no equal variances and no known dependence. It holds of one truly best model;
-of several that are equally good, of each by itself. It is never empty: the model with the highest
-score is left out by none, because p(a > b) is below 1 only where a's best prompt has the higher
-score on the examples of both.
+of several that are equally good, of each by itself. Where examples are drawn anew, the prompts of
+all others are the candidates of one reality check beside each prompt of b, and M - 1 is no factor.
+The set is never empty: the model with the highest score is left out by none, because p(a > b) is
+below 1 only where a's best prompt has the higher score on the examples of both.
 
 Intervals
 ---------
@@ -57,6 +63,8 @@ import numpy as np
 
 from pytest_maxrandom.stats.chances import proportion, whole_number
 from pytest_maxrandom.stats.clusters import numbered
+from pytest_maxrandom.stats.incumbents import RESAMPLES
+from pytest_maxrandom.stats.model_rises import ModelRises, resamples_of
 from pytest_maxrandom.stats.multiplicity import above, holm
 from pytest_maxrandom.stats.score_pairs import ScorePair
 
@@ -64,6 +72,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from pytest_maxrandom.stats.incumbents import IncumbentTest
 
     Floats = NDArray[np.float64]
 
@@ -117,6 +127,8 @@ class BestModels:
         the truly best one is one of them.
     orders
         Of all ordered pairs, by their places.
+    test
+        How the choice of the best prompt was paid for.
     """
 
     best: tuple[int, ...]
@@ -124,6 +136,7 @@ class BestModels:
     not_best: tuple[float, ...]
     among_best: tuple[int, ...]
     orders: tuple[Order, ...]
+    test: IncumbentTest
 
 
 def best_models(
@@ -133,6 +146,8 @@ def best_models(
     alpha: float = 0.05,
     clusters: Sequence[Hashable] | None = None,
     intervals: bool = True,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> BestModels:
     """Compare models, each at the best of its own prompts, on the same examples.
 
@@ -150,6 +165,8 @@ def best_models(
         Per example what it has in common with others; None: each stands by itself.
     intervals
         Whether intervals are computed; else they are from -1 to 1.
+    resamples, seed
+        How often examples are drawn anew at most, where they are: see `resamples_of`.
 
     Raises
     ------
@@ -183,17 +200,24 @@ def best_models(
     pairs = [(a, b) for a in range(many) for b in range(many) if a != b]
     ways = [count * (1 + hidden) for count in counts]
     share = level / len(pairs)
-    ps = {
-        (a, b): min(1.0, ways[a] * _beats_all(chosen[a], rows[b], groups, share / ways[a]))
-        for a, b in pairs
-    }
     lows = dict.fromkeys(pairs, -1.0)
-    if intervals:
-        lows = {(a, b): _lowest(chosen[a], rows[b], groups, share / ways[a]) for a, b in pairs}
+    if drawn := resamples_of(rows, groups, counts, share, resamples):
+        rises = ModelRises(rows, groups, drawn, seed)
+        ps = {(a, b): rises.p_beaten(b, [a]) for a, b in pairs}
+        not_best = [rises.p_beaten(b, [a for a in range(many) if a != b]) for b in range(many)]
+        if intervals:
+            lows = {(a, b): rises.lowest(a, b, share) for a, b in pairs}
+    else:
+        ps = {
+            (a, b): min(1.0, ways[a] * _beats_all(chosen[a], rows[b], groups, share / ways[a]))
+            for a, b in pairs
+        }
+        not_best = [
+            min(1.0, (many - 1) * min(ps[a, b] for a in range(many) if a != b)) for b in range(many)
+        ]
+        if intervals:
+            lows = {(a, b): _lowest(chosen[a], rows[b], groups, share / ways[a]) for a, b in pairs}
     adjusted = dict(zip(pairs, holm([ps[pair] for pair in pairs]), strict=True))
-    not_best = [
-        min(1.0, (many - 1) * min(ps[a, b] for a in range(many) if a != b)) for b in range(many)
-    ]
     return BestModels(
         best=tuple(best),
         means=tuple(float(each[row]) for each, row in zip(means, best, strict=True)),
@@ -211,6 +235,7 @@ def best_models(
             )
             for a, b in pairs
         ),
+        test="resampled" if drawn else "exact",
     )
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import count
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
@@ -31,7 +32,7 @@ from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.stats.winner import draws
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -227,22 +228,10 @@ class Rises:
         resamples: int,
         seed: int,
     ) -> None:
-        units = int(groups.max()) + 1
-        sums, sizes = np.zeros((units, len(differences))), np.zeros((units, len(differences)))
-        np.add.at(sums, groups, np.where(there, differences, 0.0).T)
-        np.add.at(sizes, groups, there.T.astype(np.float64))
-        means = sums.sum(axis=0) / sizes.sum(axis=0)
         most: list[Floats] = []
         least: list[Floats] = []
         squares = np.zeros(len(differences))
-        alike = bool((sizes == sizes[:, :1]).all())
-        left, batch = _affordable(resamples, sums.size), max(1, _CELLS // max(sums.shape))
-        while left > 0:
-            drawn = draws(units, min(batch, left), seed + len(most)).astype(np.float64)
-            left -= batch
-            seen = drawn @ (sizes[:, :1] if alike else sizes)
-            with np.errstate(invalid="ignore"):
-                moved = np.nan_to_num(drawn @ sums / seen - means)
+        for moved in moved_means(differences, there, groups, resamples, seed):
             squares += (moved**2).sum(axis=0)
             most.append(moved.max(axis=1))
             least.append(moved.min(axis=1))
@@ -265,6 +254,37 @@ class Rises:
     def spread(self, row: int) -> float:
         """Return the standard error of a candidate's mean difference."""
         return float(self._spread[row])
+
+
+def moved_means(
+    values: Floats,
+    there: NDArray[np.bool_],
+    groups: NDArray[np.int64],
+    resamples: int,
+    seed: int,
+) -> Iterator[Floats]:
+    """Yield by how much the means of rows rise where examples are drawn anew, (resamples, rows).
+
+    Parameters
+    ----------
+    values, there, groups
+        As of `Rises`.
+    """
+    units = int(groups.max()) + 1
+    sums, sizes = np.zeros((units, len(values))), np.zeros((units, len(values)))
+    np.add.at(sums, groups, np.where(there, values, 0.0).T)
+    np.add.at(sizes, groups, there.T.astype(np.float64))
+    means = sums.sum(axis=0) / sizes.sum(axis=0)
+    alike = bool((sizes == sizes[:, :1]).all())
+    left, batch = _affordable(resamples, sums.size), max(1, _CELLS // max(sums.shape))
+    for place in count():
+        if left <= 0:
+            return
+        drawn = draws(units, min(batch, left), seed + place).astype(np.float64)
+        left -= batch
+        seen = drawn @ (sizes[:, :1] if alike else sizes)
+        with np.errstate(invalid="ignore"):
+            yield np.nan_to_num(drawn @ sums / seen - means)
 
 
 def _affordable(resamples: int, cells: int) -> int:

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.proof
 
 RATE, LEVEL = 0.7, 0.05
 RUNS = scaled(1000, 10)
+RESAMPLES = 1999
 
 
 def drawn(
@@ -66,7 +67,7 @@ def test_equal_models_are_told_apart_in_five_of_a_hundred_runs(
     wrong = left_out = by_hand = 0
     for _ in range(RUNS):
         models, _ = drawn(generator, [RATE] * many, t, n, rho)
-        found = best_models(models, intervals=False)
+        found = best_models(models, intervals=False, resamples=RESAMPLES)
         wrong += min(each.holm for each in found.orders) <= LEVEL
         left_out += 0 not in found.among_best
         by_hand += min(holm_by_hand(models)) <= LEVEL
@@ -122,7 +123,7 @@ def test_many_good_prompts_are_not_better_than_one(measured: Measured) -> None:
         (many, one), _ = drawn(generator, [RATE] * 2, 20, 200, 0.5)
         (worse,), _ = drawn(generator, [RATE - 0.2], 19, 200, 0.5)
         models = [many, np.vstack([one[:1], worse])]
-        found = best_models(models, intervals=False)
+        found = best_models(models, intervals=False, resamples=RESAMPLES)
         wrong += min(each.holm for each in found.orders) <= LEVEL
         by_hand += min(holm_by_hand(models)) <= LEVEL
     measured(f"20 good prompts beside one ({RUNS} runs)", "", wrong / RUNS, by_hand / RUNS)
@@ -137,7 +138,7 @@ def test_with_one_prompt_each_as_much_is_found_as_by_hand(rho: float, measured: 
     told, by_hand, alone = 0, 0, 0
     for _ in range(runs):
         models, _ = drawn(generator, rates, 1, 200, rho)
-        found = best_models(models, intervals=False)
+        found = best_models(models, intervals=False, resamples=RESAMPLES)
         ps = {(each.first, each.second): each.holm for each in found.orders}
         told += sum(ps[a, b] <= LEVEL for a, b in permutations(range(4), 2) if rates[a] > rates[b])
         hand = dict(zip(combinations(range(4), 2), holm_by_hand(models), strict=True))

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.proof
 
 RUNS = scaled(2000, 60)
 LOOKS = 100
-SELDOM, GAIN = 0.05, 0.5
+SELDOM, GAIN = 1 / 11, 0.5
 RIGHT = 0.7
 _STRICTLY_SAME = 0.05
 """Share of answers that change to either side though nothing is worse."""

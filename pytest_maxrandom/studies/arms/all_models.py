@@ -152,6 +152,7 @@ def record_best_models(
     ]
     groups = answers[0].groups
     found = best_models(scores, tried=counts, alpha=record.level, clusters=groups)
+    record.test = found.test
     best = [row if fixed is None else fixed - 1 for row in found.best]
     met = [~np.isnan(own).all(axis=0) for own in scores]
     record.n = max(int((~np.isnan(own)).sum(axis=1).max()) for own in scores)

@@ -229,6 +229,7 @@ def test_nothing_passes_in_replicates_of_what_claims_nothing() -> None:
         ),
         (run(contamination=[contamination()]), {"fisher-1935"}),
         (run(best_models=[best_models()]), {"mcnemar-1947", "holm-1979"}),
+        (run(best_models=[best_models(test="resampled")]), {"white-2000", "holm-1979"}),
         (run(replicates=[replicates(45, 44)]), set()),
     ],
 )

@@ -130,3 +130,35 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         best_models(models, **told)  # type: ignore[arg-type]
+
+
+def test_with_many_examples_whites_test_beside_each_prompt_pays_for_the_choice() -> None:
+    models = [sweep(40 + place, rate, 4, 300) for place, rate in enumerate((0.8, 0.7, 0.66))]
+    found = best_models(models)
+    assert found.test == "resampled"
+    counts = np.random.default_rng(1).multinomial(300, np.full(300, 1 / 300), 4000)
+    rises = [counts @ each.T / 300 - each.mean(axis=1) for each in models]
+
+    def by_hand(firsts: list[int], second: int) -> float:
+        best = max(models[each].mean(axis=1).max() for each in firsts)
+        highest = np.max([rises[each].max(axis=1) for each in firsts], axis=0)
+        gaps = best - models[second].mean(axis=1) - 1e-9
+        return float(max((highest - rises[second][:, k] >= gaps[k]).mean() for k in range(4)))
+
+    for each in found.orders:
+        expected = by_hand([each.first], each.second) if each.difference > 0 else 1.0
+        assert each.p == pytest.approx(expected, abs=0.03)
+        assert (each.low >= -1e-6) == (each.p <= 0.05 / 6)
+    assert found.not_best[1] == pytest.approx(by_hand([0, 2], 1), abs=0.03)
+
+
+@pytest.mark.parametrize("kind", ["few examples", "one prompt", "hidden", "graded", "left out"])
+def test_where_resamples_are_no_test_or_of_no_use_it_is_exact(kind: str) -> None:
+    n = 150 if kind == "few examples" else 250
+    models = [sweep(seed, 0.7, 1 if kind == "one prompt" else 3, n) for seed in (50, 51)]
+    tried = [3, 4] if kind == "hidden" else None
+    if kind in ("graded", "left out"):
+        models[0][0, 0] = 0.5 if kind == "graded" else np.nan
+    assert best_models(models, tried=tried, intervals=False).test == "exact"
+    whole = [sweep(seed, 0.7, 3, 250) for seed in (50, 51)]
+    assert best_models(whole, intervals=False).test == "resampled"
