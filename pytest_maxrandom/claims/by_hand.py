@@ -26,9 +26,6 @@ def answers_of(
     name: str,
     given: Any,
     clusters: Sequence[Hashable] | Mapping[str, Hashable] | None = None,
-    *,
-    task: str = "",
-    judge: str | None = None,
 ) -> Answers:
     """Return scores as answers.
 
@@ -73,7 +70,6 @@ def answers_of(
     return Answers(
         model="",
         shots=0,
-        task=task,
         prompts=prompts,
         identities=prompts,
         examples=examples,
@@ -81,7 +77,6 @@ def answers_of(
         evaluated=there,
         scores=values if graded else None,
         clusters=_clusters(clusters, examples),
-        judge=judge,
     )
 
 

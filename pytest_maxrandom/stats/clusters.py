@@ -132,7 +132,6 @@ def alike_within(
     clusters: Sequence[Hashable],
     classes: Sequence[Hashable],
     permutations: int = 999,
-    seed: int = 0,
 ) -> float:
     """Return the permutation p-value of answers that are alike within their cluster.
 
@@ -152,7 +151,7 @@ def alike_within(
     beside = np.flatnonzero(np.diff(numbers[order]) == 0)
     one, other = order[beside], order[beside + 1]
     groups = [np.flatnonzero(kinds == kind) for kind in range(kinds.max() + 1)]
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     reached, observed = 0, int((answers[:, one] == answers[:, other]).sum())
     for _ in range(permutations):
         moved = np.empty(len(numbers), dtype=np.int64)

@@ -113,8 +113,6 @@ def best_over_incumbent(
     matters: float = 0.05,
     best: int | None = None,
     stated: bool = False,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> BestOverIncumbent:
     """Test whether the best of t candidates is better than the incumbent by more than a margin.
 
@@ -143,8 +141,6 @@ def best_over_incumbent(
     stated
         Whether the incumbent is a stated baseline: the same number for each example, no score that
         was seen.
-    resamples, seed
-        Of `resampled`.
 
     Raises
     ------
@@ -185,7 +181,7 @@ def best_over_incumbent(
         low, high = pair.lowest(bound), -pair.mirrored.lowest(bound)
         critical = -NormalDist().inv_cdf(bound)
     else:
-        rises = Rises(differences, there, groups, resamples, seed)
+        rises = Rises(differences, there, groups, RESAMPLES, 0)
         share = tried / len(scores)
         p = min(1.0, share * rises.p_greater(float(means[chosen]) - margin))
         low, high = rises.interval(float(means[chosen]), level / share)

@@ -91,7 +91,7 @@ FEWEST = 5
 
 
 def chances_of_constants(
-    chances: Sequence[Fraction], views: Iterable[View], fewest: int = FEWEST
+    chances: Sequence[Fraction], views: Iterable[View]
 ) -> tuple[Fraction, ...]:
     """Return per example the chance of a guess, or the rate of the best constant answer above it.
 
@@ -112,9 +112,8 @@ def chances_of_constants(
     chances
         Of one guess, all choices alike, for each example, shape (n,).
     views
-        What a constant answer may be; the largest rate counts.
-    fewest
-        Smaller strata are left as they are: one of few right answers is always the most frequent.
+        What a constant answer may be; the largest rate counts. Strata of fewer than `FEWEST`
+        are left as they are: one of few right answers is always the most frequent.
 
     Examples
     --------
@@ -136,6 +135,6 @@ def chances_of_constants(
         for (stratum, _), times in rights.items():
             best[stratum] = max(best[stratum], times)
         for place, (chance, stratum) in enumerate(zip(highest, view.strata, strict=True)):
-            if sizes[stratum] >= fewest:
+            if sizes[stratum] >= FEWEST:
                 highest[place] = max(chance, Fraction(best[stratum], sizes[stratum]))
     return tuple(highest)

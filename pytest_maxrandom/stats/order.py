@@ -22,6 +22,8 @@ _TURNS = range(2, 11)
 """Periods in which choices may be right in turn."""
 _SLOW = 16
 """Examples of a period from which on a change is slow."""
+_MOST = 1_000
+"""Rotations at most, evenly spaced."""
 _ROUNDING = 1e-9
 """Differences that are no differences."""
 
@@ -138,7 +140,6 @@ def rotated(
     answers: NDArray[np.int64],
     right: NDArray[np.bool_],
     strata: NDArray[np.int64],
-    most: int = 1_000,
 ) -> float:
     """Return the p-value of the best prompt where right answers are rotated.
 
@@ -154,11 +155,9 @@ def rotated(
         Shape (n, m): which labels are right.
     strata : ndarray of int
         Per example a number: right answers are exchanged where it is the same.
-    most : int
-        Rotations at most, evenly spaced.
     """
     n, m = right.shape
-    shifts = np.unique(np.linspace(0, n, min(n, most), endpoint=False).astype(np.int64))
+    shifts = np.unique(np.linspace(0, n, min(n, _MOST), endpoint=False).astype(np.int64))
     orders = np.empty((len(shifts), n), dtype=np.int64)
     for stratum in np.unique(strata):
         group = np.flatnonzero(strata == stratum)

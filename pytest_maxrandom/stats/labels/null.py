@@ -101,8 +101,6 @@ def move_baseline(
     *,
     by_content: bool = False,
     evaluated: NDArray[np.bool_] | None = None,
-    draws: int | None = None,
-    seed: int = 0,
 ) -> ScoreBaseline:
     """Best of t guessers in the Nvr-X score with every right answer at every label.
 
@@ -112,12 +110,12 @@ def move_baseline(
     numbers = [whole_number("choices", count, 1) for count in choices]
     held = _profiles([((tuple(range(k)),), k) for k in numbers], evaluated)
     if by_content:
-        return _minimum(held, max(numbers), t, draws, seed, never_score)
+        return _minimum(held, max(numbers), t, never_score)
     profiles: Counter[Profile] = Counter()
     for profile, rows in held.items():
         anew = (((((label,),), k), size) for (_, k), size in profile for label in range(k))
         profiles[tuple(anew)] += rows
-    return _by_label(profiles, t, draws, seed)
+    return _by_label(profiles, t, None, 0)
 
 
 def redraw_baseline(
@@ -127,8 +125,6 @@ def redraw_baseline(
     *,
     by_content: bool = False,
     evaluated: NDArray[np.bool_] | None = None,
-    draws: int | None = None,
-    seed: int = 0,
 ) -> ScoreBaseline:
     """Best of t guessers in the least accuracy over the redraws.
 
@@ -137,7 +133,7 @@ def redraw_baseline(
     places
         Shape (m, n), from `pytest_maxrandom.stats.labels.scores.redraw_places`. Any other draw is
         taken as well: a presentation that serves several redraws is guessed once.
-    choices, t, by_content, evaluated, draws, seed
+    choices, t, by_content, evaluated
         As of `move_baseline`.
     """
     shown = np.asarray(places)
@@ -151,7 +147,7 @@ def redraw_baseline(
     profiles = _profiles(guesses, evaluated)
     if not any(blocks for profile in profiles for (blocks, _), _ in profile):
         raise ValueError("no example has a second label that its right answer can stand at")
-    return _minimum(profiles, len(places), t, draws, seed, worst_redraw)
+    return _minimum(profiles, len(places), t, worst_redraw)
 
 
 def minimum_accuracy_baseline(
@@ -241,8 +237,6 @@ def _minimum(
     profiles: Counter[Profile],
     labels: int,
     t: int,
-    draws: int | None,
-    seed: int,
     score: Callable[[Floats], Floats],
 ) -> ScoreBaseline:
     """Best of t guessers in a least accuracy: exact where all examples have the same blocks."""
@@ -250,7 +244,7 @@ def _minimum(
     first = profile[0][0][0]
     alike = all(blocks == first for (blocks, _), _ in profile)
     if len(profiles) > 1 or not alike or sum(map(len, first)) < labels:
-        return _simulate(profiles, t, draws, seed, score)
+        return _simulate(profiles, t, None, 0, score)
     chances = Counter[int]()
     for (_, k), size in profile:
         chances[k] += size

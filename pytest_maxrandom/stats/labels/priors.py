@@ -191,12 +191,10 @@ def without_prior(
     return observed - prior[..., None, :]
 
 
-def held_back(
-    ids: Sequence[str], choices: Sequence[int], *, share: float = 0.05, seed: int = 0
-) -> NDArray[np.bool_]:
+def held_back(ids: Sequence[str], choices: Sequence[int], *, seed: int = 0) -> NDArray[np.bool_]:
     """Draw the examples that PriDe's prior is estimated on; they take no part in the evaluation.
 
-    A prior belongs to one number of labels: of each number, ``share`` of the examples is held back
+    A prior belongs to one number of labels: of each number, 5 % of the examples are held back
     (rounded, at least 1).
 
     Raises
@@ -211,7 +209,7 @@ def held_back(
         members = [i for i, own in enumerate(choices) if own == count]
         # In the order of their ids, so that the order of the examples does not matter.
         drawn = Stream("pride", seed, count).shuffled(sorted(members, key=lambda i: ids[i]))
-        held[drawn[: max(1, math.floor(share * len(members) + 0.5))]] = True
+        held[drawn[: max(1, math.floor(0.05 * len(members) + 0.5))]] = True
     if held.all():
         raise ValueError(f"of {len(ids)} examples none remains when some are held back")
     return held
