@@ -38,7 +38,7 @@ TASK_KEYS = (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
             "(keys here: assert, xfail, marks, metric, limits, share, label_bias, compare, "
-            "contamination, models, arms, tasks, incumbent, replicates, prompts, scoring, "
+            "contamination, models, arms, tasks, incumbent, control, replicates, prompts, scoring, "
             "counterfactual, generation, exact_match, classify, shortcuts, until, "
             "allow_unpassable)",
         ),
