@@ -39,7 +39,7 @@ def write(folder: Path, t: int, n: int) -> None:
     """Write the same answers as CSV, Parquet and npz."""
     generator = np.random.default_rng(0)
     gold = generator.integers(0, len(LABELS), n, dtype=np.int8)
-    arrays = {
+    arrays: dict[str, Any] = {
         "task__0__gold": gold,
         "task__0__choices": np.full(n, len(LABELS)),
         "task__0__prompt_ids": np.array([f"p{prompt}" for prompt in range(t)]),
@@ -56,8 +56,9 @@ def write(folder: Path, t: int, n: int) -> None:
     ]
     with (folder / "m.csv").open("w") as file:
         file.write("prompt,example,prediction,gold,choices\n")
-        for prompt, row in enumerate(said.tolist()):
-            file.write("".join(f"p{prompt}{own[s]}" for own, s in zip(cells, row, strict=True)))
+        for prompt, labels in enumerate(said.tolist()):
+            rows = (f"p{prompt}{own[s]}" for own, s in zip(cells, labels, strict=True))
+            file.write("".join(rows))
     _write_parquet(folder / "m.parquet", said, gold)
 
 

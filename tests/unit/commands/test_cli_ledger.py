@@ -213,7 +213,13 @@ def test_a_merge_for_which_the_disk_has_no_place_is_one_sentence_and_writes_noth
 ) -> None:
     one, two = begin(tmp_path / "a", {MINE: [11]}), begin(tmp_path / "b", {OTHER: [9, 8]})
     when = "2030-01-01T00:00:00+00:00"
-    large = {"kind": "served", "when": when, "run": "r", "model_digest": "d1", "server": "s"}
+    large: dict[str, Any] = {
+        "kind": "served",
+        "when": when,
+        "run": "r",
+        "model_digest": "d1",
+        "server": "s",
+    }
     large |= {"values": [0.5], "texts": [], "content": "c" * 4_000_000}
     with one.open("a") as file:  # so much that it does not stay in memory
         file.write(json.dumps(large) + "\n")

@@ -27,9 +27,10 @@ def drawn(t: int, n: int, labels: int) -> tuple[np.ndarray[Any, Any], np.ndarray
 
 def archive(path: Path, said: np.ndarray[Any, Any], gold: np.ndarray[Any, Any], many: int) -> Path:
     t, n = said.shape
-    arrays = {"answers": said, "gold": gold, "choices": np.full(n, many)}
+    arrays: dict[str, Any] = {"answers": said, "gold": gold, "choices": np.full(n, many)}
     arrays |= {"prompt_ids": np.arange(t), "example_ids": np.arange(n)}
-    np.savez(path, **{f"task__0__{name}": array for name, array in arrays.items()})
+    named: dict[str, Any] = {f"task__0__{name}": array for name, array in arrays.items()}
+    np.savez(path, **named)
     return path
 
 
