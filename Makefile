@@ -61,6 +61,7 @@ bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 
 	$(BIN)/python -m benchmarks.baselines
 	$(BIN)/python -m benchmarks.sweep
 	$(BIN)/python -m benchmarks.recorded
+	$(BIN)/python -m benchmarks.cells
 	$(BIN)/python -m benchmarks.verdict
 	$(BIN)/python -m benchmarks.placements
 	$(BIN)/python -m benchmarks.tasks

@@ -57,7 +57,8 @@ def write(folder: Path, t: int, n: int) -> None:
     with (folder / "m.csv").open("w") as file:
         file.write("prompt,example,prediction,gold,choices\n")
         for prompt, labels in enumerate(said.tolist()):
-            file.write("".join(f"p{prompt}{own[s]}" for own, s in zip(cells, labels, strict=True)))
+            rows = (f"p{prompt}{own[s]}" for own, s in zip(cells, labels, strict=True))
+            file.write("".join(rows))
     _write_parquet(folder / "m.parquet", said, gold)
 
 
@@ -116,6 +117,10 @@ def read_here(path: Path) -> None:
 
 def _peak() -> int:
     """Most memory that this process has held so far, in bytes."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what resource tells begins with what its parent held
+        [most] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+        return int(most.split()[1]) * 1024
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

@@ -11,7 +11,11 @@ def _check(judged: JudgedAnswers) -> Found:
     read = judged.read
     first: dict[str, int] = {}
     earlier = [first.setdefault(each, place) for place, each in enumerate(read.identities)]
-    alike = np.isclose(read.values, read.values[earlier], rtol=0, atol=1e-12, equal_nan=True)
+    again = [place for place, before in enumerate(earlier) if before != place]
+    if not again:
+        return
+    one, other = read.values[again], read.values[[earlier[place] for place in again]]
+    alike = np.isclose(one, other, rtol=0, atol=1e-12, equal_nan=True)
     if times := int((~alike).any(axis=1).sum()):
         yield Flag("unsteady_prompts", {"repeating": times, "prompts": len(earlier)})
 

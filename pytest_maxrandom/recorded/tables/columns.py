@@ -139,7 +139,7 @@ class Rows:
         self.count = 0
         self._again = again
         self._codes = {role: Codes() for role in self.names}
-        self._kept: NDArray[np.int64] | None = None
+        self._kept: NDArray[np.bool_] | None = None
         self._wide: tuple[str, ...] = ()
 
     def place(self, row: int | np.integer[Any]) -> int:
@@ -155,7 +155,7 @@ class Rows:
 
     def _whole(self, row: int | np.integer[Any]) -> tuple[int, str]:
         """Return the place of a row in the file, and the column in it where each prompt has one."""
-        whole = int(row if self._kept is None else self._kept[row])
+        whole = int(row if self._kept is None else np.flatnonzero(self._kept)[row])
         if not self._wide:
             return whole, ""
         column, whole = divmod(whole, self._height)
@@ -256,8 +256,8 @@ class Rows:
         asked = [[codes[text] for text in each if text in codes] for each in alternatives]
         if all(asked) and (wanted := {*chain(*asked)}) < {*codes.values()}:
             is_wanted = np.isin(np.arange(len(codes)), [*wanted])
-            self._kept = np.flatnonzero(taken(is_wanted, self._codes[role].rows()))
-            self.count = len(self._kept)
+            self._kept = taken(is_wanted, self._codes[role].rows())
+            self.count = int(np.count_nonzero(self._kept))
 
     def read(self, role: str, parse: Callable[[str], T]) -> Values[T]:
         """Return what the texts of a column mean.
