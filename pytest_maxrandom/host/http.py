@@ -17,6 +17,7 @@ import re
 import time
 import weakref
 import zlib
+from contextlib import suppress
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -156,7 +157,9 @@ class Server:
         try:
             if connection.sock.gettimeout() != timeout:
                 connection.sock.settimeout(timeout)
-            connection.sock.sendall(head + (body or b""))  # at once: each piece wakes the server
+            # A server may refuse a request, and close, before it has read all of it.
+            with suppress(BrokenPipeError, ConnectionResetError):
+                connection.sock.sendall(head + (body or b""))  # each piece would wake the server
             response = _Answer(connection.sock, method=method)
             response.begin()
             raw = _unpacked(response.headers.get("Content-Encoding"), _body_of(response.read))
@@ -172,11 +175,12 @@ class Server:
 
     def _connected(self, timeout: float) -> _Http | _Https:
         """Return a connection that the server has not closed, as far as is known."""
-        while self._idle:
-            connection = self._idle.pop()
-            if connection.is_connected:
-                return connection
-            connection.close()
+        with suppress(IndexError):  # another thread may take the last one
+            while True:
+                connection = self._idle.pop()
+                if connection.is_connected:
+                    return connection
+                connection.close()
         connection = self._opened(self._host, self._port, timeout=min(_CONNECT, timeout))
         connection.connect()
         return connection

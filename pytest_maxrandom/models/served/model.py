@@ -144,20 +144,21 @@ class ServedModel(TokenizedModel):
         """Ask for log-likelihoods; what is asked about one example one thread asks.
 
         Most of its text is the same. If all share a block of the server's cache that was not read
-        yet, the first request is sent alone, so that the others find it there.
+        yet, the first request is sent alone, so that the others find it there; `echo` reads nothing
+        from it.
         """
         self._begin(generates=False)
         rows = self._fitting(questions)
         together = groupby(zip(questions, rows, strict=True), key=lambda pair: subject(pair[0]))
         groups = [[request for _, row in pairs for request in row] for _, pairs in together]
         found: list[Read] = []
-        self._plan(groups)
+        way = self._plan(groups)
         if not self._found:  # what the first of all costs decides how the others are asked about
             found = self._found = [self._dialect.score(groups[0])]
-            self._plan(groups)
+            way = self._plan(groups)
         rest, first = groups[len(found) :], groups[0][0].ids
         new = shared_length(groups) - common_length(first, first if found else self._read)
-        self._read, alone = first, new >= self._dialect.block
+        self._read, alone = first, way != "echo" and new >= self._dialect.block
         others = [*self._at.flow.spread(self._dialect.score, rest, alone=alone)]
         self._found = others or found
         found = [*found, *others]
@@ -183,18 +184,17 @@ class ServedModel(TokenizedModel):
             sum(cached) if len(cached) == len(spent) else None,
         )
 
-    def _plan(self, groups: Sequence[Sequence[Request]]) -> None:
+    def _plan(self, groups: Sequence[Sequence[Request]]) -> str:
         """Choose the way in which examples are asked about, and check it where it is new."""
         way = self.engine = self._dialect.plan(groups, self._found)
         if way in self._ways:
-            return
+            return way
         try:
             now = self._met(False)
         except Refused as refused:
             if refused.status != 400 or not self._dialect.gives_up(way):
                 raise
-            self._plan(groups)
-            return
+            return self._plan(groups)
         if change := self._fingerprint(self._checked[False]).change(self._fingerprint(now)):
             if self._at.broken:  # then it is another server, rather than another way
                 self._meet_again()
@@ -203,6 +203,7 @@ class ServedModel(TokenizedModel):
                 f"way ({way} in place of {sorted(self._ways)[0]}): {change}"
             )
         self._ways.add(way)
+        return way
 
     def _estimated(self, questions: Sequence[Question]) -> Estimate:
         """Return what asking takes; nobody knows the tokens of texts that are sent as they are."""

@@ -92,11 +92,19 @@ def test_what_a_server_had_kept_is_told_from_what_it_computed(
         assert (reply.tokens_forwarded, reply.tokens_cached) == expected
 
 
+@pytest.mark.parametrize("dialect", ["vllm", "openai"])
 def test_the_first_is_alone_where_all_share_a_block_that_was_not_read(
-    vllm: FakeServer, word_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+    dialect: str, word_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else nothing is gained by waiting for it: the server keeps whole blocks."""
-    model = loaded(vllm, word_tokenizer)
+    """Else nothing is gained by waiting for it: servers keep whole blocks, and not for `echo`."""
+    with serving(dialect) as server:
+        joined = _joined(server, word_tokenizer, monkeypatch)
+    assert joined == [True, dialect == "openai", True]
+
+
+def _joined(server: FakeServer, tokenizer: Path, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Return whether another request came while the first of each prompt was under way."""
+    model = loaded(server, tokenizer)
     model.ask(QUESTIONS)
     first, another = threading.Lock(), threading.Event()
 
@@ -107,14 +115,14 @@ def test_the_first_is_alone_where_all_share_a_block_that_was_not_read(
         another.set()
         yield
 
-    monkeypatch.setattr(vllm, "at_work", at_work)
+    monkeypatch.setattr(server, "at_work", at_work)
     joined: list[bool] = []
     shared = "One of these numbers is larger than the other. Which? "
     for before in ("", shared, shared):
         model.ask([replace(one, context=before + one.context) for one in QUESTIONS])
         first.release()
         another.clear()
-    assert joined == [True, False, True]
+    return joined
 
 
 def test_a_server_that_drafts_tokens_is_asked_without_forcing_any(
