@@ -54,16 +54,17 @@ def claim_of_scores(beats: object, baseline_p: object, others: Others) -> Claim:
         refuse(why, by=by or None, test=others.test)
     if above is None and others.control is None and others.incumbent is None:
         return Claim.of(None, untold=Remark("only_scores"))
-    levels = {
-        key: open_share(key, level)
-        for key, other, level in (
-            ("baseline_p", above, baseline_p),
-            ("control_p", others.control, others.control_p),
-            ("incumbent_p", others.incumbent, others.incumbent_p),
-        )
-        if other is not None
-    }
-    return Claim(baseline=above, by=by, **levels)
+
+    def level(key: str, value: object, of: object) -> float | None:
+        return None if of is None else open_share(key, value)
+
+    return Claim(
+        baseline=above,
+        baseline_p=level("baseline_p", baseline_p, above),
+        control_p=level("control_p", others.control_p, others.control),
+        incumbent_p=level("incumbent_p", others.incumbent_p, others.incumbent),
+        by=by,
+    )
 
 
 def scored(

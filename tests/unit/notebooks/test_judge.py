@@ -361,7 +361,7 @@ def test_open_answers_show_nothing_without_their_questions() -> None:
 def test_all_models_are_compared_as_a_suite_compares_them() -> None:
     draw = np.random.default_rng(2)
     right = {"good": draw.random((4, 90)) < 0.9, "bad": draw.random((3, 90)) < 0.5}
-    table = [
+    table: list[dict[str, Any]] = [
         {"model": model, "prompt": p, "example": e, "correct": int(each)}
         for model, answers in right.items()
         for p, row in enumerate(answers)
