@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 from pytest_maxrandom.claims.verdict import Claim, judge as verdict
 from pytest_maxrandom.claims.views import result_of_recorded
@@ -59,6 +60,7 @@ class HandWrittenClaims:
         task: str = "",
         model: str = "",
         shots: int = 0,
+        **unknown: Never,
     ) -> Result:
         """Assert that the best of t prompts is beyond the best of t random guessers, or a baseline.
 
@@ -110,6 +112,7 @@ class HandWrittenClaims:
 
         def found(heading: ClaimRecord) -> Found:
             _describe(heading, task, model, shots)
+            arguments.refuse_unknown(unknown, signature(self.check).parameters)
             if scores is None:
                 arguments.refuse(
                     _OF_SCORES, control=control, clusters=clusters, judge=judge or None
