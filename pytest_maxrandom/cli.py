@@ -43,6 +43,8 @@ _GROUPS = {
 }
 """Modules of `commands`: `add_parser` describes one's commands, what is run returns a text."""
 _COMMANDS = {name: module for group in _GROUPS.values() for name, module in group.items()}
+_MEANT = {"--accuracy": "--correct"}
+"""What people call an option that is called otherwise, where a command has that one."""
 _EPILOG = """\
 pytest runs the suites: `pytest eval_suites`. `maxrandom COMMAND --help` explains a command."""
 
@@ -79,7 +81,9 @@ def _read(words: list[str]) -> argparse.Namespace:
     options, unknown = parser.parse_known_args(words)
     if unknown:
         command, known = _chosen(parser, words)
-        near = did_you_mean(unknown[0].partition("=")[0], known)
+        said = unknown[0].partition("=")[0]
+        meant = _MEANT.get(said, "")
+        near = f"; did you mean '{meant}'?" if meant in known else did_you_mean(said, known)
         command.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     return options
 

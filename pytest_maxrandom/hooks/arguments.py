@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from numpy.typing import ArrayLike
@@ -43,6 +44,15 @@ class Others(NamedTuple):
     by: object
     test: IncumbentTest | None
     matters: object
+
+
+def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse arguments that there are not, and name the one that may be meant."""
+    names = [name for name in known if name != "unknown"]
+    for name in given:
+        whole = (f"; did you mean {each!r}?" for each in names if each.startswith(name))
+        near = next(whole, did_you_mean(name, names))
+        raise TypeError(f"there is no argument {name!r}{near} (arguments: {', '.join(names)})")
 
 
 def claim_of_scores(beats: object, baseline_p: object, others: Others) -> Claim:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Never
 
 from pytest_maxrandom.claims.verdict import judge as verdict
 from pytest_maxrandom.claims.views import result_of_recorded
@@ -64,6 +65,7 @@ class HandWrittenClaims:
         task: str = "",
         model: str = "",
         shots: int = 0,
+        **unknown: Never,
     ) -> Result:
         """Assert that the best of t prompts is above the best of t guessers, or above others.
 
@@ -122,11 +124,17 @@ class HandWrittenClaims:
 
         def found(heading: ClaimRecord) -> Found:
             _describe(heading, task, model, shots)
+            arguments.refuse_unknown(unknown, signature(self.check).parameters)
             if scores is None:
                 arguments.refuse(
-                    _OF_SCORES, control=control, incumbent=incumbent, test=test, by=by or None,
-                    clusters=clusters, judge=judge or None,
-                )  # fmt: skip
+                    _OF_SCORES,
+                    control=control,
+                    incumbent=incumbent,
+                    test=test,
+                    by=by or None,
+                    clusters=clusters,
+                    judge=judge or None,
+                )
                 claim = arguments.claim_of_counts(p_max, beats)
                 heading.asserted = claim.asserted()
                 null = arguments.guessers(n, chance, t)

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, count, equals, p_value
+from pytest_maxrandom.record import SCORE
 from pytest_maxrandom.reports.summary import by_suite, model_name
 from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -245,8 +246,9 @@ def recorded(claim: ClaimRecord) -> str:
     """Say where recorded results come from, and what was counted in them."""
     if claim.recorded is None:
         return ""
-    stated = [name for name in _KNOWN if name in claim.recorded.stated]
-    counted = [name for name in _KNOWN if name not in claim.recorded.stated]
+    names = _KNOWN[:2] if claim.metric == SCORE else _KNOWN  # of a score no guess has a chance
+    stated = [name for name in names if name in claim.recorded.stated]
+    counted = [name for name in names if name not in claim.recorded.stated]
     # A paper's reader has other folders than those who ran it.
     file = PurePosixPath(claim.recorded.path).name or claim.recorded.path
     were = ((counted, "counted in them"), (stated, "stated, not counted"))

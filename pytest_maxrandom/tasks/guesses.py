@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -45,7 +46,7 @@ def completed(found: FoundTask) -> FoundTask:
     place = 1 if spec.format == "csv" else None
     if not spec.columns.model_fields_set.isdisjoint(missing):
         RowReader(spec).check_header(header, file_findings(found.path), place)
-    if not rows or not missing:
+    if not rows or not missing or len(header) == 1:
         return found  # its own reader says what is wrong
     free = [column for column in header if column not in RowReader(spec).wanted]
     guessed: dict[str, str] = {}
@@ -71,7 +72,9 @@ def completed(found: FoundTask) -> FoundTask:
         return replace(found, spec=spec.model_copy(update={"choices": choices}))
     named = [role for role in _ROLES if role in missing]
     noun, verb, them = ("columns", "are", "them") if named[1:] else ("column", "is", "it")
-    flags = [f"--set columns.{role}={guessed.get(role, 'COLUMN')}" for role in named]
+    flags = [
+        f"--set {shlex.quote(f'columns.{role}=' + guessed.get(role, 'COLUMN'))}" for role in named
+    ]
     told = (
         f"the {noun} {listed([missing[role] for role in named])} {verb} missing; found "
         f"{listed(header)}; name {them}: {' '.join(flags)}"

@@ -265,6 +265,7 @@ def test_hand_written_claims_stand_in_the_same_reports(pytester: pytest.Pytester
 
 GIVEN = {"best_correct": "90", "n": "100", "t": "9", "chance": "0.5", "p_max": "0.05"}
 WRONG = {
+    "best=71": "there is no argument 'best'; did you mean 'best_correct'? (arguments: *",
     "beats='maxrandom'": "beats must be 'max_random' or 'standard', found 'maxrandom'",
     "p_max=5": "p_max must be a number above 0 and below 1, found 5",
     "p_max='low'": "p_max must be a number above 0 and below 1, found 'low'",

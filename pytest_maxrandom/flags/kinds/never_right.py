@@ -54,7 +54,7 @@ RED_FLAG = RedFlagKind(
     sentences="{who} {told:is/are} right on no example; {guesser} with probability {log_p:log_p} "
     "at most: check whether texts were cut, answers were misread, or right and wrong were swapped.",
     brief="right on no example",
-    remedy="look whether right and wrong are exchanged",
+    remedy="look whether right and wrong were swapped",
     check=_check,
     parts={"guesser": _guesser},
 )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value
 from pytest_maxrandom.record import (
     OUTCOMES,
+    SCORE,
     SETTLED,
     ClaimRecord,
     ComparisonRecord,
@@ -290,9 +291,11 @@ def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
         ("best accuracy" if claim.metric == "accuracy" else f"best {metric_name(claim)}",
          accuracy(phrases.best_value(claim))),
         *([("on new questions, 95 %", " to ".join(map(accuracy, interval)))] if interval else []),
-        ("needed", accuracy(needed)),
-        ("maximum random baseline", accuracy(claim.max_random_baseline)),
-        ("standard baseline", accuracy(claim.standard_baseline)),
+        *([] if claim.metric == SCORE else [  # beside which no guesser stands
+            ("needed", accuracy(needed)),
+            ("maximum random baseline", accuracy(claim.max_random_baseline)),
+            ("standard baseline", accuracy(claim.standard_baseline)),
+        ]),
         (phrases.name_of_p(claim), phrases.decisive_p(claim)),
         ("n", count(claim.n)),
         ("t", count(claim.t)),

@@ -223,6 +223,10 @@ def test_the_base_of_a_gate_has_a_short_name() -> None:
         (["weather"], "there is no command 'weather'; maxrandom --help lists them"),
         (["report", "x.json", "--fromat", "html"], "--fromat html; did you mean '--format'?"),
         (["report", "x.json", "--fromat=html"], "--fromat=html; did you mean '--format'?"),
+        (
+            ["baseline", "--n", "9", "--choices", "2", "--t", "2", "--accuracy", ".6"],
+            "--accuracy .6; did you mean '--correct'?",
+        ),
         (["ledger", "show", "x", "--jsn"], "unrecognized arguments: --jsn; did you mean '--json'?"),
     ],
 )

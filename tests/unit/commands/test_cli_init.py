@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -239,18 +240,21 @@ def _reviews(header: str = "text,sentiment") -> None:
     Path("reviews.csv").write_text("\n".join([header, *rows]) + "\n")
 
 
+@pytest.mark.parametrize("header", ["text,sentiment", "Review Text,My Label (final)"])
 def test_other_columns_are_answered_with_options_that_then_work(
-    capsys: pytest.CaptureFixture[str],
+    header: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _reviews()
+    _reviews(header)
     assert _init(task="reviews.csv") == 2
-    said = capsys.readouterr().err
+    said, _, options = capsys.readouterr().err.partition("; name them: ")
+    names = header.split(",")
     assert said == (
-        "maxrandom init: reviews.csv:1: the columns 'input', 'answer' are missing; found 'text', "
-        "'sentiment'; name them: --set columns.input=text --set columns.answer=sentiment\n"
+        "maxrandom init: reviews.csv:1: the columns 'input', 'answer' are missing; found "
+        f"{names[0]!r}, {names[1]!r}"
     )
-    assert _init(*said.split("name them: ")[1].split(), task="reviews.csv") == 0
+    assert _init(*shlex.split(options), task="reviews.csv") == 0  # as a shell reads them
     (task,) = yaml.safe_load(Path("eval_suites/reviews.yaml").read_text())["tasks"]
+    assert task["columns"] == dict(zip(("input", "answer"), names, strict=True))
     assert task["choices"] == sorted({answer for _, answer in REVIEWS})
     assert main(["check", "eval_suites"]) == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,11 +13,12 @@ from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
 from pytest_maxrandom.claims.scored import assess_scores
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.record import SCORE, ClaimRecord, RunRecord
+from pytest_maxrandom.reports import origins
 from pytest_maxrandom.reports.checklist import checklist
 from pytest_maxrandom.reports.page.render import html
 from pytest_maxrandom.reports.references import methods
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
-from tests.unit.reports.samples import claim, run
+from tests.unit.reports.samples import claim, recorded, run
 
 T, N = 6, 50
 
@@ -69,6 +71,12 @@ def test_no_report_of_scores_alone_speaks_of_guessers_or_accuracies(report: obje
     assert "guessers" not in told
     assert "accurac" not in told
     assert "between baselines" not in told
+
+
+def test_chance_is_not_said_to_be_counted_where_no_guess_has_one() -> None:
+    read_from = recorded().recorded
+    assert "chance" in origins.recorded(recorded())
+    assert "n and t were counted in them" in origins.recorded(replace(graded(), recorded=read_from))
 
 
 def test_the_page_names_guessers_where_any_claim_is_compared_with_them() -> None:
