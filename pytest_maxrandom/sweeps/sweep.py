@@ -15,9 +15,10 @@ from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import spent, total
 from pytest_maxrandom.sweeps.parts import Parts
-from pytest_maxrandom.sweeps.predictions import made_one, predict
+from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.rows import Key
 from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.sweeps.several import made_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

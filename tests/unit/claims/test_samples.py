@@ -13,7 +13,8 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.stats.samples import Aggregate
 from pytest_maxrandom.suite.loader import Suite, load_any_suite
-from pytest_maxrandom.sweeps.predictions import PromptPredictions, made_one
+from pytest_maxrandom.sweeps.predictions import PromptPredictions
+from pytest_maxrandom.sweeps.several import made_one
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,76 @@
+"""What the samples of a prompt come to: one answer to each example, as of a prompt asked once."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.stats.samples import UNREAD, voted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.stats.samples import Aggregate
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+
+
+def made_one(samples: Sequence[PromptPredictions], aggregate: Aggregate) -> PromptPredictions:
+    """Return what the samples of a prompt come to; where some are missing, those that are there.
+
+    What is chosen is the commonest answer, with the first text that says so. Between equally common
+    ones a lot decides that knows neither which is right nor where it stands.
+    """
+    first = samples[0]
+    votes, names = _votes(samples)
+    said = voted(
+        np.ascontiguousarray(votes.T)[None],
+        lambda place, vote: "" if vote == UNREAD else names(place, vote),
+        [example.id for example in first.examples],
+    )[0].tolist()
+    rows = [*zip(votes.tolist(), samples, strict=True)]
+    source = [
+        next(each for own, each in rows if own[place] == vote) for place, vote in enumerate(said)
+    ]
+    generated = bool(first.texts)
+    grades = [each.graded for each in samples]
+    return replace(
+        first,
+        chosen=tuple(each.chosen[place] for place, each in enumerate(source)),
+        said=tuple(each.said[place] for place, each in enumerate(source)) if first.said else (),
+        graded=tuple(np.mean(grades, axis=0).tolist()) if first.graded else (),
+        ties=0,
+        margins=(0.0,) * len(said),
+        texts=tuple(each.texts[place] for place, each in enumerate(source)) if generated else (),
+        finishes=tuple(each.finishes[place] for place, each in enumerate(source))
+        if generated
+        else (),
+        samples=tuple(samples),
+        aggregate=aggregate,
+    )
+
+
+def _votes(
+    samples: Sequence[PromptPredictions],
+) -> tuple[NDArray[np.int64], Callable[[int, int], str]]:
+    """Return what each sample says, shape (k, n), as labels that are the same for the same answer.
+
+    Of each label and place there is a text, by which a lot between equals is drawn.
+    """
+    first = samples[0]
+    matching = first.prompt.format.matching
+    if not first.said or matching is None:
+        rows = [[UNREAD if c is None else c for c in each.chosen] for each in samples]
+        found = np.array(rows, dtype=np.int64)
+        return found, lambda place, choice: first.examples[place].choices[choice]
+    keys = [
+        [None if text is None else matching.key(text) for text in each.said] for each in samples
+    ]
+    number = {key: place for place, key in enumerate(dict.fromkeys(itertools.chain(*keys)))}
+    names = [*number]
+    rows = [[UNREAD if key is None else number[key] for key in row] for row in keys]
+    return np.array(rows, dtype=np.int64), lambda _, vote: str(names[vote])
