@@ -34,6 +34,7 @@ from benchmarks.workloads import WORKLOADS, load_tasks, questions, train_tokeniz
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from benchmarks.peers import Score
     from benchmarks.sweep import Encoded
     from benchmarks.workloads import Workload
     from pytest_maxrandom.models.questions import Question
@@ -81,7 +82,11 @@ class Bench:
         self.fed = TokensFed(self.model)
         self.packed = Ours(self.model, tokenizer, device, "auto")
         plain = Ours(self.model, tokenizer, device, "plain")
-        self.ways = {PACKED: self.packed, PLAIN: plain, PAPER: paper_loop(self.model, device)}
+        self.ways: dict[str, Score] = {
+            PACKED: self.packed,
+            PLAIN: plain,
+            PAPER: paper_loop(self.model, device),
+        }
 
     def run(self, score: Callable[[], list[float]]) -> Run:
         self.fed.count = 0
