@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from benchmarks.cells import alone, read
 from pytest_maxrandom.claims.kept import of_answers
 from pytest_maxrandom.recorded.npz import read_npz
 from tests.unit.recorded.reading import read_table
@@ -78,18 +77,6 @@ def test_a_table_takes_half_as_many_bytes_as_it_has(tmp_path: Path, *, by_column
     texts = np.array(answers.labels)[answers.answers]
     assert (texts == np.array([*"ABCD"])[said[:, columns]]).all()
     assert (answers.correct == (said == gold)[:, columns]).all()
-
-
-@pytest.mark.slow
-def test_a_csv_file_of_ten_million_answers_is_read_in_300_mb(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="it reads large CSV files")
-    alone(f"write(Path({str(tmp_path)!r}), 1_000, 10_000)")
-    answers = {way: read(tmp_path / f"m.{way}") for way in ("csv", "npz")}
-    assert answers["csv"][3] == answers["npz"][3]
-    print(answers)
-    assert answers["csv"][2] < 300_000_000
-    # A byte of each is the archive's own.
-    assert answers["npz"][1] <= 5 * 10_000_000 + SLACK
 
 
 @pytest.mark.parametrize("labels", [3, 128, 129, 40_000])
