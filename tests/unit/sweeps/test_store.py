@@ -10,7 +10,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from pytest_maxrandom.sweeps.store import Store
 from tests.notes import sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 COST = Cost(
@@ -499,8 +499,17 @@ def told(store: Store, questions: str = "q") -> dict[str, bytes]:
     return {each.name: each.codes for each in found}
 
 
-def test_what_other_processes_add_and_change_of_answers_is_known(tmp_path: Path) -> None:
-    one, other = (Store(tmp_path / "store.db") for _ in range(2))
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[[], Store]]:
+    """Opens one file again and again; what is open at the end is closed."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(closing(Store(tmp_path / "store.db")))
+
+
+def test_what_other_processes_add_and_change_of_answers_is_known(
+    opened: Callable[[], Store],
+) -> None:
+    one, other = opened(), opened()
     one.put_answers(of_model("a"))
     one.put_answers(of_model("a", questions="others"))
     assert told(other) == {"a": b"01"}
@@ -512,26 +521,28 @@ def test_what_other_processes_add_and_change_of_answers_is_known(tmp_path: Path)
     assert told(one, "others") == {"a": b"01"}
 
 
-def test_answers_are_written_again_where_the_store_has_lost_or_changed_them(tmp_path: Path) -> None:
-    store, path = Store(tmp_path / "store.db"), tmp_path / "store.db"
+def test_answers_are_written_again_where_the_store_has_lost_or_changed_them(
+    tmp_path: Path, opened: Callable[[], Store]
+) -> None:
+    store = opened()
     store.put_answers(of_model("a"))
-    with closing(sqlite3.connect(path)) as connection, connection:
+    with closing(sqlite3.connect(store.path)) as connection, connection:
         connection.execute("UPDATE answers SET codes = ?", (b"00",))
-    assert not Store(path).answered("q")[0].is_sound
-    other = Store(path)
+    assert not opened().answered("q")[0].is_sound
+    other = opened()
     other.put_answers(of_model("a", b"00"))
-    assert told(Store(path)) == {"a": b"00"}
+    assert told(opened()) == {"a": b"00"}
     for each in tmp_path.glob("store.db*"):
         each.unlink()
     store.put_answers(of_model("a"))
-    assert told(store) == told(Store(path)) == {"a": b"01"}
+    assert told(store) == told(opened()) == {"a": b"01"}
 
 
 def test_answers_to_many_questions_are_read_again_where_not_all_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pytest_maxrandom.sweeps.store._MOST_KEPT", 5)
-    store = Store(tmp_path / "store.db")
+    store = opened()
     for questions in "pqr" * 2:
         for name in "ab":
             store.put_answers(of_model(name, name.encode() * 2, questions))
