@@ -16,6 +16,7 @@ from pytest_maxrandom.record import (
 from pytest_maxrandom.reports import headlines
 from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change
 from pytest_maxrandom.reports.headlines import Question
+from pytest_maxrandom.reports.incumbent import in_brief
 from pytest_maxrandom.reports.reasons import REASONS
 from pytest_maxrandom.reports.red_flags import raised
 from pytest_maxrandom.reports.text import shorten, visible
@@ -59,6 +60,9 @@ def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
             question = Question(sign, (), reached, line.numbers, told, change=what)
         elif why or (what and (change.before or record.outcome != "passed")):
             place = "other" if change.kind == "other" else "changed"
+            if change.kind == "rose" and isinstance(record, ClaimRecord):
+                beside = in_brief(record)
+                why = [*([f"the best prompt is {beside}"] if beside else []), *why]
             question = Question(SIGNS[change.kind][0], (), what="; ".join(why), change=what)
         else:
             continue
