@@ -131,7 +131,7 @@ def _samples(grid: Grid, *, ragged: bool) -> Answers:
         _refuse_missing(grid)
     choices = grid.of_examples("choices")
     gold: Texts | None = None if scores is not None else grid.of_examples("gold")
-    if gold is not None and correct is None:
+    if gold is not None and said is not None and correct is None:
         texts, known["notes"] = _respelled(texts, gold, known["notes"], said)
     if gold is None and said is not None and correct is not None and len(texts) == 2:
         gold = _follows(grid, texts, np.where(correct, said, 1 - said), choices)
@@ -207,7 +207,7 @@ def _refuse_missing(grid: Grid) -> None:
 
 def _respelled(
     texts: Sequence[str], gold: Texts, notes: tuple[Remark, ...], said: NDArray[np.int64]
-) -> tuple[list[str], tuple[Remark, ...]]:
+) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
     """Write answers as the right ones that they are but for case and the spaces around them.
 
     Where several right answers differ in no more than that, it tells something.
@@ -220,7 +220,7 @@ def _respelled(
     read = [one[0] if len(one) == 1 else text for one, text in zip(own, texts, strict=True)]
     changed = [one != text for one, text in zip(read, texts, strict=True)]
     count = int(np.array(changed, dtype=bool)[said].sum())
-    return read, notes + ((Remark("respelled", {"answers": count}),) if count else ())
+    return tuple(read), notes + ((Remark("respelled", {"answers": count}),) if count else ())
 
 
 def _follows(
