@@ -32,7 +32,7 @@ _TEXT = 300
 """Characters of any one text from data."""
 PLACES = ("failing", "changed", "new", "other", "more_new", "known")
 """Where a point stands: failures, changes and the first new red flags unfolded, the rest folded."""
-_MOST_NEW = 5
+_MOST_NEW = 3
 
 
 def weight(change: Change) -> tuple[bool, bool, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from re import _parser  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.base import Contradiction
 
 TextPart = Literal["case", "punctuation", "articles", "spaces"]
-TEXT_PARTS: tuple[TextPart, ...] = ("case", "punctuation", "articles", "spaces")
 """What SQuAD's normalisation takes away (Rajpurkar et al. 2016, arXiv:1606.05250)."""
 
 
@@ -201,7 +200,9 @@ class GenerationSpec(AggregateSettings):
 class ExactMatchSpec(Spec):
     """When an open answer is one of the references."""
 
-    normalise: Annotated[list[TextPart], Distinct, OneOrMore()] = Field(default=[*TEXT_PARTS])
+    normalise: Annotated[list[TextPart], Distinct, OneOrMore()] = Field(
+        default=[*get_args(TextPart)]
+    )
     """What of a text does not count; all four are SQuAD's normalisation. []: texts are compared to
     the character, spaces at their ends aside."""
     numbers: bool = True

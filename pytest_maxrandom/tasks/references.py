@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.suite.prompts import TEXT_PARTS
 from pytest_maxrandom.tasks.mathematics import is_same
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.prompts import ExactMatchSpec, TextPart
 
+PARTS: tuple[TextPart, ...] = ("case", "punctuation", "articles", "spaces")
+"""All that of a text may not count; written out, since reports import this without pydantic."""
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _DIGITS = str.maketrans("", "", string.digits)
@@ -119,7 +120,7 @@ class Matching:
     take for the same without their decimal points.
     """
 
-    parts: tuple[TextPart, ...] = TEXT_PARTS
+    parts: tuple[TextPart, ...] = PARTS
     """What of a text does not count."""
     numbers: bool = True
     """Whether numbers are compared by their values, however they are written."""
@@ -143,7 +144,7 @@ class Matching:
     @classmethod
     def of(cls, spec: ExactMatchSpec) -> Matching:
         """Return what a suite says."""
-        parts = tuple(part for part in TEXT_PARTS if part in spec.normalise)
+        parts = tuple(part for part in PARTS if part in spec.normalise)
         return cls(() if spec.math else parts, spec.numbers, spec.math)
 
     @property

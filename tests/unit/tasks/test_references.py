@@ -7,10 +7,12 @@ import re
 import string
 from collections import Counter
 from fractions import Fraction
+from typing import get_args
 
 import pytest
 
-from pytest_maxrandom.tasks.references import Matching, Open, f1, kind_of, number_of
+from pytest_maxrandom.suite.prompts import TextPart
+from pytest_maxrandom.tasks.references import PARTS, Matching, Open, f1, kind_of, number_of
 from pytest_maxrandom.tasks.task import Example
 
 SQUAD = Matching()
@@ -48,6 +50,10 @@ def example(*references: str, tolerance: float = 0.0, relative: bool = False) ->
 def test_squads_normalisation_and_numbers(said: str, reference: str, is_same: bool) -> None:
     assert SQUAD.same(said, reference) is is_same
     assert (matched(said, example(reference)) is not None) is is_same
+
+
+def test_suites_name_all_parts() -> None:
+    assert get_args(TextPart) == PARTS
 
 
 def test_to_the_character_means_it() -> None:
