@@ -318,7 +318,10 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def csv_in_words(error: csv.Error) -> str:
     """Say what is wrong with the row of a text in CSV that could not be read."""
-    return f"not valid CSV in the row that starts here: {_in_words(str(error), _IN_CSV)}"
+    said = str(error)
+    if said[3:].startswith(" expected after"):  # before it, what separates the cells
+        said = f"','{said[3:]}"
+    return f"not valid CSV in the row that starts here: {_in_words(said, _IN_CSV)}"
 
 
 def _in_words(message: str, known: Mapping[str, str]) -> str:

@@ -14,10 +14,12 @@ from pytest_maxrandom.stats.sizes import baseline_for, true_accuracy_for_power
 from pytest_maxrandom.suite.base import QUANTIZATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
 
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.commands.task_guesses import Guess
 
 _LEVEL, _POWER = 0.05, 0.8
 _TRIES = (1, 10, 100, 1000)
@@ -42,6 +44,8 @@ class Draft:
     shots: list[int]
     n: int
     t: int
+    guesses: Mapping[str, Sequence[Guess]]
+    """What was guessed of each task, by its name."""
 
 
 def suite_of(draft: Draft, claims: list[PlannedClaim]) -> str:
@@ -61,10 +65,13 @@ def suite_of(draft: Draft, claims: list[PlannedClaim]) -> str:
     lines.append("tasks:")
     for task in draft.tasks:
         lines += _listed(task)
+        lines += [f"    # {each.key}: {each.why}" for each in draft.guesses[task["name"]]]
         lines += [f"    # {line}" for line in _about_n(task["name"], claims)]
         sizes = [len(c.condition.task.examples) for c in claims if c.task == task["name"]]
         if "validation" not in task and (not sizes or max(sizes) > draft.n):
             lines.append(f"    validation: {{max_examples: {draft.n}}}")
+    if all(task.get("answer_is") == "open" for task in draft.tasks):
+        lines.append("scoring: exact_match  # there are no choices: the model writes its answer")
     lines += [
         "prompts:",
         f"  shots: {yaml_of(draft.shots)}  # demonstrations; each number makes a claim",

@@ -12,26 +12,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+from pytest_maxrandom.commands import table
 from pytest_maxrandom.commands.drafts import Draft, suite_of
 from pytest_maxrandom.commands.recorded_drafts import (
     recorded_draft,
     recorded_suite_of,
     summary_of,
     untold_of,
+    words_of,
 )
+from pytest_maxrandom.commands.task_guesses import completed
 from pytest_maxrandom.commands.tasks import keys_of
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError
 from pytest_maxrandom.recorded.found import find_results, name_of
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite import FOLDER, is_suite
 from pytest_maxrandom.tasks.found import FoundTask, NoTask, Unreadable, find_tasks
-from pytest_maxrandom.tasks.guesses import completed
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.claims.planned import Planned
+    from pytest_maxrandom.commands.task_guesses import Guess
 
 _DESCRIPTION = """\
 Write a suite for the given tasks and models, or for predictions that exist already. Its comments
@@ -120,7 +123,7 @@ def run(options: argparse.Namespace) -> str:
             "and a model, such as --task questions.csv --model mock, or answers that exist "
             "already: --results predictions.csv"
         )
-    tasks = _tasks(options)
+    tasks, guesses = _tasks(options)
     path = _suite_path(options, tasks[0].name)
     draft = Draft(
         path,
@@ -129,6 +132,7 @@ def run(options: argparse.Namespace) -> str:
         options.shots or [4],
         options.n,
         options.t,
+        guesses,
     )
 
     def text() -> str:
@@ -137,7 +141,22 @@ def run(options: argparse.Namespace) -> str:
 
     _write(path, text)
     written = shlex.quote(str(path))
-    return f"Wrote {path}. Read it, then run:\n  maxrandom check {written}\n  pytest {written}"
+    return "\n".join(
+        [
+            *_guessed(guesses),
+            f"Wrote {path}. Read it, then run:",
+            f"  maxrandom check {written}",
+            f"  pytest {written}",
+        ]
+    )
+
+
+def _guessed(guesses: Mapping[str, Sequence[Guess]]) -> Iterator[str]:
+    """Yield what was guessed of each task, and why."""
+    for task, found in guesses.items():
+        if found:
+            yield f"Guessed of {task} (--set says otherwise):"
+            yield table([[f"  {each.key}", each.value, each.why] for each in found], left=3)
 
 
 def _of_results(options: argparse.Namespace) -> str:
@@ -199,25 +218,32 @@ def _write(path: Path, text: Callable[[], str]) -> None:
         raise
 
 
-def _tasks(options: argparse.Namespace) -> list[FoundTask]:
+def _tasks(options: argparse.Namespace) -> tuple[list[FoundTask], dict[str, list[Guess]]]:
+    """Return the tasks, and by their names what was guessed of them."""
     tasks: list[FoundTask] = []
+    guesses: dict[str, list[Guess]] = {}
     problems: list[Problem] = []
     paths = [Path(task) for task in options.task]
-    for each in find_tasks(paths, options.task_format, keys_of(options.set)):
+    keys = keys_of(options.set)
+    form = ["--task-format", options.task_format] if options.task_format else []
+    said = [*form, *(word for name in options.model for word in ("--model", name)), *words_of(keys)]
+    for each in find_tasks(paths, options.task_format, keys):
         if isinstance(each, Unreadable):
             problems += each.problems
         elif isinstance(each, FoundTask) and each.line is not None:
             raise ValueError(f"--task: {each.path} is a suite already")
         elif not isinstance(each, NoTask):
             try:
-                tasks.append(completed(each))
+                command = ["maxrandom", "init", "--task", str(each.path), *said]
+                whole, guesses[each.name] = completed(each, command)
+                tasks.append(whole)
             except SuiteError as error:
                 problems += [*error.problems, *_are_answers(each.path)]
     if problems:
         raise SuiteError(problems)
     if not tasks:
         raise ValueError(f"--task: found no task in {', '.join(options.task)}")
-    return tasks
+    return tasks, guesses
 
 
 def _are_answers(path: Path) -> list[Problem]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.verdict import COUNTED, EXACT
 from pytest_maxrandom.commands import table
+from pytest_maxrandom.commands.asked import asked_for
 from pytest_maxrandom.commands.drafts import yaml_of
 from pytest_maxrandom.errors import KEYS, listed
 from pytest_maxrandom.notation import accuracy, count
@@ -105,23 +106,23 @@ def _all_missing(
     found: FoundResults, source: Path, keys: Mapping[str, Any], model: str | None
 ) -> str:
     """Say all that is missing, what was found, and which line says it."""
-    lines = [f"{source}: {len(found.missing)} of what a claim needs cannot be told"]
-    for key, why in found.missing.items():
-        lines.append(f"  {key}: {why}")
+    told: list[str] = []
     if found.guessed is not None:
-        known = found.guessed.taken
         told = [f"{column} is {role}" for role, column, _ in shown(found.guessed)]
-        free = [name for name in found.header if name not in known]
-        lines.append(f"Of its columns {', '.join(told) or 'none is known'}"
-                     + (f"; free are {listed(free)}" if free else ""))  # fmt: skip
-    lines.append("Say it, with your own values:")
+    known = found.guessed.taken if found.guessed is not None else found.header
+    free = [name for name in found.header if name not in known]
     command = ["maxrandom", "init", "--results", str(source)]
     command += ["--model", model] if model else []
-    for key, value in _flat(keys):
-        command += ["--set", f"{key}={value}"]
+    command += words_of(keys)
     for key in found.missing:
         command += ["--set", f"{key}={_EXAMPLES.get(key, 'COLUMN')}"]
-    return "\n".join([*lines, f"  {shlex.join(command)}"])
+    seen = None if found.guessed is None else told
+    return f"{source}: {asked_for('a claim', found.missing, seen, free, command)}"
+
+
+def words_of(keys: Mapping[str, Any]) -> list[str]:
+    """Write keys as options of a command."""
+    return [word for key, value in _flat(keys) for word in ("--set", f"{key}={value}")]
 
 
 def _flat(keys: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.errors import did_you_mean, quoted
-from pytest_maxrandom.recorded.names import MEANING, NAMED, last_known, plain
+from pytest_maxrandom.errors import quoted
+from pytest_maxrandom.recorded.names import MEANING, NAMED, called_so, last_known, plain
 from pytest_maxrandom.recorded.roles import Guess, Guessed
 from pytest_maxrandom.recorded.tables.cells import are_graded, can_be, is_list
 from pytest_maxrandom.recorded.tables.codes import by_first_row
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.tables.columns import Rows
 
-_NEAR = 0.8
-"""How near a name must come to one of these, by difflib's ratio."""
 _MOST_LABELS = 10
 """Labels of right answers up to which they seem to be the choices of every question."""
 _NO_PAIR = "no two columns name a prompt and an example so that each pair stands in one row"
@@ -113,21 +111,7 @@ class _Guesser:
 
     def _named(self, role: str) -> Iterator[tuple[str, str]]:
         """Yield free columns whose names mean a role and whose content can, best names first."""
-        meant = (role, *NAMED[role])
-        ranked: list[tuple[tuple[int, int], str, str]] = []
-        for column in self._free:
-            name = plain(column)
-            if name in meant:
-                why = "its name" if name == role else f"the name usually means {MEANING[role]}"
-                ranked.append(((0, meant.index(name)), column, why))
-            elif (word := last_known(name)) in meant:
-                ranked.append(((1, meant.index(word)), column, f"{word!r} is in its name"))
-            elif word:
-                continue
-            elif near := did_you_mean(name, meant, str, _NEAR):
-                word = near.removeprefix("; did you mean ").removesuffix("?")
-                ranked.append(((2, meant.index(word)), column, f"its name is nearly {word!r}"))
-        for _, column, why in sorted(ranked):
+        for _, column, why in called_so(role, NAMED[role], self._free):
             if can_be(role, self._columns[column].distinct):
                 yield column, why
 

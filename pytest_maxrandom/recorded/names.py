@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 NAMED: dict[str, tuple[str, ...]] = {
     "prompt": ("prompt_id", "prompt_name", "template", "instruction", "variant", "wording"),
@@ -48,6 +54,8 @@ MEANING = {
     "cluster": "what examples share",
     "sample": "one of several answers",
 }
+_NEAR = 0.8
+"""How near a name must come to one of these, by difflib's ratio."""
 _KNOWN = {word for role, words in NAMED.items() for word in (role, *words)}
 
 
@@ -64,3 +72,40 @@ def last_known(name: str) -> str:
     """
     words = name.split("_")
     return next((word for word in reversed(words) if word in _KNOWN), "")
+
+
+def called_so(
+    role: str, names: Sequence[str], columns: Iterable[str]
+) -> list[tuple[int, str, str]]:
+    """Return the columns whose names mean a role, best names first.
+
+    Parameters
+    ----------
+    role : str
+        The role, which is its own best name.
+    names : sequence of str
+        What else its columns are called; the usual ones first.
+    columns : iterable of str
+        The columns.
+
+    Returns
+    -------
+    list of tuple
+        How a name means it (0: it is one of these, 1: it ends in one, 2: it is nearly one), the
+        column, and the reason in words.
+    """
+    meant = (role, *names)
+    ranked: list[tuple[tuple[int, int], str, str]] = []
+    for column in columns:
+        name = plain(column)
+        if name in meant:
+            why = "its name" if name == role else f"the name usually means {MEANING[role]}"
+            ranked.append(((0, meant.index(name)), column, why))
+        elif (word := last_known(name)) in meant:
+            ranked.append(((1, meant.index(word)), column, f"{word!r} is in its name"))
+        elif word:
+            continue
+        elif near := did_you_mean(name, meant, str, _NEAR):
+            word = near.removeprefix("; did you mean ").removesuffix("?")
+            ranked.append(((2, meant.index(word)), column, f"its name is nearly {word!r}"))
+    return [(rank[0], column, why) for rank, column, why in sorted(ranked)]

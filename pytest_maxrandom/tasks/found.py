@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, listed, quoted
+from pytest_maxrandom.host.delimiters import delimiter_of
 from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from pytest_maxrandom.suite.parts import task_of_keys
@@ -261,9 +263,12 @@ def _no_task(path: Path, keys: Mapping[str, Any]) -> str:
 
 def _header(path: Path) -> list[str] | None:
     """Return the columns of the first row; None where there is none to be read."""
-    line = next((line for line in _text(path).splitlines() if line.strip()), "")
+    file = io.StringIO(_text(path))
+    delimiter, _ = delimiter_of(file)
+    line = next((line for line in file if line.strip()), "")
     try:
-        row = next(csv.reader([line])) if path.suffix == ".csv" else json.loads(line)
+        csv_row = csv.reader([line], delimiter=delimiter)
+        row = next(csv_row) if path.suffix == ".csv" else json.loads(line)
     except (ValueError, csv.Error, RecursionError, StopIteration):
         return None
     return list(row) if isinstance(row, dict | list) else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, csv_in_words, listed, quoted
 from pytest_maxrandom.host.data import refused, refused_address
+from pytest_maxrandom.host.delimiters import DELIMITERS, delimiter_of
 from pytest_maxrandom.host.limits import limits, raised
 from pytest_maxrandom.host.unpacked import too_large_unpacked
 from pytest_maxrandom.suite.tasks import CsvSpec, HubSpec, JsonlSpec
@@ -48,7 +49,7 @@ _NO_DATA = ("README.md", ".gitattributes")
 
 
 class Csv:
-    """Reads CSV (commas, double quotes); blank lines are skipped."""
+    """Reads CSV (commas, semicolons or tabs; double quotes); blank rows are skipped."""
 
     spec = CsvSpec
 
@@ -56,13 +57,15 @@ class Csv:
         """Read the task; see :class:`pytest_maxrandom.tasks.task.Source`."""
         file, text = read_file(spec.path, base, where)
         findings = file_findings(file)
-        records = _records(text, findings)
+        stream = io.StringIO(text, newline="")
+        delimiter, start = delimiter_of(stream)
+        records = _records(stream, delimiter, start, findings)
         line, header = next(records, (1, []))
         findings.raise_any()
         reader = RowReader(spec)
         findings.require(_check_header, header, line)
         reader.check_header(header, findings, line, where)
-        rows = _rows(records, header, findings)
+        rows = _rows(records, header, delimiter, findings)
         return finished_task(spec.name, reader.examples(rows, findings), findings)
 
 
@@ -150,43 +153,48 @@ def not_cached(path: str, subset: str | None) -> str | None:
     return f"there is no folder {path}, and the hub's cache holds no such dataset"
 
 
-def _records(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
-    """Each record that is not blank, with the line on which it starts."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    start = 1
+def _records(
+    stream: io.StringIO, delimiter: str, start: int, findings: Findings
+) -> Iterator[tuple[int, list[str]]]:
+    """Each record that is not blank, with the line on which it starts; `start` is the first."""
+    reader = csv.reader(stream, strict=True, delimiter=delimiter)
+    before = start - 1
     try:
         for record in reader:
-            if record:
+            if any(record):
                 yield start, record
-            start = reader.line_num + 1
+            start = before + reader.line_num + 1
     except csv.Error as error:
         findings.add(start, csv_in_words(error))
 
 
 def _check_header(header: list[str], line: int) -> None:
-    repeated = [column for column, count in Counter(header).items() if count > 1]
+    repeated = [column for column, count in Counter(header).items() if column and count > 1]
     if repeated:
         raise Mistake(
             f"columns must differ, but these appear more than once: {listed(repeated)}", line
         )
-    for separator, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
-        if len(header) == 1 and separator in header[0]:
-            raise Mistake(
-                f"the columns are separated by {name} ({quoted(header[0])}), expected commas; save "
-                "the file with commas, or as JSONL",
-                line,
-            )
+    if len(header) == 1 and "|" in header[0]:
+        raise Mistake(
+            f"the columns are separated by vertical bars ({quoted(header[0])}), expected commas, "
+            "semicolons or tabs; save the file with commas, or as JSONL",
+            line,
+        )
 
 
 def _rows(
-    records: Iterator[tuple[int, list[str]]], header: list[str], findings: Findings
+    records: Iterator[tuple[int, list[str]]],
+    header: list[str],
+    delimiter: str,
+    findings: Findings,
 ) -> Iterator[tuple[int, dict[str, object]]]:
     for line, record in records:
         if len(record) == len(header):
             yield line, dict(zip(header, record, strict=True))
         else:
             more = len(record) > len(header)
-            hint = "; put a cell that holds a comma in double quotes" if more else ""
+            held = f"; put a cell that holds a {DELIMITERS[delimiter]} in double quotes"
+            hint = held if more else ""
             findings.add(
                 line,
                 f"a row must have {len(header)} cells like the header, found {len(record)}{hint}",

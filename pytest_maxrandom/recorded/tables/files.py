@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from importlib.util import find_spec
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted, unique_keys
+from pytest_maxrandom.host.delimiters import DELIMITERS, delimiter_of
 from pytest_maxrandom.host.limits import too_large
 from pytest_maxrandom.host.unpacked import parquet_bytes, unpacked_columns
 from pytest_maxrandom.recorded.files import json_lines, opened
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 _WAY = (
     "give one JSON object in each line, and remove a line that an interrupted run left unfinished"
 )
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
-"""What may separate the cells of a row; of several that a header has alike often, the first."""
-_SAID = re.compile(r'"?sep=([,;\t])"?')
-_QUOTED = re.compile(r'"[^"]*"')
 
 
 def read_columns(path: Path, wanted: Wanted) -> Rows:
@@ -90,19 +86,8 @@ def _read_csv(path: Path, wanted: Wanted) -> Rows:
 
 def _csv_of(path: Path, file: IO[str]) -> tuple[str, Iterator[tuple[int, list[str]]]]:
     """Return what separates the cells of a file, and its rows, the header among them."""
-    said = _SAID.fullmatch(file.readline().rstrip("\r\n"))
-    if said is not None:
-        return said[1], csv_records(path, file, said[1], start=2)
-    file.seek(0)
-    delimiter = _delimiter(next((line for line in file if line.strip()), ""))
-    file.seek(0)
-    return delimiter, csv_records(path, file, delimiter)
-
-
-def _delimiter(names: str) -> str:
-    """Return what separates the columns of a header; spreadsheets write others than commas, too."""
-    bare = _QUOTED.sub("", names)
-    return max(_DELIMITERS, key=bare.count)
+    delimiter, start = delimiter_of(file)
+    return delimiter, csv_records(path, file, delimiter, start)
 
 
 def csv_records(
@@ -126,7 +111,7 @@ def csv_records(
             elif cells:
                 way = "complete the row, or remove it if an interrupted run left it unfinished"
                 if len(cells) > width:
-                    way = f"put a cell that holds a {_DELIMITERS[delimiter]} in double quotes"
+                    way = f"put a cell that holds a {DELIMITERS[delimiter]} in double quotes"
                 raise RecordedError(
                     f"{path}:{start}: found {len(cells)} cells, expected {width} as in the header; "
                     f"{way}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -240,50 +239,11 @@ def _reviews(header: str = "text,sentiment") -> None:
     Path("reviews.csv").write_text("\n".join([header, *rows]) + "\n")
 
 
-@pytest.mark.parametrize("header", ["text,sentiment", "Review Text,My Label (final)"])
-def test_other_columns_are_answered_with_options_that_then_work(
-    header: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _reviews(header)
-    assert _init(task="reviews.csv") == 2
-    said, _, options = capsys.readouterr().err.partition("; name them: ")
-    names = header.split(",")
-    assert said == (
-        "maxrandom init: reviews.csv:1: the columns 'input', 'answer' are missing; found "
-        f"{names[0]!r}, {names[1]!r}"
-    )
-    assert _init(*shlex.split(options), task="reviews.csv") == 0  # as a shell reads them
-    (task,) = yaml.safe_load(Path("eval_suites/reviews.yaml").read_text())["tasks"]
-    assert task["columns"] == dict(zip(("input", "answer"), names, strict=True))
-    assert task["choices"] == sorted({answer for _, answer in REVIEWS})
-    assert main(["check", "eval_suites"]) == 0
-
-
 def test_several_keys_may_follow_one_set() -> None:
     _reviews()
     assert _init("--set", "columns.input=text", "columns.answer=sentiment", task="reviews.csv") == 0
     (task,) = yaml.safe_load(Path("eval_suites/reviews.yaml").read_text())["tasks"]
     assert task["columns"] == {"input": "text", "answer": "sentiment"}
-
-
-def test_answers_that_name_columns_are_not_taken_for_choices(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    rows = [f"is {i} odd or even?,odd,even,{'AB'[i % 2]}\n" for i in range(60)]
-    Path("letters.csv").write_text("input,A,B,answer\n" + "".join(rows))
-    assert _init(task="letters.csv") == 2
-    assert "--set columns.choices='[COLUMN, COLUMN]'" in capsys.readouterr().err
-
-
-def test_a_column_of_lists_is_taken_for_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [
-        {"question": f"how much is {i}?", "options": [str(i), str(i + 1)], "label": i % 2}
-        for i in range(60)
-    ]
-    Path("own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert _init(task="own.jsonl") == 2
-    said = capsys.readouterr().err
-    assert "--set columns.choices=options" in said
 
 
 def test_an_answer_that_is_no_choice_is_told_once_with_its_number_of_rows(

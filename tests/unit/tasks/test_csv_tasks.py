@@ -123,12 +123,28 @@ def test_a_cell_of_choices_that_is_no_json_list_tells_both_ways_out(folder: Fold
         ]
 
 
-@pytest.mark.parametrize(
-    ("separator", "name"), [(";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")]
-)
-def test_another_separator_is_recognised(folder: Folder, separator: str, name: str) -> None:
-    header = separator.join(["input", "choices", "answer"])
-    assert folder.mistakes("csv", f"{header}\n") == [
-        f"task.csv:1: the columns are separated by {name} ({header!r}), expected commas; save "
-        "the file with commas, or as JSONL"
+@pytest.mark.parametrize("first", ["", "sep={}\r\n"])
+@pytest.mark.parametrize(("delimiter", "name"), [(";", "semicolon"), ("\t", "tab")])
+def test_what_spreadsheets_write_is_read_as_if_it_had_commas(
+    folder: Folder, delimiter: str, name: str, first: str
+) -> None:
+    rows = [["input", "a, b", "c", "answer", ""], ["is it, so?", "1,5", "2,5", "1,5", ""], [""] * 5]
+    keys = {"columns": {"choices": ["a, b", "c"]}}
+    text = "".join(delimiter.join(row) + "\r\n" for row in rows)
+    (example,) = folder.load("csv", first.format(delimiter) + text, **keys).examples
+    assert (example.input, example.choices, example.right) == ("is it, so?", ("1,5", "2,5"), (0,))
+    line = 4 if first else 3
+    wrong = first.format(delimiter) + text + delimiter.join("123456") + "\r\n"
+    assert folder.mistakes("csv", wrong, **keys) == [
+        f"task.csv:{line + 1}: a row must have 5 cells like the header, found 6; put a cell that "
+        f"holds a {name} in double quotes"
+    ]
+    unclosed = first.format(delimiter) + rows[0][0] + f'{delimiter}"a" b{delimiter}answer\r\n'
+    assert "text follows after a closing double quote" in folder.mistakes("csv", unclosed)[0]
+
+
+def test_vertical_bars_are_recognised(folder: Folder) -> None:
+    assert folder.mistakes("csv", "input|choices|answer\n") == [
+        "task.csv:1: the columns are separated by vertical bars ('input|choices|answer'), expected "
+        "commas, semicolons or tabs; save the file with commas, or as JSONL"
     ]

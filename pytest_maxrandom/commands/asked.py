@@ -1,0 +1,45 @@
+"""What a first suite still needs, in one message with the line that says it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+
+def asked_for(
+    whole: str,
+    missing: Mapping[str, str],
+    told: Sequence[str] | None,
+    free: Collection[str],
+    command: Sequence[str],
+    ways: Sequence[str] = (),
+) -> str:
+    """Say all that is missing with the reason, what columns are, and which line says the rest.
+
+    Parameters
+    ----------
+    whole : str
+        What needs it.
+    missing : mapping of str to str
+        The reasons, by keys.
+    told : sequence of str or None
+        What is known of columns; None where there are none.
+    free : collection of str
+        The other columns.
+    command : sequence of str
+        The line, in words.
+    ways : sequence of str
+        Lines with what could be said instead.
+    """
+    lines = [f"{len(missing)} of what {whole} needs cannot be told"]
+    lines += [f"  {key}: {why}" for key, why in missing.items()]
+    if told is not None:
+        rest = f"; free are {listed(free)}" if free else ""
+        lines.append(f"Of its columns {', '.join(told) or 'none is known'}{rest}")
+    lines += ["Say it, with your own values:", f"  {shlex.join(command)}", *ways]
+    return "\n".join(lines)
