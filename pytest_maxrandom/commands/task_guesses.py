@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import string
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -15,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.commands.asked import asked_for
 from pytest_maxrandom.errors import Problem, SuiteError, listed, quoted
 from pytest_maxrandom.host.delimiters import delimiter_of
-from pytest_maxrandom.recorded.names import NAMED, called_so, plain
+from pytest_maxrandom.recorded.names import (
+    ANSWERS,
+    CONTEXTS,
+    OPTION,
+    QUESTIONS,
+    SAID_BY_MODELS,
+    WRONG,
+    called_so,
+    plain,
+)
 from pytest_maxrandom.suite.tasks import CsvSpec, JsonlSpec
 from pytest_maxrandom.tasks.reading import file_findings
 from pytest_maxrandom.tasks.rows import RowReader, columns_of, holds
@@ -30,24 +38,6 @@ if TYPE_CHECKING:
     Rows: TypeAlias = Sequence[dict[str, Any]]
 
 _MOST_CHOICES = 10
-_QUESTIONS = (
-    *NAMED["input"][:2], "prompt", "query", "problem", "stem", "question_stem", "question_text",
-    "sentence", "statement", "review", "tweet",
-)  # fmt: skip
-_CONTEXTS = ("context", "passage", "paragraph", "article")
-_ANSWERS = (
-    *NAMED["gold"], "correct", "correct_option", "correct_choice", "right_answer", "answer_key",
-    "answerkey", "key", "cop", "answer_index", "answer_idx", "correct_index", "sentiment", "class",
-)  # fmt: skip
-_SAID_BY_MODELS = ("prediction", *NAMED["prediction"][:3], "response", "model_answer", "y_pred")
-_OPTION = re.compile(
-    r"(?:(options?|choices?|opt|op|answers?|alternatives?|candidates?|endings?|sol)_?)?"
-    r"([a-j]|(?<=.)\d{1,2})"
-)
-"""Columns of one choice each, such as "A", "option_b" or "choice3", as their plain names."""
-_WRONG = re.compile(
-    r"(?:distractor|(?:incorrect|wrong|false)(?:_(?:answer|option|choice))?)s?_?(?:[a-j]|\d{1,2})?"
-)
 _READINGS = {
     "text": "each answer is the text of a choice",
     "letter": "each answer is the letter of a choice",
@@ -110,7 +100,7 @@ def completed(found: FoundTask, command: Sequence[str]) -> tuple[FoundTask, list
         return found, []
     taken = RowReader(spec).wanted
     for name in header:
-        if name not in taken and plain(name) in _SAID_BY_MODELS:
+        if name not in taken and plain(name) in SAID_BY_MODELS:
             keys = " ".join(f"--set columns.{key}=COLUMN" for key in missing)
             told = (
                 f"{quoted(name)} seems to hold what a model said, which no task has: such answers "
@@ -152,11 +142,11 @@ class _Guesser:
 
     def _input(self) -> None:
         """Take the one column that is called as questions are, with the one of their passages."""
-        named = _best(called_so("input", _QUESTIONS, self.free))
-        passages = [name for name in self.free if plain(name) in _CONTEXTS]
+        named = _best(called_so("input", QUESTIONS, self.free))
+        passages = [name for name in self.free if plain(name) in CONTEXTS]
         if not named:
             options = {name for columns, _ in self._options for name in columns}
-            answers = {name for _, name, _ in called_so("gold", _ANSWERS, self.free)}
+            answers = {name for _, name, _ in called_so("gold", ANSWERS, self.free)}
             free = [name for name in self.free if name not in options | answers]
             several = (name for name in free if self._has_words(name))
             named = [(name, "the only column with several words in each row") for name in several]
@@ -181,7 +171,7 @@ class _Guesser:
         free = [name for name in self.free if all(name not in each for each, _ in choices)]
         named = [(self.spec.columns.answer, "")]
         if by_shape := "answer" in self._wanted:
-            named = _best(called_so("gold", _ANSWERS, free))
+            named = _best(called_so("gold", ANSWERS, free))
             by_shape = not named
             if not named and (choices or len(free) == 1):
                 named = [(name, "no other column answers all rows") for name in free]
@@ -189,8 +179,9 @@ class _Guesser:
         read = [(_right(self._path, way[0], self._rows), way) for way in ways]
         most = max((len(right) for right, _ in read), default=0)
         best = [each for each in read if len(each[0]) == most]
-        # Of what reads most rows alone, the reader says what is wrong with the others.
-        if 2 * most > len(self._rows) and all(right == best[0][0] for right, _ in best):
+        # Of a column with the right name, the reader says what is wrong with some rows.
+        enough = most == len(self._rows) if by_shape else 2 * most > len(self._rows)
+        if enough and all(right == best[0][0] for right, _ in best):
             self.spec, guesses = best[0][1]
             self.guesses += guesses
             self._taken |= RowReader(self.spec).wanted.keys()
@@ -206,7 +197,7 @@ class _Guesser:
             self.missing["choices"] = "no columns hold choices, nor do few answers come again"
         if not {"answer", "choices"} & self.missing.keys():
             self.missing["answer_is"] = (
-                "answers can be read in several ways" if 2 * most > len(self._rows)
+                "answers can be read in several ways" if enough
                 else "answers are neither texts, letters nor numbers of choices"
             )  # fmt: skip
 
@@ -230,7 +221,7 @@ class _Guesser:
         for name in self.free:
             if all(_is_list(row.get(name)) for row in self._rows):
                 yield [name], _LISTS
-        parts = [(match, name) for name in self.free if (match := _OPTION.fullmatch(plain(name)))]
+        parts = [(match, name) for name in self.free if (match := OPTION.fullmatch(plain(name)))]
         parts.sort(key=lambda each: (each[0][1] or "", each[0][2].isdigit()))
         for (_, counted), group in groupby(
             parts, key=lambda each: (each[0][1], each[0][2].isdigit())
@@ -257,7 +248,7 @@ class _Guesser:
             yield from self._read({**keys, "choices": named}, {}, [guess, *told], readings)
         if choices:
             return
-        if wrong := [name for name in self.free if _WRONG.fullmatch(plain(name))]:
+        if wrong := [name for name in self.free if WRONG.fullmatch(plain(name))]:
             guess = Guess("choices", listed([answer, *wrong]), "the right answer and wrong ones")
             columns = [answer, *wrong]
             yield from self._read({**keys, "choices": columns}, {}, [guess, *told], (None,))

@@ -1,4 +1,4 @@
-"""What people call the columns of a table of answers."""
+"""What people call the columns of a table of answers, or of questions."""
 
 from __future__ import annotations
 
@@ -54,6 +54,30 @@ MEANING = {
     "cluster": "what examples share",
     "sample": "one of several answers",
 }
+QUESTIONS = (
+    *NAMED["input"][:2], "prompt", "query", "problem", "stem", "question_stem", "question_text",
+    "sentence", "statement", "review", "tweet",
+)  # fmt: skip
+"""Of a task: the question, besides "input"; the usual ones first."""
+CONTEXTS = ("context", "passage", "paragraph", "article")
+"""What a question is about."""
+ANSWERS = (
+    *NAMED["gold"], "correct", "correct_option", "correct_choice", "right_answer", "answer_key",
+    "answerkey", "key", "cop", "answer_index", "answer_idx", "correct_index", "sentiment", "class",
+)  # fmt: skip
+"""Of a task: the right answer, besides "gold"; the usual ones first."""
+SAID_BY_MODELS = ("prediction", *NAMED["prediction"][:3], "response", "model_answer", "y_pred")
+"""What only a table of answers has."""
+OPTION = re.compile(
+    r"(?:(options?|choices?|opt|op|answers?|alternatives?|candidates?|endings?|sol)_?)?"
+    r"([a-j]|(?<=.)\d{1,2})"
+)
+"""Columns of one choice each, such as "A", "option_b" or "choice3", as their plain names."""
+WRONG = re.compile(
+    r"(?:distractor|(?:incorrect|wrong|false)(?:_(?:answer|option|choice))?)"
+    r"(?:s?_?(?:[a-j]|\d{1,2}))?"
+)
+"""Columns of one wrong choice each; one of "wrong answers" may hold several in a cell."""
 _NEAR = 0.8
 """How near a name must come to one of these, by difflib's ratio."""
 _KNOWN = {word for role, words in NAMED.items() for word in (role, *words)}

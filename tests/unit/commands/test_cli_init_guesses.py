@@ -163,3 +163,12 @@ def test_what_a_model_said_makes_no_task(capsys: pytest.CaptureFixture[str]) -> 
     said = capsys.readouterr().err
     assert "'prediction' seems to hold what a model said" in said
     assert "maxrandom init --results" in said
+
+
+def test_wrong_answers_in_one_cell_are_no_choice(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [[*row, "one; two; three"] for row in _rows("question", "text")]
+    _write(["question", "best answer", "incorrect answers"], rows)
+    assert _init() == 2
+    said = capsys.readouterr().err
+    assert "  choices: no columns hold choices" in said
+    assert "free are 'incorrect answers'" in said
