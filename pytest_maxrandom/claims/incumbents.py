@@ -13,6 +13,7 @@ from pytest_maxrandom.errors import (
     did_you_mean,
     dotted,
 )
+from pytest_maxrandom.host.data import NOT_QUOTED, reading
 from pytest_maxrandom.ledger.lines import named_digest
 from pytest_maxrandom.recorded.prediction_lines import PromptLine, read_lines
 from pytest_maxrandom.sweeps.open_answers import generation_of, matching_of
@@ -88,7 +89,7 @@ def incumbent_of(suite: SuiteSpec, condition: Condition, base: Path) -> Incumben
     if spec is None:
         return None
     if spec.answers is not None:
-        line = _stored(spec, condition, base / spec.answers)
+        line = _stored(spec, condition, base)
         is_graded = SCORERS[suite.scoring].is_graded
         if (is_graded or line.examples[0].score is not None) and line.scoring != suite.scoring:
             raise NoIncumbent(
@@ -130,13 +131,18 @@ def without_model(suite: Suite, backends: Backends) -> Iterator[Problem]:
             yield Problem(suite.path, suite.line(*place), f"{dotted(place)}: {message}")
 
 
-def _stored(spec: IncumbentSpec, condition: Condition, path: Path) -> PromptLine:
+def _stored(spec: IncumbentSpec, condition: Condition, base: Path) -> PromptLine:
     """Return the recorded answers of the incumbent to the examples of a claim."""
+    assert spec.answers is not None
+    path = base / spec.answers
     task = condition.task
     try:
-        lines = [*read_lines(path)]
+        with reading(base) as found:
+            lines = [*read_lines(path)]
     except RecordedError as error:
-        raise NoIncumbent(str(error), "answers") from None
+        unread = f"{spec.answers}: cannot be read; {NOT_QUOTED}"
+        told = str(error) if found.quotable else unread
+        raise NoIncumbent(told, "answers") from None
     except OSError as error:
         raise NoIncumbent(f"{path}: cannot be read: {error.strerror}", "answers") from None
     known = {each.id: each for each in task.examples}

@@ -19,6 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from pytest_maxrandom.errors import GitError, quoted
 from pytest_maxrandom.host.git import repository
@@ -69,6 +70,12 @@ class Boundary:
         """Tell whether a path, its links followed, may be read."""
         allowed = (Path(place) for place in self.places if "://" not in place)
         return any(path.is_relative_to(one.resolve()) for one in (self.root, *allowed))
+
+
+NOT_QUOTED = (
+    "why is not told, because it leads out of the repository, and nothing there is quoted; copy it "
+    "into the repository to see why"
+)
 
 
 @dataclass(slots=True)
@@ -178,7 +185,7 @@ def _links(path: Path) -> Iterator[Path]:
 def refused_address(url: str) -> str:
     """Say why what is at an address is not read; nothing if it is."""
     scheme = url.partition("://")[0].casefold()
-    if scheme not in _REMOTE or "::" in url:
+    if scheme not in _REMOTE or "::" in url or ".." in unquote(url).split("/"):
         return f"{quoted(url, 200)} is no address of data; write the path of a file as it is"
     limits = boundary()
     if limits is None or any(url.startswith(f"{one.rstrip('/')}/") for one in limits.places):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SHORT = 16  # as many as an example's own digest has
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164"
-    "\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+    "\u2065\u2800\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
 """What shows nothing, and is of no category of its own: controls, fillers, variation selectors."""
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)\s+(?=\d)")

@@ -48,6 +48,7 @@ class _Question:
 
 def _read(example: Example) -> _Question:
     text = visible_text(f"{example.input} | {example.continuation or ''}")
+    text = text.replace("\u2019", "'").replace("\u02bc", "'")
     words = tuple(one for one in _TOKEN.findall(text) if one not in _CLOSING)
     kept = tuple(one for one in words if _is_kept(one))
     return _Question(question_digest(example), words, (kept, tuple(answers_of(example))))

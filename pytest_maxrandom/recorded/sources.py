@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import MaxRandomError, RecordedError, listed, nearest_file
 from pytest_maxrandom.host import packages
-from pytest_maxrandom.host.data import reading, refused, refused_variable
+from pytest_maxrandom.host.data import NOT_QUOTED, reading, refused, refused_variable
 from pytest_maxrandom.host.packages import NamedParts, package_of, reason
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
@@ -202,9 +202,7 @@ class ModelResults:
                 if found.quotable:
                     raise RecordedError(_unexpanded(str(error), spec, base)) from None
                 raise RecordedError(
-                    f"{spec.path}: cannot be read as `format: {spec.format}`; why is not told, "
-                    "because it leads out of the repository, and nothing there is quoted; copy it "
-                    "into the repository to see why"
+                    f"{spec.path}: cannot be read as `format: {spec.format}`; {NOT_QUOTED}"
                 ) from None
         if read is None or not _VARIABLE.search(spec.path):
             return read

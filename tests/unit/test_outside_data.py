@@ -10,7 +10,7 @@ import pytest
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host import data
-from pytest_maxrandom.host.data import Boundary, refused
+from pytest_maxrandom.host.data import Boundary, refused, refused_address
 from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.tasks.load import load_task, members
 from tests.needs import needs
@@ -95,6 +95,14 @@ def test_what_the_workflow_allows_is_read(tree: Path) -> None:
         assert len(load(tree, format="jsonl", path="../outside/task.jsonl").examples) == 1
     with Boundary(tree, places=[str(tree.parent / "out")]).in_force():  # no prefix of a name
         assert "leads out" in told(tree, format="jsonl", path="../outside/task.jsonl")
+
+
+@pytest.mark.parametrize("path", ["../private/x.csv", "%2e%2e/private/x.csv", "a/%2E./../x.csv"])
+def test_an_address_does_not_lead_out_of_what_is_allowed(tree: Path, path: str) -> None:
+    public = "https://data.example/public"
+    with Boundary(tree, places=[public]).in_force():
+        assert not refused_address(f"{public}/a..b/x.csv")
+        assert refused_address(f"{public}/{path}")
 
 
 def test_a_person_reads_what_lies_outside_and_nothing_of_it_is_quoted(tree: Path) -> None:

@@ -106,9 +106,11 @@ def _files(spec: TransformersSpec, location: str, commit: str | None) -> tuple[P
 
 def _check_kind(spec: TransformersSpec, file: Path) -> None:
     """Refuse adapters that do not consist of weights added to those of the model's layers."""
+    if not file.is_file():  # what is none may have no end
+        raise ModelError(f"the {_CONFIG} of the adapter {spec.adapter} is no regular file")
     try:
         said = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(
             f"the {_CONFIG} of the adapter {spec.adapter} cannot be read: {brief(error)}"
         ) from error

@@ -15,6 +15,7 @@ import urllib3
 
 from pytest_maxrandom.errors import ModelError, quoted
 from pytest_maxrandom.host import http
+from pytest_maxrandom.host.data import refused_address
 from pytest_maxrandom.models.served.flow import Flow
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class Endpoint:
             found = http.parsed(raw)
             return found if self._key is None else self._key.removed_from(found)
         except ValueError:
-            shown = quoted(self._without_key(raw))
+            shown = self._quoted(raw)
             message = f"{self.url}{path} answers with {shown}, which is not JSON; expected the "
             raise ModelError(
                 f"{message}address of a server of the kind that `backend` says"
@@ -221,7 +222,7 @@ class Endpoint:
     def _refusal(self, path: str, response: HTTPResponse, raw: bytes) -> ModelError:
         """Say what a status other than 200 means."""
         status = response.status
-        said = quoted(self._without_key(_sentence(raw)), 300)
+        said = self._quoted(_sentence(raw), 300)
         if status < 400:
             target = self._without_key(_host(response.headers.get("Location", "")) or "elsewhere")
             return ModelError(
@@ -251,6 +252,16 @@ class Endpoint:
             )
         message = f"the server at {self.url} refuses {path} ({status}): {said}"
         return Refused(status, message, _code(raw))
+
+    def _quoted(self, text: str | bytes, limit: int = 60) -> str:
+        """Return what a server said, as far as it may be shown.
+
+        A suite may name any address that the runner reaches, so a gate shows only what comes from
+        a host that the workflow names.
+        """
+        if self._key is None and refused_address(f"{self.url}/"):
+            return f"a text that a gate shows only with `--allow-path {self.url}`"
+        return quoted(self._without_key(text), limit)
 
     def _without_key(self, text: str | bytes) -> str:
         """Return a text that may be shown, since a server may repeat what it was sent."""

@@ -54,6 +54,13 @@ def test_up_to_three_words_may_differ(old: str, new: str) -> None:
     assert Earlier([ONE]).reworded([other]) == {question_digest(other): question_digest(ONE)}
 
 
+@pytest.mark.parametrize("apostrophe", ["\u2019", "\u02bc"])
+def test_another_apostrophe_is_no_other_negation(apostrophe: str) -> None:
+    old = question("Doesn't the old clock in the tower strike before 12 on Sundays?")
+    new = question(old.input.replace("'", apostrophe))
+    assert Earlier([old]).reworded([new]) == {question_digest(new): question_digest(old)}
+
+
 @pytest.mark.parametrize("other", [
     question(ONE.input.replace("12", "11")),
     question(ONE.input.replace("12", "noon")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -292,10 +293,17 @@ def test_adapters_of_other_kinds(spoilt: Path, said: dict[str, Any], told: str) 
     assert _refusal(spoilt) == told
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "\0"])
+@pytest.mark.parametrize("text", ["{", "[]", "\0", "[" * 200_000])
 def test_a_broken_configuration(spoilt: Path, text: str) -> None:
     (spoilt / "lora" / "adapter_config.json").write_text(text)
     assert _refusal(spoilt).startswith("the adapter_config.json of the adapter ./lora ")
+
+
+def test_a_configuration_that_has_no_end_is_not_read(spoilt: Path) -> None:
+    file = spoilt / "lora" / "adapter_config.json"
+    file.unlink()
+    os.mkfifo(file)
+    assert "holds no adapter_config.json" in _refusal(spoilt)
 
 
 def test_weights_that_are_no_numbers(spoilt: Path) -> None:

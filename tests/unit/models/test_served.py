@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import MaxRandomError, ModelError, PromptTooLong, ScoreError
+from pytest_maxrandom.host.data import Boundary
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.registry import Backends, ModelPool
@@ -172,6 +173,17 @@ def test_a_server_that_is_not_right_is_refused_before_anything_is_scored(
         loaded(server, word_tokenizer)
     assert expected in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_gate_quotes_only_servers_that_the_workflow_names(
+    server: FakeServer, word_tokenizer: Path, tmp_path: Path
+) -> None:
+    server.faults["page"] = True
+    for places, shown in (([], False), ([server.url], True)):
+        with Boundary(tmp_path, places=places).in_force(), pytest.raises(ModelError) as refused:
+            loaded(server, word_tokenizer)
+        assert ("<html>" in str(refused.value)) == shown
+        assert (f"--allow-path {server.url}" in str(refused.value)) != shown
 
 
 def test_a_number_that_is_missing_is_told(server: FakeServer, word_tokenizer: Path) -> None:
