@@ -250,6 +250,24 @@ def test_a_later_suite_is_not_judged_by_t(pytester: pytest.Pytester, suite: Path
     assert "test tried 20 prompts (feedback \\`accept\\`, budget 20); what was learned" in comment
 
 
+@pytest.mark.parametrize("feedback", ["none", "accept"])
+def test_a_suite_after_the_end_of_a_search_may_come_from_its_results(
+    pytester: pytest.Pytester, suite: Path, feedback: Feedback
+) -> None:
+    """They can be read from then on; the search itself could not, so its verdict is as before."""
+    with begun(suite, feedback, budget=4) as tries:
+        replies(tries, 4)
+        before = tries.verdict()
+    assert main(["search", "close", str(suite)]) == 0
+    with begun(suite, feedback, budget=4) as tries:
+        replies(tries, 4)
+        after = tries.verdict()
+    assert (after.searched, after.p_max) == (before.searched, before.p_max)
+    claim = claims(pytester, "-k", "guesses")["guesses"]
+    assert claim["searched"]["possible"] >= (N + 1) ** 4
+    assert "(feedback `score`, budget 4)" in str(claim["notes"])
+
+
 def test_after_answers_only_a_test_set_decides(pytester: pytest.Pytester, suite: Path) -> None:
     with begun(suite, "answers") as tries:
         assert str(tries.outlook) == (
