@@ -242,6 +242,8 @@ class Tries:
             # Its line says what the verdict tells; those of the others wait for `publish`.
             tried.publish([answers[result.best]])
             result = _of_best_alone(result).noted(Remark("scores_withheld"))
+            if shown := tried.in_sight():
+                result = result.noted(Remark("results_in_sight", {"prompts": shown}))
         record = result.record(planned.record(f"{self._path}::{planned.name}", str(self._path)))
         assert record.prompts is not None
         record.prompts = dataclasses.replace(record.prompts, proposed_by=tried.by)

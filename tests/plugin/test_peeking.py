@@ -151,6 +151,20 @@ def test_a_verdict_shows_the_score_of_the_best_prompt_alone(
         assert (record.correct_counts, record.best_prompt.tied_with) == ([], 0)
 
 
+def test_a_verdict_says_what_a_suite_left_in_sight(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite) as tries:
+        tell(tries, 2)
+        before = tries.verdict()
+    assert "results_in_sight" not in {note.kind for note in before.notes}
+    suite.write_text(suite.read_text().replace("count: 1", "count: 2, instructions: [A., B.]"))
+    pytester.runpytest_inprocess("-k", "guesses", "-q")
+    with begun(suite, "accept") as tries:
+        tell(tries, 2)
+        after = tries.verdict()
+    notes = {note.kind: note.text for note in after.notes}
+    assert "the results of 2 other prompts on these examples" in notes["results_in_sight"]
+
+
 def test_results_follow_when_the_search_is_closed(
     suite: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
