@@ -78,10 +78,10 @@ class Outlook:
                 "validation": "",
             }
             depends = self.better is not None and self.why in ("permutations", "too_many")
-            likely = f"if {self.better} tries before the best one improved, " if depends else ""
+            likely = f"if {_tries(self.better)} before the best one improved, " if depends else ""
             return f"{likely}{why_nothing_passes(self.why, self.n)}; {ways[self.decided_by]}"
         counted = (
-            f"after {count(self.steps)} tries it is judged as the best of "
+            f"after {_tries(self.steps)} it is judged as the best of "
             f"{prompts_in_words(self.prompts)}"
         )
         wanted = []
@@ -97,10 +97,14 @@ class Outlook:
         if not wanted:
             return counted
         likely = (
-            "" if self.better is None else f" if at most {self.better} tries before it improved"
+            "" if self.better is None else f" if at most {_tries(self.better)} before it improved"
         )
         more = ", or more if the prompt prefers the commonest label" * self.or_more
         return f"{', and '.join(wanted)}{likely}{more}; {counted}"
+
+
+def _tries(number: int | None) -> str:
+    return "1 try" if number == 1 else f"{count(number or 0)} tries"
 
 
 @dataclass(frozen=True, slots=True)

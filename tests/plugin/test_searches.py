@@ -593,6 +593,12 @@ def test_a_prompt_that_makes_no_sense_is_one_sentence(
             "demonstrations: found 0, expected 2, which is how many shots the claim is about"
         )
         assert refused(demonstrations=ids[0]).startswith("demonstrations: found the text")
+        with pytest.raises(SearchError) as told:
+            tries(instr="A.")
+        assert str(told.value) == (
+            "a prompt has instruction, demonstrations, format, and no instr; did you mean "
+            "'instruction'?"
+        )
         assert refused(demonstrations=5) == "demonstrations: found 5, expected a list of ids"
         assert refused(demonstrations=[[ids[0]], ids[1]]).startswith("demonstrations: found ['e")
         assert refused(demonstrations=ids[:2], format=5).startswith("format: found 5, expected ")
