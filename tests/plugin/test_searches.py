@@ -504,6 +504,28 @@ def test_a_sample_shows_demonstrations_and_a_question_that_judges_nothing(
         assert not any(question in tries.sample for question in judging)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_sample_of_a_task_that_is_all_judged_by_shows_a_made_up_question(
+    pytester: pytest.Pytester, suite: Path, *, shared: bool
+) -> None:
+    task = suite.with_name("task.jsonl")
+    rows = [json.loads(row) for row in task.read_text().splitlines()[:40]]
+    if not shared:
+        own = {row["id"]: {"Yes": f"Yes {row['id']}", "No": "No"} for row in rows}
+        rows = [
+            row | {"choices": [*own[row["id"]].values()], "answer": own[row["id"]][row["answer"]]}
+            for row in rows
+        ]
+    task.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    letters = "formats: [{labels: letter}]"
+    suite.write_text(re.sub("instructions: .*]", letters, suite.read_text()))
+    with begun(suite, "none") as tries:
+        assert not tries.demonstrations
+        assert tries.sample.count("(a question)") == 1
+        assert ("Yes" in tries.sample) == shared
+        assert not any(row["input"] in tries.sample for row in rows)
+
+
 def test_a_search_is_closed_and_asked_for_nothing_else(suite: Path) -> None:
     tries = begun(suite, "accept")
     public = {name for name in dir(tries) if not name.startswith("_")}
