@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 def needed(planned: PlannedClaim, prompts: int) -> int | None:
     """Return the fewest right answers with which the best of so many prompts is likely to pass.
 
-    The permutation p is that of answers with each label as often as it is right; other answers have
-    a smaller one, unless they prefer the commonest label.
+    The permutation p is that of answers with each label as often as it is right. Other answers have
+    a smaller one, unless they prefer the commonest label: see `likely_more`.
 
     Returns
     -------
@@ -44,6 +45,17 @@ def needed(planned: PlannedClaim, prompts: int) -> int | None:
 
     least = bisect_left(range(n + 1), True, key=passes)
     return least if least <= n else None
+
+
+def likely_more(planned: PlannedClaim) -> bool:
+    """Return whether a prompt that prefers the commonest label needs more than `needed` says."""
+    if "permutation_p" not in planned.claim.levels(1):
+        return False
+    for view in planned.condition.shuffled:
+        right = Counter(zip(view.strata, map(min, view.gold), strict=True))
+        if len({(part, times) for (part, _), times in right.items()}) > len(set(view.strata)):
+            return True
+    return False
 
 
 def surplus_needed(planned: PlannedClaim, prompts: int, *, tree: bool) -> tuple[int, int] | None:

@@ -82,8 +82,16 @@ class ClaimTries:
         if not (searches := ledger.searches):
             return None
         looks = ledger.looks_before(subject, planned.condition.prompt_set.digests)
-        tries = ledger.tries(subject)
-        return searched(planned, t, tries, searches, looks, subject.tried(best))
+        tries, tried, closed = ledger.tries(subject), subject.tried(best), ledger.closed
+        if not any(tried in told for told in searches.values()):
+            # Whoever proposed it may have read all that was published of a search.
+            searches = {
+                name: {one: what._replace(feedback="score") for one, what in told.items()}
+                if name in closed
+                else told
+                for name, told in searches.items()
+            }
+        return searched(planned, t, tries, searches, looks, tried)
 
     def of_model(self, best: str, others: Iterable[PlannedClaim]) -> int:
         """Return as the best of how many its best prompt stands for its model, or its arm.

@@ -13,10 +13,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from pytest_maxrandom.commands import suites_in
+from pytest_maxrandom.commands.search import claims_in
 from pytest_maxrandom.errors import MaxRandomError, SearchError, did_you_mean
 from pytest_maxrandom.host import STORE
-from pytest_maxrandom.searches.search import How, claims_of
+from pytest_maxrandom.searches.search import How
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.search import Feedback
 
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> str:
         how = How(options.feedback, options.budget, options.by, options.store)
     except SearchError as error:
         raise SearchError(f"--{error}") from None
-    searches = Searches(suites_in(options.paths), how)
+    searches = Searches(claims_in(options.paths), how)
     try:
         server(searches).run("stdio")
     finally:
@@ -98,15 +98,14 @@ class Searches:
 
     Parameters
     ----------
-    suites : list of Path
-        Files; their claims are known by their names, behind the suite's where two have one name.
+    found : list of (Path, PlannedClaim)
+        They are known by their names, behind the suite's file where two have one name.
     how : How
         How each search goes on.
     """
 
-    def __init__(self, suites: list[Path], how: How) -> None:
+    def __init__(self, found: list[tuple[Path, PlannedClaim]], how: How) -> None:
         self._how = how
-        found = [(path, claim) for path in suites for claim in claims_of(path)]
         names = [claim.name for _, claim in found]
         self._claims: dict[str, tuple[Path, PlannedClaim]] = {
             claim.name if names.count(claim.name) == 1 else f"{path}::{claim.name}": (path, claim)

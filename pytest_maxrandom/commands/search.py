@@ -16,7 +16,7 @@ from pytest_maxrandom.stats.search import WITHHELD
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
 
@@ -46,11 +46,37 @@ def run(options: argparse.Namespace) -> str:
     SuiteError
         With all the mistakes of the suites.
     """
-    claims = [claim for path in suites_in(options.paths) for claim in claims_of(path)]
+    claims = [claim for _, claim in claims_in(options.paths)]
     # All claims of a task have one ledger file.
     sets = {(each.ledger, each.condition.example_digests): each for each in claims}
     told = [closed for each in sets.values() for closed in _close(each, options.by)]
-    return "\n".join(told) or "no search is open there, so there is nothing to publish"
+    by = "" if options.by is None else f" by {options.by}"
+    return "\n".join(told) or f"no search{by} is open there, so there is nothing to publish"
+
+
+def claims_in(paths: Sequence[Path]) -> list[tuple[Path, PlannedClaim]]:
+    """Return the claims that prompts can be searched for, each with the file of its suite.
+
+    Suites of a folder that have none are left out.
+
+    Raises
+    ------
+    SearchError
+        If a suite that is named has none, or no suite of a folder has.
+    SuiteError
+        With all the mistakes of the suites.
+    """
+    found, without = [], []
+    for path in suites_in(paths):
+        try:
+            found += [(path, claim) for claim in claims_of(path)]
+        except SearchError as error:
+            if path in paths:
+                raise
+            without.append(error)
+    if without and not found:
+        raise without[0]
+    return found
 
 
 def _close(planned: PlannedClaim, by: str | None) -> Iterator[str]:
@@ -71,10 +97,10 @@ def _close(planned: PlannedClaim, by: str | None) -> Iterator[str]:
             raise SearchError(f"{ledger.path}: cannot be written to ({ledger.why_closed})")
         if not new and not is_open:
             continue
+        added = f"{count(new)} result{'s' * (new != 1)}" if new else "its end was"
         said = (
-            f"{first.by} (feedback {first.feedback}) is closed: {count(new)} "
-            f"result{'s' * (new != 1)} added to {ledger.path}; commit the lines, and let them be "
-            "reviewed"
+            f"{first.by} (feedback {first.feedback}) is closed: {added} added to {ledger.path}; "
+            "commit the lines, and let them be reviewed"
         )
         if unknown := before - new:
             said += (

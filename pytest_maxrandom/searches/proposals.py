@@ -13,11 +13,11 @@ from pytest_maxrandom.errors import SearchError, did_you_mean
 from pytest_maxrandom.suite.parts import format_of_keys
 from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import demonstration_pool, written
+from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.suite.base import FormatSpec
-    from pytest_maxrandom.tasks.task import Example
 
 _SHORTEST = 20
 """Characters from which on a question that stands in an instruction is no accident."""
@@ -95,15 +95,21 @@ class Proposals:
     def sample(self) -> str:
         """Return a prompt as a model reads it: the first demonstrations, and one more question.
 
-        The instruction is the task's own. Empty where there are no examples but those that prompts
-        are judged by.
+        The instruction is the task's own. Where there are no examples but those that prompts are
+        judged by, the question is made up.
         """
         shots = self._planned.condition.shots
-        examples = list(self.pool.values())
-        if not examples:
-            return ""
+        examples = list(self.pool.values()) or [self._made_up()]
         shown = self.prompt(demonstrations=[each.id for each in examples[:shots]])
         return shown.context(examples[min(shots, len(examples) - 1)])
+
+    def _made_up(self) -> Example:
+        """Return an example that has the choices which all questions share, and else nothing."""
+        first, *others = self._validation
+        choices = first.choices
+        if any(each.choices != choices for each in others):
+            choices = tuple(f"(choice {place + 1})" for place in range(len(choices)))
+        return Example("made up", "(a question)", choices, (0,))
 
     def made_of(self, prompt: Prompt) -> str | None:
         """Return of what a prompt is made, as text; None where nobody proposed it here."""

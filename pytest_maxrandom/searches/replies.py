@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_maxrandom.claims.needed import needed, surplus_needed
+from pytest_maxrandom.claims.needed import likely_more, needed, surplus_needed
 from pytest_maxrandom.errors import ReportError, SearchError
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import ClaimRecord, RunRecord, Searched, Unpassable
@@ -44,6 +44,8 @@ class Outlook:
     critical_count: int | None
     """Fewest right answers that pass, where the best prompt gives each label as often as it is
     right; None where none do."""
+    or_more: bool
+    """Whether a prompt that prefers the commonest label needs more."""
     beside: tuple[int, int] | None
     """How many more right answers than the incumbent's pass: where the incumbent alone is right on
     no example, and where one of the two alone is right on each. None where that is not claimed, not
@@ -65,7 +67,8 @@ class Outlook:
             beside = surplus_needed(planned, int(found.possible), tree=found.learned)
         n = planned.condition.prompt_set.n
         way = found.decided_by
-        return cls(steps, better, found.possible, critical, beside, n, way, found.why)
+        more = critical is not None and likely_more(planned)
+        return cls(steps, better, found.possible, critical, more, beside, n, way, found.why)
 
     def __str__(self) -> str:
         if self.why is not None:
@@ -75,10 +78,10 @@ class Outlook:
                 "validation": "",
             }
             depends = self.better is not None and self.why in ("permutations", "too_many")
-            likely = f"if {self.better} tries before the best one improved, " if depends else ""
+            likely = f"if {_tries(self.better)} before the best one improved, " if depends else ""
             return f"{likely}{why_nothing_passes(self.why, self.n)}; {ways[self.decided_by]}"
         counted = (
-            f"after {count(self.steps)} tries it is judged as the best of "
+            f"after {_tries(self.steps)} it is judged as the best of "
             f"{prompts_in_words(self.prompts)}"
         )
         wanted = []
@@ -94,9 +97,14 @@ class Outlook:
         if not wanted:
             return counted
         likely = (
-            "" if self.better is None else f" if at most {self.better} tries before it improved"
+            "" if self.better is None else f" if at most {_tries(self.better)} before it improved"
         )
-        return f"{', and '.join(wanted)}{likely}; {counted}"
+        more = ", or more if the prompt prefers the commonest label" * self.or_more
+        return f"{', and '.join(wanted)}{likely}{more}; {counted}"
+
+
+def _tries(number: int | None) -> str:
+    return "1 try" if number == 1 else f"{count(number or 0)} tries"
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,6 +219,12 @@ class Tried:
         self.ledger.refresh()
         self.ledger.publish([self.subject.tried(one.prompt.digest) for one in found])
 
+    def in_sight(self) -> int:
+        """Return of how many prompts that no search tried the ledger shows the results."""
+        searches = self.ledger.searches.values()
+        others = self.ledger.tries().difference(*searches)
+        return len(others) - self.ledger.unknown(others)
+
     def close_search(self) -> int:
         """Let the ledger show all results of the search, and say that it does.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pytest_maxrandom.claims.counting import ClaimsOfRun
 from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.searched import found_in, most_judged_as, searches_of, told_of
-from pytest_maxrandom.errors import SearchError
+from pytest_maxrandom.errors import SearchError, did_you_mean
 from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.searches.replies import Outlook, Reply, save
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.searches.tried import Tried
     from pytest_maxrandom.tasks.task import Example
+
+_PARTS = ("instruction", "demonstrations", "format")
 
 
 class Tries:
@@ -140,6 +142,9 @@ class Tries:
         answers, and 0 where there is none. Where it is one bit, the k-th prompt that is better than
         all before it has k / (k + 1), so that the last one has the highest number; others have 0.
         """
+        if other := [key for key in prompt if key not in _PARTS]:
+            near = did_you_mean(other[0], _PARTS)
+            raise SearchError(f"a prompt has {', '.join(_PARTS)}, and no {other[0]}{near}")
         return self._tried.value(self._tried.try_prompt(self._tried.proposals.prompt(**prompt)))
 
     def verdict(self) -> ClaimRecord:
@@ -242,6 +247,8 @@ class Tries:
             # Its line says what the verdict tells; those of the others wait for `publish`.
             tried.publish([answers[result.best]])
             result = _of_best_alone(result).noted(Remark("scores_withheld"))
+            if shown := tried.in_sight():
+                result = result.noted(Remark("results_in_sight", {"prompts": shown}))
         record = result.record(planned.record(f"{self._path}::{planned.name}", str(self._path)))
         assert record.prompts is not None
         record.prompts = dataclasses.replace(record.prompts, proposed_by=tried.by)

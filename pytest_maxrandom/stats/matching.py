@@ -113,7 +113,8 @@ def _hits(
 def likely_answers(gold: Sequence[int], strata: Sequence[int], correct: int) -> list[int]:
     """Return answers of which so many are right, each label as often as it is right.
 
-    What is wrong stands at equal distances, and is the next label of the same stratum.
+    Each stratum has its share of what is wrong, which is one of each label in turn and gets the
+    next label: so far as the rarest label allows, the labels are given as often as they are right.
 
     Parameters
     ----------
@@ -125,16 +126,20 @@ def likely_answers(gold: Sequence[int], strata: Sequence[int], correct: int) -> 
         How many are right.
     """
     n, found = len(gold), list(gold)
-    order = sorted(range(n), key=lambda place: (strata[place], gold[place]))
-    labels = {
-        part: sorted({g for g, s in zip(gold, strata, strict=True) if s == part})
-        for part in set(strata)
-    }
-    for wrong in range(n - correct):
-        place = order[(2 * wrong + 1) * n // (2 * (n - correct))]
-        there = labels[strata[place]]
-        after = there.index(gold[place]) + 1
-        found[place] = there[after % len(there)] if len(there) > 1 else there[0] + 1
+    order = sorted(range(n), key=lambda place: strata[place])
+    wrong = Counter(
+        strata[order[(2 * each + 1) * n // (2 * (n - correct))]] for each in range(n - correct)
+    )
+    for part, times in wrong.items():
+        turns, seen = [], Counter[int]()
+        for place in range(n):
+            if strata[place] == part:
+                turns.append((seen[gold[place]], gold[place], place))
+                seen[gold[place]] += 1
+        there = sorted(seen)
+        for _, label, place in sorted(turns)[:times]:  # one of each label in turn
+            after = there.index(label) + 1
+            found[place] = there[after % len(there)] if len(there) > 1 else label + 1
     return found
 
 

@@ -151,6 +151,20 @@ def test_a_verdict_shows_the_score_of_the_best_prompt_alone(
         assert (record.correct_counts, record.best_prompt.tied_with) == ([], 0)
 
 
+def test_a_verdict_says_what_a_suite_left_in_sight(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite) as tries:
+        tell(tries, 2)
+        before = tries.verdict()
+    assert "results_in_sight" not in {note.kind for note in before.notes}
+    suite.write_text(suite.read_text().replace("count: 1", "count: 2, instructions: [A., B.]"))
+    pytester.runpytest_inprocess("-k", "guesses", "-q")
+    with begun(suite, "accept") as tries:
+        tell(tries, 2)
+        after = tries.verdict()
+    notes = {note.kind: note.text for note in after.notes}
+    assert "the results of 2 other prompts on these examples" in notes["results_in_sight"]
+
+
 def test_results_follow_when_the_search_is_closed(
     suite: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,6 +196,27 @@ def test_results_follow_when_the_search_is_closed(
     assert main(["search", "close", str(suite)]) == 0
     assert "nothing to publish" in capsys.readouterr().out
     assert main(["ledger", "verify", str(folder)]) == 0
+
+
+def test_a_folder_is_closed_whatever_else_is_in_it(
+    suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Suites that nobody can search for are no mistake there, unless they are all there is."""
+    several = suite.with_name("several.yaml")
+    sampled = "scoring: generate\ngeneration: {max_tokens: 5, temperature: 0.7, samples: 3}\n"
+    several.write_text(suite.read_text() + sampled)
+    with begun(suite, budget=1) as tries:
+        assert "; after 1 try it is" in str(tries.outlook)
+        tell(tries, 1)
+        tries.verdict()
+    assert main(["search", "close", str(suite.parent), "--by", "nobody"]) == 0
+    assert "no search by nobody is open there" in capsys.readouterr().out
+    assert main(["search", "close", str(suite.parent)]) == 0
+    assert "peeks (feedback none) is closed: its end was added to " in capsys.readouterr().out
+    assert main(["search", "close", str(suite.parent), str(several)]) == 2
+    suite.unlink()
+    assert main(["search", "close", str(suite.parent)]) == 2
+    assert capsys.readouterr().err.count("a search is told of one answer to each example") == 2
 
 
 def test_a_score_that_is_lost_costs_no_count(suite: Path, tmp_path_factory: Any) -> None:

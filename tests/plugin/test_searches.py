@@ -111,8 +111,9 @@ def test_a_bit_for_each_prompt_is_a_tree(
 ) -> None:
     with begun(suite, "accept", model) as tries:
         assert str(tries.outlook) == (
-            "139/200 = 0.695 is needed if at most 5 tries before it improved; after 20 tries it is "
-            "judged as the best of 1,474,060 prompts"
+            "140/200 = 0.700 is needed if at most 5 tries before it improved, or more if the "
+            "prompt prefers the commonest label; after 20 tries it is judged as the best of "
+            "1,474,060 prompts"
         )
         told = replies(tries)
         record = tries.verdict()
@@ -248,6 +249,24 @@ def test_a_later_suite_is_not_judged_by_t(pytester: pytest.Pytester, suite: Path
     assert main(["comment", "r.json", "--dry-run", "--out", "comment.md"]) == 0
     comment = (pytester.path / "comment.md").read_text()
     assert "test tried 20 prompts (feedback \\`accept\\`, budget 20); what was learned" in comment
+
+
+@pytest.mark.parametrize("feedback", ["none", "accept"])
+def test_a_suite_after_the_end_of_a_search_may_come_from_its_results(
+    pytester: pytest.Pytester, suite: Path, feedback: Feedback
+) -> None:
+    """They can be read from then on; the search itself could not, so its verdict is as before."""
+    with begun(suite, feedback, budget=4) as tries:
+        replies(tries, 4)
+        before = tries.verdict()
+    assert main(["search", "close", str(suite)]) == 0
+    with begun(suite, feedback, budget=4) as tries:
+        replies(tries, 4)
+        after = tries.verdict()
+    assert (after.searched, after.p_max) == (before.searched, before.p_max)
+    claim = claims(pytester, "-k", "guesses")["guesses"]
+    assert claim["searched"]["possible"] >= (N + 1) ** 4
+    assert "(feedback `score`, budget 4)" in str(claim["notes"])
 
 
 def test_after_answers_only_a_test_set_decides(pytester: pytest.Pytester, suite: Path) -> None:
@@ -485,6 +504,28 @@ def test_a_sample_shows_demonstrations_and_a_question_that_judges_nothing(
         assert not any(question in tries.sample for question in judging)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_sample_of_a_task_that_is_all_judged_by_shows_a_made_up_question(
+    pytester: pytest.Pytester, suite: Path, *, shared: bool
+) -> None:
+    task = suite.with_name("task.jsonl")
+    rows = [json.loads(row) for row in task.read_text().splitlines()[:40]]
+    if not shared:
+        own = {row["id"]: {"Yes": f"Yes {row['id']}", "No": "No"} for row in rows}
+        rows = [
+            row | {"choices": [*own[row["id"]].values()], "answer": own[row["id"]][row["answer"]]}
+            for row in rows
+        ]
+    task.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    letters = "formats: [{labels: letter}]"
+    suite.write_text(re.sub("instructions: .*]", letters, suite.read_text()))
+    with begun(suite, "none") as tries:
+        assert not tries.demonstrations
+        assert tries.sample.count("(a question)") == 1
+        assert ("Yes" in tries.sample) == shared
+        assert not any(row["input"] in tries.sample for row in rows)
+
+
 def test_a_search_is_closed_and_asked_for_nothing_else(suite: Path) -> None:
     tries = begun(suite, "accept")
     public = {name for name in dir(tries) if not name.startswith("_")}
@@ -574,6 +615,12 @@ def test_a_prompt_that_makes_no_sense_is_one_sentence(
             "demonstrations: found 0, expected 2, which is how many shots the claim is about"
         )
         assert refused(demonstrations=ids[0]).startswith("demonstrations: found the text")
+        with pytest.raises(SearchError) as told:
+            tries(instr="A.")
+        assert str(told.value) == (
+            "a prompt has instruction, demonstrations, format, and no instr; did you mean "
+            "'instruction'?"
+        )
         assert refused(demonstrations=5) == "demonstrations: found 5, expected a list of ids"
         assert refused(demonstrations=[[ids[0]], ids[1]]).startswith("demonstrations: found ['e")
         assert refused(demonstrations=ids[:2], format=5).startswith("format: found 5, expected ")
