@@ -93,7 +93,7 @@ def _passed(claims: list[ClaimRecord], name: str | None) -> ClaimRecord:
 
 def _keys(planned: PlannedClaim, prompt: Prompt) -> dict[str, Any]:
     """Return what a suite says of a prompt and a model."""
-    task, layout = planned.condition.task, prompt.format.layout
+    task, layout, before = planned.condition.task, prompt.format.layout, planned.suite.incumbent
     usual = written(task, None, FormatSpec(labels=prompt.format.labels)).layout
     form: dict[str, Any] = {
         key: getattr(layout, key) for key in _LAYOUT if getattr(layout, key) != getattr(usual, key)
@@ -106,6 +106,7 @@ def _keys(planned: PlannedClaim, prompt: Prompt) -> dict[str, Any]:
            else {}),
         **({"format": form} if form else {}),
         "model": planned.model.model_dump(mode="json", exclude_unset=True),
+        **(before.model_dump(include={"test", "matters"}, exclude_unset=True) if before else {}),
     }  # fmt: skip
 
 
