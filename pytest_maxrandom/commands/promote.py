@@ -71,7 +71,9 @@ def run(options: argparse.Namespace) -> str:
     lines = yaml.safe_dump({"incumbent": keys}, sort_keys=False, allow_unicode=True, width=100)
     return (
         f"# In {path}, in place of `incumbent`: {name} is {difference(record)} beside the one "
-        f"before.\n# Its t, {count(record.t)}, goes on: all prompts of the ledger still count.\n"
+        f"before.\n# Its t, {count(record.t)}, goes on for the same model and number of shots: all "
+        "prompts of the ledger still count.\n# With another one, `assert: {count: task}` counts "
+        "them too.\n"
         f"{lines.rstrip()}"
     )
 

@@ -142,7 +142,8 @@ def test_an_incumbent_that_was_tried_here_had_luck_and_the_report_says_so(
     claim = run(pytester)
     assert claim["incumbent"]["chosen_here"] == claim["t"] == 3
     notes = " ".join(note["text"] for note in claim["notes"])
-    assert "examples that no prompt has seen would be fairer" in notes
+    assert "If it was chosen as the best of them, it was lucky there" in notes
+    assert "chosen for a low score, the opposite holds, and t does not pay for that" in notes
     # The prompt and the model were tried by an earlier claim here; another model is compared now.
     other = "{instruction: 'B:', model: {name: new, backend: mock, knows: 0.5, copies: 0.5}}"
     suite(folder, 0.7, other)
@@ -309,7 +310,8 @@ def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
     assert main(["promote", "r.json"]) == 0
     printed = capsys.readouterr().out
     assert "\n  test: exact\n  matters: 0.1\n" in printed
-    assert "Its t, 10, goes on" in printed
+    assert "Its t, 10, goes on for the same model and number of shots" in printed
+    assert "`assert: {count: task}` counts them too" in printed
     text = (folder / "s.yaml").read_text()
     text = re.sub(r"incumbent: \{.*\n", printed, text).replace("count: 10", "count: 15, seed: 1")
     (folder / "s.yaml").write_text(text)
