@@ -146,7 +146,7 @@ def _read(
                     f"{what} of {line.model} is {str(there)[:SHOWN]} there, and {here[:SHOWN]} "
                     "here; name the incumbent's prompt, so that it is asked again"
                 )
-    chosen = replace(subject, model_digest=line.model_digest).tried(line.prompt) in tried
+    asked = replace(subject, model_digest=line.model_digest or "")
     return IncumbentAnswers(
         settings=incumbent.spec,
         name=incumbent.name,
@@ -154,7 +154,7 @@ def _read(
         model=line.model,
         model_digest=line.model_digest,
         scores={each.id: each.credit for each in line.examples},
-        chosen_here=len(tried) if chosen else None,
+        chosen_here=len(tried) if asked.tried(line.prompt) in tried else None,
         stored=True,
     )
 

@@ -221,9 +221,9 @@ def headline(record: Record) -> Headline:
     needed = phrases.needed_value(record)
     found = f"best {phrases.best_shown(record)}{f', needs {needed}' if needed else ''}"
     if incumbent.alone(record) and record.incumbent is not None:
-        reached, numbers = incumbent.reached(record, "incumbent")
+        reached, p = incumbent.reached(record, "incumbent")
         best = f"best {phrases.best_shown(record)}"
-        return Headline(f"{best} {reached}", clauses(numbers, _context(record)))
+        return Headline(f"{best} {reached}", clauses(p, _context(record)))
     key = phrases.decisive(record)
     p = "" if getattr(record, key) is None else p_is(record, key)
     return Headline(found, clauses(p, _context(record)))

@@ -90,17 +90,14 @@ def test_a_loss_is_found_at_all_prompts_whichever_is_best(random: np.random.Gene
 
 def test_of_recorded_results_no_level_over_all_looks_is_said(random: np.random.Generator) -> None:
     base = rows(random, 3, 100)
-    counted = answered(base), answered(lose(random, base, 0.1), model_digest="other")
-    recorded = tuple(replace(each, id="recorded.yaml::r", tries=None) for each in counted)
-    assert about_looks(compared(*counted)).startswith("A false alarm at any look: at most .05. ")
-    alone = compared(*recorded)
-    assert about_looks(alone) == (
+    before, now = answered(base), answered(lose(random, base, 0.1), model_digest="other")
+    old, new = (replace(each, id="recorded.yaml::r", tries=None) for each in (before, now))
+    assert about_looks(compared(before, now)).startswith("A false alarm at any look: at most .05. ")
+    assert about_looks(compared(old, new)) == (
         "A false alarm at this look: at most .025. Recorded results have no ledger that counts "
         "looks, so many looks alarm more often"
     )
-    both = regressions(
-        *(run(*each) for each in zip(counted, recorded, strict=True)), "main", ASSERTED
-    )
+    both = regressions(run(before, old), run(now, new), "main", ASSERTED)
     assert [each.looks_counted for each in both.claims] == [True, False]
     assert "at any look: at most .05" in about_looks(both)
     assert "at this look at recorded results: at most .025" in about_looks(both)
