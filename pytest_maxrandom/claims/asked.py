@@ -81,7 +81,7 @@ def incumbent_answers(
     except SweepError as error:
         raise SweepError(f"incumbent: {error}") from error
     [found] = sweep.predictions
-    same = model_digest == subject.model_digest and subject.tried(prompt.digest) in tried
+    asked = replace(subject, model_digest=model_digest)
     return IncumbentAnswers(
         settings=spec,
         name=incumbent.name,
@@ -91,7 +91,7 @@ def incumbent_answers(
         scores={
             example.id: score for example, score in zip(found.examples, found.scores, strict=True)
         },
-        chosen_here=len(tried) if same else None,
+        chosen_here=len(tried) if asked.tried(prompt.digest) in tried else None,
     )
 
 
@@ -146,7 +146,7 @@ def _read(
                     f"{what} of {line.model} is {str(there)[:SHOWN]} there, and {here[:SHOWN]} "
                     "here; name the incumbent's prompt, so that it is asked again"
                 )
-    chosen = line.model_digest == subject.model_digest and subject.tried(line.prompt) in tried
+    asked = replace(subject, model_digest=line.model_digest or "")
     return IncumbentAnswers(
         settings=incumbent.spec,
         name=incumbent.name,
@@ -154,7 +154,7 @@ def _read(
         model=line.model,
         model_digest=line.model_digest,
         scores={each.id: each.credit for each in line.examples},
-        chosen_here=len(tried) if chosen else None,
+        chosen_here=len(tried) if asked.tried(line.prompt) in tried else None,
         stored=True,
     )
 

@@ -93,14 +93,14 @@ def recorded_incumbent(
         if not np.isnan(value)
     }
     _check_examples(read, found, row)
-    here = found is read and len(read.prompts) > 1
+    several = len(found.distinct().prompts)
     return IncumbentAnswers(
         settings=spec,
         name=f"the prompt {found.prompts[row]!r}",
         digest=found.prompts[row],
         model=found.model or read.model,
         scores=scores,
-        chosen_here=len(read.distinct().prompts) if here else None,
+        chosen_here=several if several > 1 else None,
         stored=True,
     )
 

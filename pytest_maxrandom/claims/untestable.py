@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.drawn import NoTexts
+from pytest_maxrandom.claims.needed import surplus_p
 from pytest_maxrandom.claims.opening import out_of_reach
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.samples import VOTE, scores_samples
@@ -28,6 +29,7 @@ from pytest_maxrandom.errors import (
     SuiteError,
     dotted,
 )
+from pytest_maxrandom.notation import equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
@@ -351,6 +353,18 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
                 f"answers are right, {' and '.join(map(str, unmet))}; {_way_out(unmet)}, or write "
                 "`allow_unpassable: true`",
             )
+        beside = claim.suite.incumbent
+        if beside is not None and beside.test != "resampled":
+            bound = claim.claim.levels(null.t).get("incumbent_p")
+            if bound is not None and (p := surplus_p(claim, null.t, wins=None)) > bound:
+                yield Problem(
+                    suite.path,
+                    claim.line,
+                    f"{claim.name} can never pass: with t = {null.t}, even if the best prompt is "
+                    f"right on all of n = {null.n} examples and the incumbent on none, incumbent p "
+                    f"{equals(p_value(p, level=bound))} is above {level(bound)}; {_way_out([])}, "
+                    "or write `allow_unpassable: true`",
+                )
         test_p = claim.claim.test_p
         if test_p is not None and (why := out_of_reach(claim.condition.test, test_p)):
             yield Problem(

@@ -71,7 +71,9 @@ def run(options: argparse.Namespace) -> str:
     lines = yaml.safe_dump({"incumbent": keys}, sort_keys=False, allow_unicode=True, width=100)
     return (
         f"# In {path}, in place of `incumbent`: {name} is {difference(record)} beside the one "
-        f"before.\n# Its t, {count(record.t)}, goes on: all prompts of the ledger still count.\n"
+        f"before.\n# Its t, {count(record.t)}, goes on for the same model and number of shots: all "
+        "prompts of the ledger still count.\n# With another one, `assert: {count: task}` counts "
+        "them too.\n"
         f"{lines.rstrip()}"
     )
 
@@ -93,7 +95,7 @@ def _passed(claims: list[ClaimRecord], name: str | None) -> ClaimRecord:
 
 def _keys(planned: PlannedClaim, prompt: Prompt) -> dict[str, Any]:
     """Return what a suite says of a prompt and a model."""
-    task, layout = planned.condition.task, prompt.format.layout
+    task, layout, before = planned.condition.task, prompt.format.layout, planned.suite.incumbent
     usual = written(task, None, FormatSpec(labels=prompt.format.labels)).layout
     form: dict[str, Any] = {
         key: getattr(layout, key) for key in _LAYOUT if getattr(layout, key) != getattr(usual, key)
@@ -106,6 +108,7 @@ def _keys(planned: PlannedClaim, prompt: Prompt) -> dict[str, Any]:
            else {}),
         **({"format": form} if form else {}),
         "model": planned.model.model_dump(mode="json", exclude_unset=True),
+        **(before.model_dump(include={"test", "matters"}, exclude_unset=True) if before else {}),
     }  # fmt: skip
 
 

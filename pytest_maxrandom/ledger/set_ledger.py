@@ -263,7 +263,7 @@ class SetLedger(SetTold):
             Digest of the answers, where all were computed; see `chosen_from`.
         incumbent : str, optional
             Digest of the prompt that the best one was compared with. Lines of looks tell so which
-            incumbent followed which, and t goes on over all of them.
+            incumbent followed which; for the same model and shots, t goes on over all of them.
         """
         name = look_digest(subject, self._digest, prompts)
         facts: Row = {"look": name, "t": t, "n": n, "best_correct": best_correct}

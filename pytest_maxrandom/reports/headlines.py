@@ -27,7 +27,7 @@ from pytest_maxrandom.record import (
     ReplicatesRecord,
     RunRecord,
 )
-from pytest_maxrandom.reports import phrases, summary
+from pytest_maxrandom.reports import incumbent, phrases, summary
 from pytest_maxrandom.reports.label_bias import bias_found
 from pytest_maxrandom.reports.quantities import levels_of, p_is
 from pytest_maxrandom.reports.red_flags import (
@@ -112,7 +112,8 @@ def reservations(run: RunRecord) -> list[Question]:
     for each in sorted(run.reservations, key=lambda one: order.index(one.kind)):
         why = clauses(*map(_weaker_in(each), each.weaker), sep=", ")
         if each.tries is not None:
-            why = f"{count(each.tries)} {'prompt' if each.tries == 1 else 'prompts'}"
+            prompts = f"{count(each.tries)} {'prompt' if each.tries == 1 else 'prompts'}"
+            why = prompts if each.tries else "no prompt, but another line, such as a look"
         named: Cell = (Name(_short(each.id.partition("::")[2] or each.id, 2 * _LONGEST_NAME)),)
         found.setdefault((RESERVED[each.kind].sign, RESERVED[each.kind].one, why), []).append(named)
     return [
@@ -219,9 +220,17 @@ def headline(record: Record) -> Headline:
         return Headline(found, phrases.decided_by(record))
     needed = phrases.needed_value(record)
     found = f"best {phrases.best_shown(record)}{f', needs {needed}' if needed else ''}"
+    if incumbent.alone(record) and record.incumbent is not None:
+        reached, p = incumbent.reached(record, "incumbent")
+        best = f"best {phrases.best_shown(record)}"
+        return Headline(f"{best} {reached}", clauses(p, _context(record)))
     key = phrases.decisive(record)
     p = "" if getattr(record, key) is None else p_is(record, key)
-    return Headline(found, clauses(p, f"t = {count(record.t)}, n = {count(record.n)}"))
+    return Headline(found, clauses(p, _context(record)))
+
+
+def _context(claim: ClaimRecord) -> str:
+    return f"t = {count(claim.t)}, n = {count(claim.n)}"
 
 
 def cause(claim: ClaimRecord) -> str:

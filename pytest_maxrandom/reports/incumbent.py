@@ -64,8 +64,7 @@ def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
         f"{equals(p_value(getattr(claim, key), level=found.level))} ({test}; {tested})",
         f"{count(found.alike)} of {count(found.candidates)} prompts cannot be told from the best"
         if others
-        else found.candidates > 1
-        and f"none of the {count(found.candidates)} prompts can be told from the best",
+        else found.candidates > 1 and f"all {count(found.candidates)} prompts may be the best",
         found.needed is not None
         and f"about {count(found.needed)} examples would show a difference of "
         f"{accuracy(found.matters)} with probability .8",
@@ -103,24 +102,33 @@ def beaten_by(claim: ClaimRecord, parts: Collection[str]) -> Other | None:
     return others[0] if others and len(others) == len(parts) else None
 
 
-def shortfall(claim: ClaimRecord, other: Other) -> tuple[str, str]:
-    """Say what a claim that fails beside the incumbent reached and needs, and the numbers."""
+def reached(claim: ClaimRecord, other: Other) -> tuple[str, str]:
+    """Say how the best prompt stands beside the incumbent, and the numbers."""
     found: BesideIncumbent = getattr(claim, other)
     beside = f"the {other}'s {accuracy(found.accuracy)}"
     if other == "baseline":
         beside = f"the stated baseline {accuracy(found.accuracy)}"
-    reached = f"is {signed(found.difference)} beside {beside}"
+    numbers = _p(claim, other, found)
+    if found.level != 0.05:
+        numbers += f", level {level(found.level)}"
+    return (
+        f"is {signed(found.difference)} beside {beside}",
+        f"{numbers}; interval {_interval(found)}",
+    )
+
+
+def shortfall(claim: ClaimRecord, other: Other) -> tuple[str, str]:
+    """Say what a claim that fails beside the incumbent reached and needs, and the numbers."""
+    found: BesideIncumbent = getattr(claim, other)
+    here, numbers = reached(claim, other)
     luck = "that may be luck"
     if claim.t is not None and found.of > claim.t:
         luck = "that may be luck of a search, which a test set need not pay for"
     if found.difference <= found.by:
-        said = f"{reached}, needs above {signed(found.by)}"
+        said = f"{here}, needs above {signed(found.by)}"
     else:
-        said = f"{reached}, but {luck}: it needs a lower end above {signed(found.by)}"
-    numbers = _p(claim, other, found)
-    if found.level != 0.05:
-        numbers += f", level {level(found.level)}"
-    return said, f"{numbers}; interval {_interval(found)}"
+        said = f"{here}, but {luck}: it needs a lower end above {signed(found.by)}"
+    return said, numbers
 
 
 def _p(claim: ClaimRecord, other: Other, found: BesideIncumbent) -> str:
@@ -129,7 +137,9 @@ def _p(claim: ClaimRecord, other: Other, found: BesideIncumbent) -> str:
 
 
 def _interval(found: BesideIncumbent) -> str:
-    return f"{signed(found.low)} to {signed(found.high)}"
+    low, by = signed(found.low), signed(found.by)
+    # Rounded, a lower end above the margin must not look as if it were the margin.
+    return f"{f'> {by}' if found.low > found.by and low == by else low} to {signed(found.high)}"
 
 
 def _named(found: BesideIncumbent) -> str:

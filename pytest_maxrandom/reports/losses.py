@@ -130,16 +130,22 @@ def _unloss_told(one: Regression) -> str:
 
 def about_looks(found: Regressions) -> str:
     """Say what level was kept, and what another run on these examples may add."""
-    looks = [each.look for each in found.claims if each.p_worse is not None]
-    if not looks:
-        return ""
-    last = max(looks)
-    now, after = found.alpha * look_share(last), found.alpha * look_share(last + 1)
-    return (
-        f"A false alarm at any look: at most {level(found.alpha)}. This look has {level(now)} of "
-        f"that, and the next one at other answers to these examples {level(after)}; examples that "
-        "no look has seen begin anew"
-    )
+    tested = [each for each in found.claims if each.p_worse is not None]
+    said = []
+    if looks := [each.look for each in tested if each.looks_counted]:
+        now, after = (found.alpha * look_share(look) for look in (max(looks), max(looks) + 1))
+        said.append(
+            f"A false alarm at any look: at most {level(found.alpha)}. This look has {level(now)} "
+            f"of that, and the next one at other answers to these examples {level(after)}; "
+            "examples that no look has seen begin anew"
+        )
+    if len(looks) < len(tested):
+        first = level(found.alpha * look_share(1))
+        said.append(
+            f"A false alarm at this look{' at recorded results' if looks else ''}: at most {first}."
+            " Recorded results have no ledger that counts looks, so many looks alarm more often"
+        )
+    return ". ".join(said)
 
 
 def worse_sign(found: Regressions) -> str:

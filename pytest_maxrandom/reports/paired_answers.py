@@ -112,6 +112,7 @@ def compare(before: ClaimRecord, now: ClaimRecord, *, sampled: bool) -> Compared
         score=change.head_mean,
         difference=change.mean,
         look=_look(before, now),
+        looks_counted=now.tries is not None,
     )
     same_model = before.model_digest == now.model_digest and before.model == now.model
     return Compared(
@@ -228,6 +229,7 @@ def of_tasks(
             score=change.head_mean,
             difference=change.mean,
             look=max(each.record.look for each in several),
+            looks_counted=all(each.record.looks_counted for each in several),
         )
         yield Compared(
             record,

@@ -51,6 +51,7 @@ POWER = 0.8
 _TIE = 1e-9
 _CELLS = 2**22  # draws, or means, of one batch of resamples: 32 MiB
 _FEWEST = 1999
+_TOLD = 5  # resamples, and what was seen, that a level must let be
 _MOST_PRODUCTS = 2 * 10**10
 
 
@@ -133,7 +134,7 @@ def best_over_incumbent(
         Per example what it has in common with others; None: each stands by itself.
     test
         `usual_test` if not given, and `exact` for graded scores, of which a rare loss that no
-        resample holds would be taken for none.
+        resample holds would be taken for none, and where the level is too small for resamples.
     matters
         The smallest difference that matters, to say how many examples would show it.
     best
@@ -175,14 +176,18 @@ def best_over_incumbent(
     ends = (-float(own[known][0]), 1 - float(own[known][0])) if stated else (-1.0, 1.0)
     pair = ScorePair(differences[chosen][known], groups[known], ends)
     graded = stated or not np.isin(differences[there], (-1.0, 0.0, 1.0)).all()
-    kind = ("exact" if graded else usual_test(units)) if test is None else test
+    share = tried / len(scores)
+    drawn = _affordable(RESAMPLES, len(scores) * len(np.unique(groups)))
+    # Resamples have a least p-value: near the level, or above it, they could show nothing.
+    fine = level / share * (1 + drawn) >= _TOLD
+    usual = usual_test(units) if fine and not graded else "exact"
+    kind = usual if test is None else test
     if kind == "exact":
         p = min(1.0, tried * pair.p_greater(margin, bound))
         low, high = pair.lowest(bound), -pair.mirrored.lowest(bound)
         critical = -NormalDist().inv_cdf(bound)
     else:
         rises = Rises(differences, there, groups, RESAMPLES, 0)
-        share = tried / len(scores)
         p = min(1.0, share * rises.p_greater(float(means[chosen]) - margin))
         low, high = rises.interval(float(means[chosen]), level / share)
         spread = rises.spread(chosen)

@@ -25,8 +25,8 @@ class IncumbentSettings(Spec):
     test: Literal["exact", "resampled"] | None = None
     """exact: t times an exact paired test of the best prompt, whatever prompts have in common.
     resampled: White's reality check, which costs little where prompts answer alike, and whose level
-    holds for many examples only. If not given, exact below 200 independent examples, else
-    resampled."""
+    holds for many examples only. If not given, exact below 200 independent examples, for graded
+    scores, and where t, or the level, asks for more than resamples can show; else resampled."""
     matters: Annotated[float, Field(gt=0, lt=1)] = 0.05
     """The smallest difference that matters; the report says about how many examples would show
     it."""

@@ -233,6 +233,31 @@ def test_a_claim_that_no_result_can_pass_is_told_before_any_model_is_run(suites:
     )
 
 
+def test_a_claim_that_no_result_can_show_beside_the_incumbent_is_told_as_well(
+    suites: Suites,
+) -> None:
+    rows = [f'question {number},"[""a"", ""b""]",{"ab"[number % 2]}' for number in range(9)]
+    (suites.folder / "fruit.csv").write_text("\n".join(["input,choices,answer", *rows]))
+    path = Path("s.yaml")
+    text = (
+        f"{MODELS}tasks:\n- {FRUIT}\nincumbent: {{instruction: Old}}\n"
+        "assert: {better_than: incumbent}\nprompts: {shots: 0, count: 1, instructions: [A, B]}\n"
+    )
+    path.write_text(text)
+    assert len(plan(load_suite(path))) == 1
+    many = text.replace("[A, B]", repr([f"A{number}" for number in range(30)]))
+    path.write_text(many.replace("count: 1", "count: 30"))
+    with pytest.raises(SuiteError) as caught:
+        plan(load_suite(path))
+    least = 30 * 0.5**9
+    assert str(caught.value) == (
+        "s.yaml:3: fruit[model-nf4-0shot] can never pass: with t = 30, even if the best prompt is "
+        "right on all of n = 9 examples and the incumbent on none, incumbent p "
+        f"= {f'{least:.3f}'[1:]} is above .05; use more examples or fewer prompts (`maxrandom "
+        "plan` computes how many), or write `allow_unpassable: true`"
+    )
+
+
 def test_claims_of_a_family_share_their_levels(suites: Suites) -> None:
     claims = suites.claims(f"""\
 {MODELS}assert: {{p_max: 0.05, union_p: 0.1, family: suite}}

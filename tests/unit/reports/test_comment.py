@@ -489,13 +489,16 @@ def test_what_a_gate_holds_against_a_run_is_named_below_the_headline() -> None:
         Reservation("gone", "a.yaml::old"),
         Reservation("weakened", "a.yaml::b", False, ["asserts"], {"p_max": 0.9}, {"p_max": 0.05}),
         Reservation("uncounted", "a.yaml::c", fails=True, tries=3),
+        Reservation("uncounted", "a.yaml::d", fails=True, tries=0),
     ]
     lines = comment(replace(run(claim()), reservations=held), None).splitlines()
     assert lines[0].startswith(
-        "### ❌ maxrandom: 1 claim is gone, 1 was weakened, 1 has tries in no committed ledger; "
+        "### ❌ maxrandom: 1 claim is gone, 1 was weakened, 2 have tries in no committed ledger; "
     )
-    assert lines[2:5] == [
+    assert lines[2:6] == [
         "- 🗑️ `old` **is gone**",
         "- 🔓 `b` **was weakened**: asserts p_max: .9, before: p_max: .05",
         "- 🧾 `c` **has tries in no committed ledger**: 3 prompts",
+        "- 🧾 `d` **has tries in no committed ledger**: no prompt, but another line, such as a "
+        "look",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pytest_maxrandom.record import BesideIncumbent, Remark
 from pytest_maxrandom.reports import incumbent, phrases, quantities
 from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.headlines import headline
 from tests.unit.reports.samples import claim, run, scored, untested
 
 if TYPE_CHECKING:
@@ -266,6 +268,22 @@ def test_what_was_not_recorded_has_no_phrase() -> None:
         phrases.scored,
     )
     assert {phrase(empty) for phrase in silent} == {""}
+
+
+def test_who_passes_beside_the_incumbent_alone_is_told_by_how_much() -> None:
+    found = BesideIncumbent(
+        name="the plain prompt", digest="ab", model="m", model_digest=None, answers_digest=None,
+        accuracy=0.7, difference=0.05, low=0.0003, high=0.14, level=0.05, by=0.0, test="exact",
+        of=20, n=60, units=60, candidates=20, alike=20, needed=300, matters=0.05,
+    )  # fmt: skip
+    asserted = {"better_than": "incumbent", "by": 0.0, "incumbent_p": 0.05}
+    passed = claim(incumbent=found, incumbent_p=0.03, asserted=asserted)
+    told = headline(passed)
+    assert told.found.endswith(" is +.050 beside the incumbent's .700")
+    assert told.numbers.startswith("incumbent p = .030; interval > .000 to +.140; t = ")
+    below = claim(incumbent=replace(found, low=-0.0003), incumbent_p=0.06)
+    assert "interval .000 to" in incumbent.shortfall(below, "incumbent")[1]
+    assert "all 20 prompts may be the best" in incumbent.compared(passed)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from pytest_maxrandom.record import Searched, Tries
 from pytest_maxrandom.record.packed import KeptAnswers, pack
 from pytest_maxrandom.reports.comment import comment
-from pytest_maxrandom.reports.losses import loss, whether_worse
+from pytest_maxrandom.reports.losses import about_looks, loss, whether_worse
 from pytest_maxrandom.reports.page.render import headed, html
 from pytest_maxrandom.reports.regressions import Asserted, regressions
 from pytest_maxrandom.reports.results import dump, load_untrusted, parse
@@ -86,6 +86,21 @@ def test_a_loss_is_found_at_all_prompts_whichever_is_best(random: np.random.Gene
     assert (one.loss, one.compared, one.prompts, one.examples) == ("worse", "prompts", 10, 300)
     assert (one.base_of, found.met) == (None, False)
     assert whether_worse(found) == "1 claim is worse than main"
+
+
+def test_of_recorded_results_no_level_over_all_looks_is_said(random: np.random.Generator) -> None:
+    base = rows(random, 3, 100)
+    before, now = answered(base), answered(lose(random, base, 0.1), model_digest="other")
+    old, new = (replace(each, id="recorded.yaml::r", tries=None) for each in (before, now))
+    assert about_looks(compared(before, now)).startswith("A false alarm at any look: at most .05. ")
+    assert about_looks(compared(old, new)) == (
+        "A false alarm at this look: at most .025. Recorded results have no ledger that counts "
+        "looks, so many looks alarm more often"
+    )
+    both = regressions(run(before, old), run(now, new), "main", ASSERTED)
+    assert [each.looks_counted for each in both.claims] == [True, False]
+    assert "at any look: at most .05" in about_looks(both)
+    assert "at this look at recorded results: at most .025" in about_looks(both)
 
 
 def test_the_very_same_is_told_without_a_test(random: np.random.Generator) -> None:

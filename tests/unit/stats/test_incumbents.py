@@ -168,6 +168,19 @@ def test_the_test_is_exact_where_examples_are_few() -> None:
     assert usual_test(FEWEST_RESAMPLED) == "resampled"
 
 
+@pytest.mark.parametrize(("t", "level"), [(600, 0.05), (1, 1e-5)])
+def test_the_test_is_exact_where_resamples_could_hardly_show_the_level(
+    t: int, level: float
+) -> None:
+    incumbent = (np.arange(300) < 135).astype(float)
+    found = best_over_incumbent(np.ones((1, 300)), incumbent, t=t, level=level)
+    alone = stats.binomtest(165, 165, alternative="greater").pvalue
+    assert found.test == "exact"
+    assert found.p == pytest.approx(t * alone)
+    assert found.low > 0
+    assert best_over_incumbent(np.ones((1, 300)), incumbent, t=5).test == "resampled"
+
+
 @pytest.mark.parametrize("test", ["exact", "resampled"])
 def test_the_incumbent_as_the_only_candidate_is_no_better(test: str) -> None:
     _, incumbent = _right_or_wrong(1, 1, 300)
