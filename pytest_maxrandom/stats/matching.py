@@ -137,7 +137,9 @@ def likely_answers(gold: Sequence[int], strata: Sequence[int], correct: int) -> 
                 turns.append((seen[gold[place]], gold[place], place))
                 seen[gold[place]] += 1
         there = sorted(seen)
-        for _, label, place in sorted(turns)[:times]:  # one of each label in turn
+        # One of each label in turn, the rarest first: what is left over prefers the commonest.
+        turns.sort(key=lambda each: (each[0], seen[each[1]], each[1]))
+        for _, label, place in turns[:times]:
             after = there.index(label) + 1
             found[place] = there[after % len(there)] if len(there) > 1 else label + 1
     return found

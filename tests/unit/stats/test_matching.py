@@ -91,15 +91,21 @@ def test_likely_answers_give_each_label_about_as_often_as_it_is_right(
     assert sum(said == right for said, right in zip(alone, [0, 0, 1, 1], strict=True)) == 1
 
 
-@pytest.mark.parametrize(("ones", "correct"), [(30, 45), (30, 51), (18, 48), (14, 46), (0, 40)])
+@pytest.mark.parametrize(
+    ("ones", "correct"), [(30, 45), (30, 51), (18, 48), (18, 49), (14, 46), (14, 51), (0, 40)]
+)
 def test_only_who_prefers_the_commonest_label_needs_more(ones: int, correct: int) -> None:
     """Of all answers with two labels and so many hits; each p from SciPy."""
     gold = [1] * ones + [0] * (60 - ones)
+    other = [1 - right for right in gold]
+    assert matches_p(likely_answers(other, [0] * 60, correct), other) == matches_p(
+        likely_answers(gold, [0] * 60, correct), gold
+    )
     likely = matches_p(likely_answers(gold, [0] * 60, correct), gold)
     assert likely is not None
     for both in range(max(0, correct - (60 - ones)), min(ones, correct) + 1):
         said = both + 60 - ones - (correct - both)
-        if said >= ones or ones == 30:
+        if said >= ones - 1 or ones == 30:
             assert hypergeom.sf(both - 1, 60, ones, said) <= likely * (1 + 1e-9)
 
 
