@@ -134,7 +134,8 @@ def alone(call: str, *, arrow: bool = True) -> str:
     program = f"import sys; {blocked}from pathlib import Path; from benchmarks.cells import *; "
     done = subprocess.run(
         [sys.executable, "-c", program + call],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        # Ten million rows of Parquet unpack to more than is usual from outside.
+        env={**os.environ, "PYTHONPATH": str(ROOT), "MAXRANDOM_LIMITS": "data_mb=4000"},
         capture_output=True,
         text=True,
         check=False,
