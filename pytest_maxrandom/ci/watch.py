@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -93,18 +93,25 @@ class Watch:
             place = _from_root(self._tree, folder)
             places = {place, *left, *(one / FOLDER for one in moved.get(place.parent, ()))}
             own = next((file.sets[digest] for file in now if digest in file.sets), None)
-            before = {
-                name: examples
-                for file in self._base.files
-                if file.folder in places and claim.task in file.about.tasks.values()
-                if any(_is_tried(claim, each) for _, each in file.rows)
-                for name, examples in file.sets.items()
-                if file.about.tasks[name] == claim.task
-            }
+            before: dict[str, tuple[str, ...]] = {}
+            tries = Counter[str]()
+            for file in self._base.files:
+                if file.folder in places and claim.task in file.about.tasks.values():
+                    tried = sum(_is_tried(claim, each) for _, each in file.rows)
+                    for name, examples in file.sets.items() if tried else ():
+                        if file.about.tasks[name] == claim.task:
+                            before[name] = examples
+                            tries[name] += tried
             here = [file for file in now if file.folder == place]
             sets = before | {name: each for file in here for name, each in file.sets.items()}
             known = explained(file.about for file in [*self._base.files, *here])
-            if own and before and before.keys().isdisjoint(related(sets, own, known)):
+            if not own or not before or digest in before:
+                continue
+            near = before.keys() & related(sets, own, known)
+            # A small set that is related does not stand for a larger one that is not.
+            if max((tries[each] for each in before.keys() - near), default=0) > sum(
+                tries[each] for each in near
+            ):
                 found.append(Reservation("restarted", claim.id))
         return found
 

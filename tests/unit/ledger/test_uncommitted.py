@@ -48,20 +48,31 @@ def test_right_answers_that_follow_are_no_further_prompts(tmp_path: Path) -> Non
     assert uncommitted([folder]) == {folder: 1}
 
 
+def _restarted(path: Path, root: Path) -> list[str]:
+    (digest,) = {row["set"] for row in rows(path, "set")}
+    (made,) = {row["model_digest"] for row in rows(path, "prompt")}
+    of = claim(task="emoji", model="tiny", shots=4, model_digest=made)
+    of = replace(
+        of,
+        validation=ValidationSet(10, 10, 0, 0, {"1/3": 10}, digest=digest),
+        tries=Tries(5, 5, 5, "claim", 1, 0.05, holds=True),
+    )
+    found = Watch(Commit(repository(root), "HEAD")).restarted(run(of), root)
+    return [each.kind for each in found]
+
+
 def test_a_set_of_other_examples_begins_anew_and_a_changed_one_does_not(tmp_path: Path) -> None:
     folder = tmp_path / "eval_suites" / "demo" / FOLDER
     fill(folder, of=examples(0, 10))
     begin_repository(tmp_path)
-    tree = repository(tmp_path)
     for first, anew in ((1, False), (8, True)):
         path = fill(folder, of=examples(first, first + 10))
-        (digest,) = {row["set"] for row in rows(path, "set")}
-        (made,) = {row["model_digest"] for row in rows(path, "prompt")}
-        of = claim(task="emoji", model="tiny", shots=4, model_digest=made)
-        of = replace(
-            of,
-            validation=ValidationSet(10, 10, 0, 0, {"1/3": 10}, digest=digest),
-            tries=Tries(5, 5, 5, "claim", 1, 0.05, holds=True),
-        )
-        found = Watch(Commit(tree, "HEAD")).restarted(run(of), tmp_path)
-        assert [each.kind for each in found] == (["restarted"] if anew else [])
+        assert _restarted(path, tmp_path) == (["restarted"] if anew else [])
+
+
+def test_a_small_set_that_is_related_does_not_stand_for_a_larger_one(tmp_path: Path) -> None:
+    folder = tmp_path / "eval_suites" / "demo" / FOLDER
+    fill(folder, range(5), of=examples(0, 10))
+    fill(folder, range(2), of=examples(20, 30))
+    begin_repository(tmp_path)
+    assert _restarted(fill(folder, of=examples(21, 31)), tmp_path) == ["restarted"]
