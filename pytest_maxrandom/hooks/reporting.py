@@ -12,7 +12,7 @@ import pytest
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.hooks.failures import Failures, Mistakes
 from pytest_maxrandom.hooks.options import Settings, read_settings
-from pytest_maxrandom.hooks.run import RECORDS, Run
+from pytest_maxrandom.hooks.run import RECORDS, Run, attached
 from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Reporting:
 
         pytest takes no hook whose name does not begin so.
         """
-        told = [record for _, record in getattr(report, "maxrandom", ())]
+        told = [record for _, record in attached(report)]
         if report.when == "call" and report.failed and any(map(itemgetter("cannot_tell"), told)):
             for of_item in _junit(self._config):
                 for node in of_item(report).nodes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -38,11 +39,20 @@ def attach(item: pytest.Item, report: pytest.TestReport) -> None:
         for record in item.stash[RECORDS]:
             word_remarks(record)
         kinds = {kind: name for name, kind in LISTS.items()}
-        vars(report)["maxrandom"] = [
-            (kinds[type(record)], plain(record)) for record in item.stash[RECORDS]
-        ]
+        found = [(kinds[type(record)], plain(record)) for record in item.stash[RECORDS]]
+        # A worker of pytest-xdist would send each of its values by itself.
+        sent = hasattr(item.config, "workerinput")
+        vars(report)["maxrandom"] = json.dumps(found) if sent else found
         if CELLS in item.stash:
             vars(report)["maxrandom_cells"] = {item.nodeid: item.stash[CELLS]}
+
+
+def attached(report: pytest.TestReport) -> Sequence[tuple[str, dict[str, Any]]]:
+    """Return the names of the lists, and the records, that travelled with a report."""
+    found = getattr(report, "maxrandom", ())
+    if isinstance(found, str):
+        vars(report)["maxrandom"] = found = json.loads(found)
+    return found
 
 
 class Run:
@@ -68,7 +78,7 @@ class Run:
 
     def add(self, report: pytest.TestReport) -> None:
         """Take over the records that travelled with a report."""
-        for name, record in getattr(report, "maxrandom", ()):
+        for name, record in attached(report):
             self._found[name][record["id"]] = {**record, "outcome": _outcome(report, record)}
         self.cells |= getattr(report, "maxrandom_cells", {})
 
