@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.samples import aggregate_of, unlike
 from pytest_maxrandom.errors import (
     ModelError,
     ModelNotFound,
@@ -90,6 +91,12 @@ def incumbent_of(suite: SuiteSpec, condition: Condition, base: Path) -> Incumben
         return None
     if spec.answers is not None:
         line = _stored(spec, condition, base)
+        if why := unlike(aggregate_of(suite), 1):
+            raise NoIncumbent(
+                f"{spec.answers}: {why}; name the incumbent's prompt and model, so that it is "
+                "asked as often",
+                "answers",
+            )
         is_graded = SCORERS[suite.scoring].is_graded
         if (is_graded or line.examples[0].score is not None) and line.scoring != suite.scoring:
             raise NoIncumbent(

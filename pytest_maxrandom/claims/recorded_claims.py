@@ -248,15 +248,6 @@ class _Planner:
     def _of_samples(self, read: Answers) -> Answers | None:
         """Return results by what the suite says of their samples, or add to the problems."""
         said = self._suite.spec.aggregate
-        if any(each.kind == "graded_samples" for each in read.notes):
-            if said in (None, "mean"):
-                return read
-            self._problem(
-                ("aggregate",),
-                f"aggregate: {read.path} holds scores of samples, of which only the mean counts; "
-                "remove it, or give right and wrong answers with their choices",
-            )
-            return None
         if read.sampled is None and said is not None:
             self._problem(
                 ("aggregate",),

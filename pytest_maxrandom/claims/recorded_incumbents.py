@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_maxrandom.claims.beside import IncumbentAnswers
 from pytest_maxrandom.claims.incumbents import NoIncumbent
+from pytest_maxrandom.claims.samples import unlike
 from pytest_maxrandom.errors import did_you_mean, listed
 from pytest_maxrandom.stats.seeding import digest
 
@@ -86,6 +87,8 @@ def recorded_incumbent(
             "with the incumbent's answers; give the answers of each prompt"
         )
     found = _results(read, elsewhere)
+    if why := unlike(read.aggregate, 1 if found.aggregate is None else found.aggregate.samples):
+        raise NoIncumbent(f"{found.path}: {why}; give as many samples of each", "results")
     row = _row(spec, found)
     scores = {
         name: float(value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.notation import level
+from pytest_maxrandom.record import SCORE
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.components import (
     Components,
@@ -189,6 +190,8 @@ def _with_more(claim: ClaimRecord, own: Sampled) -> dict[str, float]:
     known = Components(n, k, own.right, own.between or 0.0, own.within or 0.0)
     if how == "mean":
         return more(known)
+    if claim.metric == SCORE:  # a score varies at most as what is right or wrong
+        return {f"{what}, at most": error for what, error in more_of_examples(score, n).items()}
     if own.asked is not None and own.asked < k:  # an estimate, which more samples make better
         return {f"pass@{own.asked} of {k}, at most": more_of_examples(score, n)["now"]}
     errors = more_of_examples(score, n)

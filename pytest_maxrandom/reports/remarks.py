@@ -260,7 +260,7 @@ SENTENCES: dict[str, str] = {
     "earlier one and {repeats:does/do} not count again, although up to {differ} of the {answers} "
     "answers differ.",
     "samples": "{sampled:of_samples}.",
-    "graded_samples": "Each answer was scored {samples:,} times; the mean is its score.",
+    "graded_samples": "{sampled:of_grades}.",
     "shots_not_told": "The log does not give the number of demonstrations; it is shown as 0.",
     "samples_limited": "{evaluated} of the {available} samples were evaluated (a limit).",
     "all_must_be_named": "Several choices are right in some samples, and all must be named.",
@@ -379,6 +379,7 @@ _WRITER = Writer(
     p=lambda value: equals(p_value(value)),
     offer=_offer,
     of_samples=samples.worth,
+    of_grades=samples.grades,
     clauses="; ".join,
     told_apart=lambda why: (
         f"; a line of the ledger says that they ask something else: {why}" if why else ""

@@ -25,6 +25,7 @@ PARTS: tuple[TextPart, ...] = ("case", "punctuation", "articles", "spaces")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _DIGITS = str.maketrans("", "", string.digits)
+_BETWEEN_WORDS = re.compile(" |-")
 
 _NUMBER = re.compile(
     r"[-+\u2212]?\s?[$\u20ac\u00a3\u00a5]?\s?"
@@ -134,6 +135,8 @@ class Matching:
     """Whether punctuation and spaces at the ends of a text count."""
     place: Literal["whole", "begin", "end", "anywhere"] = "whole"
     """Where in an answer a reference stands, where other words may stand beside it."""
+    drop: bool = False
+    """Whether texts are compared as DROP's script does, and as nothing above says."""
     filters: tuple[Filter, ...] = ()
     """How an answer is taken out of what was written, where the suite gives no pattern."""
     stop: tuple[str, ...] | None = None
@@ -212,6 +215,8 @@ def _are_numbers(*texts: str) -> bool:
 
 @functools.lru_cache(maxsize=2**16)
 def _normal(matching: Matching, text: str) -> str:
+    if matching.drop:
+        return " ".join(filter(None, map(_as_drop, _BETWEEN_WORDS.split(text))))
     for pattern in matching.ignored:
         text = re.sub(pattern, "", text)
     if "case" in matching.parts:
@@ -232,6 +237,22 @@ def _normal(matching: Matching, text: str) -> str:
     if "spaces" in matching.parts:
         text = " ".join(text.split())
     return text
+
+
+def _as_drop(word: str) -> str:
+    """Return what counts of a word in DROP, where a number loses no point, and gains one."""
+    bare = word.lower()
+    bare = bare if _is_float(bare) else bare.translate(_PUNCTUATION)
+    bare = str(float(bare)) if _is_float(bare) else bare
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 @functools.lru_cache(maxsize=2**16)

@@ -17,10 +17,12 @@ from pytest_maxrandom.tasks.lm_eval.config import Config
 from pytest_maxrandom.tasks.lm_eval.data import Rows, absent_rows, read_rows
 from pytest_maxrandom.tasks.lm_eval.documents import Document, rendered
 from pytest_maxrandom.tasks.lm_eval.generated import (
+    is_drop,
     is_generated,
     is_open,
     matching_of,
     open_example,
+    with_answers_of_drop,
 )
 from pytest_maxrandom.tasks.lm_eval.index import Members, members
 from pytest_maxrandom.tasks.reading import Findings, Mistake
@@ -134,7 +136,11 @@ def _config(spec: LmEvalSpec, base: Path, where: Where) -> tuple[Config, list[Pa
         (config,) = names.values()
     assert isinstance(config, Config)
     said = {key: value for key in spec.REPLACED if (value := getattr(spec, key)) is not None}
-    return config.changed(said), [base if said else config.path.parent, config.path.parent]
+    folders = [base if said else config.path.parent, config.path.parent]
+    config = config.changed(said)
+    if is_drop(config):
+        config = with_answers_of_drop(config, said.get("doc_to_target"))
+    return config, folders
 
 
 def _chosen(spec: LmEvalSpec, found: Members, where: Where) -> dict[str, Config]:
@@ -171,7 +177,7 @@ def _check_kind(config: Config, spec: LmEvalSpec) -> None:
             kind = "a task with references" if is_open(config) else "a multiple-choice task"
             raise Mistake(f"the key `{key}` is missing, which {kind} needs")
     judge = config.functions().get("process_results")
-    if judge is not None and spec.doc_to_target is None:
+    if judge is not None and spec.doc_to_target is None and not is_drop(config):
         raise Mistake(
             f"`process_results: {judge}` judges answers by code, so `doc_to_target` may not name "
             "the right answer; if a field does, name it with `doc_to_target` in the suite"
@@ -185,6 +191,8 @@ def _check_kind(config: Config, spec: LmEvalSpec) -> None:
 
 def _check_generated(config: Config) -> None:
     """Refuse a task whose generated answers are not simply right or wrong."""
+    if is_drop(config):
+        return
     listed = config.get("metric_list", [])
     listed = listed if isinstance(listed, list) else []
     metrics = [each.get("metric") for each in listed if isinstance(each, dict)]
