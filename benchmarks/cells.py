@@ -1,14 +1,15 @@
 """Memory and time of large recorded results: what each cell costs, from each kind of file.
 
-    python -m benchmarks.cells [--prompts T] [--examples N] [--judge]
+    python -m benchmarks.cells [--prompts T] [--examples N] [--only KIND ...] [--judge]
 
-The answers of T prompts to N examples (1,000 and 10,000 unless said otherwise) are written as CSV,
-Parquet and npz, and each file is read by a process of its own: the CSV file also without pyarrow.
+The answers of T prompts to N examples (1,000 and 10,000 unless said otherwise) are written as npz,
+CSV and Parquet, or --only as some, and each file is read by a process of its own: the CSV file also
+without pyarrow.
 What all of them read must be the same before a figure is printed. Seconds are those of the process
 on its CPU, without its imports, so that other work on the machine hardly changes them; memory is
 the most that the process ever held, beyond what it held before it read.
 
-With --judge pytest judges the npz file as well, with its permutation p and both reports.
+With --judge pytest judges each file instead, with its permutation p and both reports.
 """
 
 from __future__ import annotations
@@ -23,46 +24,60 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.recorded import run_pytest
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 ROOT = Path(__file__).resolve().parents[1]
+KINDS = ("npz", "csv", "parquet")
 LABELS = "ABCD"
 KNOWN = 0.02
 """With which probability a prompt knows the answer; else it guesses."""
 
 
-def write(folder: Path, t: int, n: int) -> None:
-    """Write the same answers as CSV, Parquet and npz."""
+def write(path: Path, t: int, n: int) -> None:
+    """Write answers as npz, CSV or Parquet, the same ones whatever the ending of the name."""
     generator = np.random.default_rng(0)
     gold = generator.integers(0, len(LABELS), n, dtype=np.int8)
-    arrays: dict[str, Any] = {
-        "task__0__gold": gold,
-        "task__0__choices": np.full(n, len(LABELS)),
-        "task__0__prompt_ids": np.array([f"p{prompt}" for prompt in range(t)]),
-        "task__0__example_ids": np.array([f"e{example}" for example in range(n)]),
-    }
     said = np.empty((t, n), dtype=np.int8)
     for row in said:
         guessed = generator.integers(0, len(LABELS), n, dtype=np.int8)
         row[:] = np.where(generator.random(n) < KNOWN, gold, guessed)
-    np.savez(folder / "m.npz", **arrays, task__0__answers=said)
+    {".npz": _write_npz, ".csv": _write_csv, ".parquet": _write_parquet}[path.suffix](
+        path, said, gold
+    )
+
+
+def _write_npz(path: Path, said: NDArray[np.int8], gold: NDArray[np.int8]) -> None:
+    t, n = said.shape
+    arrays: dict[str, Any] = {
+        "answers": said,
+        "gold": gold,
+        "choices": np.full(n, len(LABELS)),
+        "prompt_ids": np.array([f"p{prompt}" for prompt in range(t)]),
+        "example_ids": np.array([f"e{example}" for example in range(n)]),
+    }
+    np.savez(path, **{f"task__0__{name}": array for name, array in arrays.items()})
+
+
+def _write_csv(path: Path, said: NDArray[np.int8], gold: NDArray[np.int8]) -> None:
     cells = [
         [f",e{example},{label},{LABELS[right]},{len(LABELS)}\n" for label in LABELS]
         for example, right in enumerate(gold.tolist())
     ]
-    with (folder / "m.csv").open("w") as file:
+    with path.open("w") as file:
         file.write("prompt,example,prediction,gold,choices\n")
-        for prompt, labels in enumerate(said.tolist()):
-            rows = (f"p{prompt}{own[s]}" for own, s in zip(cells, labels, strict=True))
+        for prompt, labels in enumerate(said):
+            rows = (f"p{prompt}{own[s]}" for own, s in zip(cells, labels.tolist(), strict=True))
             file.write("".join(rows))
-    _write_parquet(folder / "m.parquet", said, gold)
 
 
-def _write_parquet(path: Path, said: np.ndarray[Any, Any], gold: np.ndarray[Any, Any]) -> None:
+def _write_parquet(path: Path, said: NDArray[np.int8], gold: NDArray[np.int8]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -134,8 +149,8 @@ def alone(call: str, *, arrow: bool = True) -> str:
     program = f"import sys; {blocked}from pathlib import Path; from benchmarks.cells import *; "
     done = subprocess.run(
         [sys.executable, "-c", program + call],
-        # Ten million rows of Parquet unpack to more than is usual from outside.
-        env={**os.environ, "PYTHONPATH": str(ROOT), "MAXRANDOM_LIMITS": "data_mb=4000"},
+        # Millions of rows of Parquet unpack to more than is usual from outside.
+        env={**os.environ, "PYTHONPATH": str(ROOT), "MAXRANDOM_LIMITS": "data_mb=40000"},
         capture_output=True,
         text=True,
         check=False,
@@ -152,25 +167,30 @@ def read(path: Path, *, arrow: bool = True) -> tuple[float, int, int, str]:
     return seconds, more, peak, digest
 
 
-def judged(folder: Path, t: int) -> str:
-    """Judge the npz file, when its numbers are those of counting."""
-    suites = folder / "eval_suites"
-    suites.mkdir()
-    suite = suites / "s.yaml"
+def judged(path: Path, t: int, n: int) -> str:
+    """Judge a file with pytest, and tell what that cost, when its numbers are those of counting.
+
+    It is what all children of this process cost.
+    """
+    (path.parent / "eval_suites").mkdir()
+    suite = path.parent / "eval_suites" / "s.yaml"
+    kind = "npz" if path.suffix == ".npz" else "table"
+    shots = "" if path.suffix == ".npz" else ", shots: 0"
+    results = f"{{path: ../{path.name}, format: {kind}{shots}}}"
     suite.write_text(
-        "models: [{name: m, backend: recorded, results: {path: ../m.npz, format: npz}}]\n"
+        f"models: [{{name: m, backend: recorded, results: {results}}}]\n"
         "tasks: [{name: task}]\nassert: {permutation_p: 0.05}\n"
     )
-    seconds, found = run_pytest(suite, folder, {})
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    clock, found = run_pytest(suite, path.parent, {})
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     [claim] = found["claims"]
-    with np.load(folder / "m.npz") as arrays:
-        right = (arrays["task__0__answers"] == arrays["task__0__gold"]).sum(axis=1)
-    assert claim["t"] == t
-    assert claim["best_correct"] == right.max()
+    assert (claim["t"], claim["n"]) == (t, n)
+    suite.unlink()
+    suite.parent.rmdir()
     return (
-        f"judged by pytest, permutation p {claim['permutation_p']:.4f}: {seconds:.0f} s of the "
-        f"clock, {peak / 1e6:,.0f} MB"
+        f"best {claim['best_correct']}, permutation p {claim['permutation_p']:.4f}; "
+        f"{used.ru_utime + used.ru_stime:.0f} s of CPU, {clock:.0f} s of the clock, "
+        f"{used.ru_maxrss * 1024 / 1e6:,.0f} MB"
     )
 
 
@@ -178,27 +198,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--prompts", type=int, default=1_000)
     parser.add_argument("--examples", type=int, default=10_000)
+    parser.add_argument("--only", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--judge", action="store_true")
     options = parser.parse_args()
-    cells = options.prompts * options.examples
+    t, n = options.prompts, options.examples
+    digests, quickest = set(), 0.0
+    print(f"{t:,} prompts x {n:,} examples")
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        alone(f"write(Path({name!r}), {options.prompts}, {options.examples})")
-        ways = {
-            "npz": read(folder / "m.npz"),
-            "CSV": read(folder / "m.csv"),
-            "CSV, csv module": read(folder / "m.csv", arrow=False),
-            "Parquet": read(folder / "m.parquet"),
-        }
-        assert len({digest for *_, digest in ways.values()}) == 1
-        print(f"{options.prompts:,} prompts x {options.examples:,} examples, the same by all ways")
-        for way, (seconds, more, peak, _) in ways.items():
-            print(
-                f"{way}: {seconds:.1f} s of CPU ({seconds / ways['npz'][0]:.0f} times npz), "
-                f"{peak / 1e6:,.0f} MB, {more / cells:.1f} bytes a cell"
-            )
-        if options.judge:
-            print(judged(folder, options.prompts))
+        for kind in options.only:
+            path = Path(name) / f"m.{kind}"
+            alone(f"write(Path({str(path)!r}), {t}, {n})")
+            if options.judge:
+                print(f"{kind}: {alone(f'print(judged(Path({str(path)!r}), {t}, {n}))')}", end="")
+                path.unlink()
+                continue
+            for arrow in (True, False) if kind == "csv" else (True,):
+                seconds, more, peak, digest = read(path, arrow=arrow)
+                quickest = quickest or seconds
+                digests.add(digest)
+                assert len(digests) == 1  # the same by all ways
+                print(
+                    f"{kind}{'' if arrow else ', csv module'}: {seconds:.1f} s of CPU "
+                    f"({seconds / quickest:.0f} times the first), {peak / 1e6:,.0f} MB, "
+                    f"{more / t / n:.1f} bytes a cell",
+                    flush=True,
+                )
+            path.unlink()
 
 
 if __name__ == "__main__":

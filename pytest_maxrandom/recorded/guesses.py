@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from pytest_maxrandom.suite.recorded import TableColumns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from pytest_maxrandom.recorded.tables.codes import Column
     from pytest_maxrandom.recorded.tables.columns import Rows
 
 _MOST_LABELS = 10
@@ -199,16 +198,16 @@ class _Guesser:
         """Tell whether a column can name prompts or examples: values that come again."""
         return 1 < len(self._columns[column].distinct) < self._count
 
-    def _cells(self, *columns: str) -> tuple[NDArray[np.integer[Any]], int]:
+    def _cells(self, *columns: str) -> tuple[Column, int]:
         """Return per row its number by some columns, sweep and sample; and how many there are."""
         further = ("model", "task", "shots", "sample")
         of_sweep = (self.found.columns.get(role) for role in further)
-        codes: NDArray[np.integer[Any]] = np.zeros(self._count, dtype=np.int64)
+        codes: Column = np.zeros(self._count, dtype=np.int64)
         size = 1
         for column in (*columns, *(each.column for each in of_sweep if each)):
             values = self._columns[column]
             firsts, codes = by_first_row(
-                codes * np.int64(len(values.distinct)) + values.codes,
+                codes[:] * np.int64(len(values.distinct)) + values.codes[:],
                 size * len(values.distinct),
             )
             size = len(firsts)
@@ -233,10 +232,10 @@ class _Guesser:
         keys = [example.column] if task is None else [example.column, task.column]
         codes = np.zeros(self._count, dtype=np.int64)
         for key in keys:
-            codes = codes * len(self._columns[key].distinct) + self._columns[key].codes
+            codes = codes * len(self._columns[key].distinct) + self._columns[key].codes[:]
         alone = len(np.unique(codes))
         values = self._columns[column]
-        return len(np.unique(codes * len(values.distinct) + values.codes)) == alone
+        return len(np.unique(codes * len(values.distinct) + values.codes[:])) == alone
 
     def _groups(self, column: str) -> bool:
         """Tell whether several examples share a value of a column, and not all of them one."""

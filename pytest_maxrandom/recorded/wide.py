@@ -69,7 +69,7 @@ def folded(texts: Iterable[str]) -> set[str]:
 def _share(column: Values[str], texts: set[str]) -> float:
     """Return which part of the cells of a column are among some texts."""
     among = np.array([text.strip().casefold() in texts for text in column.distinct])
-    return float(among[column.codes].mean())
+    return float(among[column.codes[:]].mean())
 
 
 def _alike(names: Iterable[str]) -> Iterator[tuple[str, ...]]:

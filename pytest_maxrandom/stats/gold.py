@@ -59,26 +59,26 @@ def membership(rights: Sequence[frozenset[int]], labels: int) -> NDArray[np.bool
 def hits(
     answers: NDArray[np.integer[Any]],
     gold: Sequence[frozenset[int]],
-    examples: NDArray[np.integer[Any]],
+    examples: Any,
 ) -> NDArray[np.bool_]:
     """Tell whether each answer is a right one.
 
     Parameters
     ----------
     answers : ndarray of int
-        Labels, of any shape.
+        Labels, shape (rows,) or (t, n).
     gold : sequence of frozenset of int
         Per example the labels of its right choices.
-    examples : ndarray of int
-        Of which example each answer is; its shape broadcasts with that of `answers`.
+    examples : ndarray of int, or what has slices of one
+        Of which example each answer is, for each row, or for each of the n.
     """
     rights = padded(gold, NOT_EVALUATED - 1)
     found = np.empty(answers.shape, dtype=np.bool_)
-    of = np.broadcast_to(examples, answers.shape)
     step = max(1, _AT_ONCE // max(1, math.prod(answers.shape[1:])))
     for start in range(0, len(answers), step):
         part = slice(start, start + step)
-        found[part] = (rights[of[part]] == answers[part][..., np.newaxis]).any(axis=-1)
+        own = rights[examples[part] if answers.ndim == 1 else examples]
+        found[part] = (own == answers[part][..., np.newaxis]).any(axis=-1)
     return found
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from pytest_maxrandom.recorded.tables.columns import Rows
 
 FROM_BYTES = 8_000_000
@@ -147,12 +149,17 @@ def add_column(rows: Rows, role: str, values: Any) -> None:
     of_row = None
     if pa.types.is_dictionary(values.type):
         used = values.indices.dictionary_encode(null_encoding="encode")
-        of_row, values = used.indices.to_numpy(), values.dictionary.take(used.dictionary)
+        of_row, values = _numbers(used.indices), values.dictionary.take(used.dictionary)
     elif not pa.types.is_nested(values.type):
         values = values.dictionary_encode(null_encoding="encode")
-        of_row, values = values.indices.to_numpy(), values.dictionary
+        of_row, values = _numbers(values.indices), values.dictionary
     cells = values.to_pylist()
     if pa.types.is_float64(values.type):
         # With all digits: .6 was computed here, and not rounded from .57.
         cells = [x if x is None or x.is_integer() else f"{x:.17g}" for x in cells]
     rows.add(role, cells, of_row)
+
+
+def _numbers(places: Any) -> NDArray[np.int32]:
+    """Return the places of a dictionary, none of which is missing; `to_numpy` imports pandas."""
+    return np.frombuffer(places.buffers()[1], np.int32, len(places), places.offset * 4)

@@ -1,14 +1,17 @@
 """Columns as small numbers: the place of each row's text among the distinct ones.
 
-Where NumPy takes numbers as places it makes eight bytes of each, so that whatever has one for each
-row is gone through in pieces.
+A column is kept by what it takes. Where its numbers go up and begin again they follow from those of
+the rows, and where the rows of an example agree there is one for each example; what is left has a
+number for each row. Where NumPy takes numbers as places it makes eight bytes of each, so that
+whatever has one for each row is gone through in pieces.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,14 +28,61 @@ PIECE = 2**16
 """Rows that are looked at at a time."""
 
 
-class Codes:
-    """The texts of a column, each of them kept once, and per row the place of its own."""
+class Column(Protocol):
+    """A number for each row, as an array has them: by a row, by rows, or by a slice of them."""
 
-    def __init__(self) -> None:
+    def __len__(self) -> int: ...
+    def __getitem__(self, rows: Any, /) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """The numbers from 0 to size - 1, each for so many rows, and again from the first."""
+
+    each: int
+    size: int
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, rows: Any, /) -> Any:
+        if isinstance(rows, slice):
+            rows = np.arange(*rows.indices(self.count))
+        return np.asarray(rows // self.each % self.size, dtype=_smallest(self.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a table has for each number of a column, in its first rows."""
+
+    table: NDArray[Any]
+    column: Column
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, rows: Any, /) -> Any:
+        if isinstance(rows, slice):
+            rows = slice(*rows.indices(self.count))
+        return self.table[self.column[rows]]
+
+
+class Codes:
+    """The texts of a column, each of them kept once, and per row the place of its own.
+
+    Parameters
+    ----------
+    by : Codes, optional
+        Those of the examples, which get their rows first.
+    """
+
+    def __init__(self, by: Codes | None = None) -> None:
         self.of: defaultdict[str, int] = defaultdict()
         self.of.default_factory = self.of.__len__
         self._loose = array("i")
-        self._pieces: list[Numbers] = []
+        self._ways: list[_Way] = [_Ordered(), *([_Agreeing(by)] if by else [])]
 
     def extend(self, texts: Iterable[str]) -> None:
         """Append a row for each text."""
@@ -40,29 +90,122 @@ class Codes:
         if len(self._loose) >= PIECE:
             self._settle()
 
-    def append(self, texts: Iterable[str], of_row: Numbers) -> None:
+    def append(self, texts: Iterable[str], of_row: Column) -> None:
         """Append rows, given the place of each one's text."""
         places = np.fromiter(map(self.of.__getitem__, texts), np.int32)
         self._settle()
-        self._pieces.append(places.astype(_smallest(len(self.of)))[of_row])
+        for part in pieces(len(of_row)):
+            self._put(places[of_row[part]])
 
     def repeat(self, times: int) -> None:
         """Have all rows so often, one time after the other."""
-        self._pieces = [np.tile(self.rows(), times)]
+        rows, size = self.rows()[:], len(self.rows()) * times
+        self._ways = [_Repeated(Looked(rows, Cycle(1, len(rows), size), size))]
+
+    def rows(self) -> Column:
+        """Return the place of each row's text."""
+        self._settle()
+        return self._ways[0].column()
 
     def _settle(self) -> None:
         if self._loose:
-            loose = np.frombuffer(self._loose, dtype=self._loose.typecode)
-            self._pieces.append(loose.astype(_smallest(len(self.of))))
+            self._put(np.frombuffer(self._loose, dtype=self._loose.typecode))
             self._loose = array("i")
 
-    def rows(self) -> Numbers:
-        """Return the place of each row's text."""
-        self._settle()
-        if len(self._pieces) != 1:
-            nothing = np.zeros(0, dtype=_smallest(len(self.of)))
-            self._pieces = [np.concatenate([nothing, *self._pieces])]
-        return self._pieces[0]
+    def _put(self, codes: Numbers) -> None:
+        ways = [way for way in self._ways if way.takes(codes)]
+        if not ways:
+            before, stored = self._ways[0].column(), _Stored()
+            for part in pieces(len(before)):
+                stored.takes(before[part])
+            stored.takes(codes)
+            ways = [stored]
+        self._ways = ways
+
+
+class _Way(Protocol):
+    """A way to keep rows, which takes the next ones if it can, and else has those before."""
+
+    def takes(self, codes: Numbers, /) -> bool: ...
+    def column(self) -> Column: ...
+
+
+class _Ordered:
+    """Rows whose numbers go up by one after each so many rows, and begin again, if they do."""
+
+    def __init__(self) -> None:
+        self._each = self._size = self._count = 0
+
+    def takes(self, codes: Numbers, /) -> bool:
+        rows, each, size = self._count + np.arange(len(codes)), self._each, self._size
+        if not each and codes.any():
+            each = int(rows[np.argmax(codes != 0)])
+        if each and not size and (other := codes != rows // each).any():
+            size = max(1, int(rows[np.argmax(other)]) // each)
+        if size and (codes != rows // each % size).any():
+            return False
+        self._each, self._size, self._count = each, size, self._count + len(codes)
+        return True
+
+    def column(self) -> Cycle:
+        each = self._each or max(1, self._count)
+        return Cycle(each, self._size or -(-self._count // each), self._count)
+
+
+class _Agreeing:
+    """Rows of which those of an example agree."""
+
+    def __init__(self, by: Codes) -> None:
+        self._by, self._count = by, 0
+        self._of = np.zeros(0, dtype=np.int32)
+
+    def takes(self, codes: Numbers, /) -> bool:
+        by = self._by.rows()[self._count : self._count + len(codes)]
+        if len(by) < len(codes):
+            return False
+        more = np.full(max(0, len(self._by.of) - len(self._of)), -1, dtype=np.int32)
+        self._of = np.append(self._of, more) if len(more) else self._of
+        new = self._of[by] < 0
+        self._of[by[new]] = codes[new]
+        if (self._of[by] != codes).any():
+            return False
+        self._count += len(codes)
+        return True
+
+    def column(self) -> Looked:
+        size = int(self._of.max(initial=0)) + 1
+        return Looked(self._of.astype(_smallest(size)), self._by.rows(), self._count)
+
+
+class _Stored:
+    """Rows that have a number each, in as few bytes as the largest takes."""
+
+    def __init__(self) -> None:
+        self._kept, self._type = bytearray(), np.dtype(np.uint8)
+
+    def takes(self, codes: Numbers, /) -> bool:
+        needed = np.promote_types(self._type, _smallest(int(codes.max(initial=0)) + 1))
+        if needed != self._type:
+            self._kept = bytearray(self.column().astype(needed).tobytes())
+            self._type = needed
+        self._kept += codes.astype(needed).tobytes()
+        return True
+
+    def column(self) -> Numbers:
+        return np.frombuffer(self._kept, dtype=self._type)
+
+
+@dataclass
+class _Repeated:
+    """Rows that are whole."""
+
+    rows: Column
+
+    def takes(self, codes: Numbers, /) -> bool:
+        return not len(codes)
+
+    def column(self) -> Column:
+        return self.rows
 
 
 def _smallest(count: int) -> np.dtype[Any]:
@@ -75,7 +218,7 @@ def pieces(rows: int) -> Iterator[slice]:
     return (slice(start, min(start + PIECE, rows)) for start in range(0, rows, PIECE))
 
 
-def taken(table: NDArray[S], codes: Numbers) -> NDArray[S]:
+def taken(table: NDArray[S], codes: Column) -> NDArray[S]:
     """Return what a table has for each row: the same as `table[codes]`."""
     found = np.empty(len(codes), dtype=table.dtype)
     for part in pieces(len(codes)):
@@ -83,7 +226,7 @@ def taken(table: NDArray[S], codes: Numbers) -> NDArray[S]:
     return found
 
 
-def unlike(codes: Numbers, expected: Numbers, of_row: Numbers) -> int | None:
+def unlike(codes: Column, expected: Numbers, of_row: Column) -> int | None:
     """Return the first row that has not the code that is expected where it stands, if any."""
     for part in pieces(len(codes)):
         wrong = np.flatnonzero(codes[part] != expected[of_row[part]])
@@ -92,7 +235,15 @@ def unlike(codes: Numbers, expected: Numbers, of_row: Numbers) -> int | None:
     return None
 
 
-def counted(codes: Numbers, size: int) -> NDArray[np.int64]:
+def first_of(codes: Column, code: int) -> int:
+    """Return the first row that has a code, which one has."""
+    for part in pieces(len(codes)):
+        if (found := codes[part] == code).any():
+            return int(part.start + np.argmax(found))
+    raise ValueError(f"no row has the code {code}")
+
+
+def counted(codes: Column, size: int) -> NDArray[np.int64]:
     """Return how many rows have each of the codes from 0 to size - 1."""
     counts = np.zeros(size, dtype=np.int64)
     for part in pieces(len(codes)):
@@ -100,16 +251,16 @@ def counted(codes: Numbers, size: int) -> NDArray[np.int64]:
     return counts
 
 
-def by_first_row(codes: Numbers, size: int) -> tuple[NDArray[np.int64], Numbers]:
+def by_first_row(codes: Column, size: int) -> tuple[NDArray[np.int64], Column]:
     """Give the codes that occur, from 0 to size - 1, new numbers in the order of their first rows.
 
     Returns
     -------
-    firsts, renumbered : ndarray of int
+    firsts, renumbered : ndarray of int, Column
         The first row of each, and the new number of each row.
     """
     if size > 8 * len(codes):  # sorting the rows is then faster than going through all codes
-        distinct, codes = np.unique(codes, return_inverse=True)
+        distinct, codes = np.unique(codes[:], return_inverse=True)
         size = len(distinct)
     first = np.full(size, len(codes))
     for part in reversed([*pieces(len(codes))]):
@@ -120,4 +271,4 @@ def by_first_row(codes: Numbers, size: int) -> tuple[NDArray[np.int64], Numbers]
         return first, codes
     place = np.empty(size, dtype=_smallest(len(order)))
     place[order] = np.arange(len(order))
-    return first[order], taken(place, codes)
+    return first[order], Looked(place, codes, len(codes))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError, described, did_you_mean, listed, quoted
-from pytest_maxrandom.recorded.tables.codes import Codes, pieces, taken
+from pytest_maxrandom.recorded.tables.codes import Codes, Cycle, Looked, first_of, pieces
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.recorded.tables.codes import Column
     from pytest_maxrandom.suite.base import Spec
 
 T = TypeVar("T", bound="Hashable")
@@ -92,12 +93,12 @@ class Values(Generic[T]):
     role: str
     distinct: list[T]
     """Its different values."""
-    codes: NDArray[np.integer[Any]]
+    codes: Column
     """Per row the place of its value there."""
 
     def of_rows(self) -> list[T]:
         """Return the value of each row."""
-        return [self.distinct[code] for code in self.codes]
+        return [self.distinct[code] for code in self.codes[:]]
 
 
 class Rows:
@@ -138,7 +139,9 @@ class Rows:
         self.names = _present(path if line is None else f"{path}:{line}", self.header, wanted)
         self.count = 0
         self._again = again
-        self._codes = {role: Codes() for role in self.names}
+        self._codes: dict[str, Codes] = {}
+        for role in self.names:
+            self._codes[role] = Codes(self._codes.get("example"))
         self._kept: NDArray[np.bool_] | None = None
         self._wide: tuple[str, ...] = ()
 
@@ -188,9 +191,7 @@ class Rows:
                 self.add(role, values)
             self.count += len(piece)
 
-    def add(
-        self, role: str, values: Sequence[Any], of_row: NDArray[np.integer[Any]] | None = None
-    ) -> None:
+    def add(self, role: str, values: Sequence[Any], of_row: Column | None = None) -> None:
         """Append to a column texts, or other values as JSON has them, behind `count` rows.
 
         Each row has one, unless `of_row` has per row the place of its value.
@@ -208,14 +209,12 @@ class Rows:
         else:
             self._codes[role].append(texts, of_row)
 
-    def _texts(
-        self, role: str, values: Sequence[Any], of_row: NDArray[np.integer[Any]] | None
-    ) -> Iterator[str]:
+    def _texts(self, role: str, values: Sequence[Any], of_row: Column | None) -> Iterator[str]:
         for place, value in enumerate(values):
             try:
                 yield _as_text(value)
             except ValueError as error:
-                row = place if of_row is None else int(np.argmax(of_row == place))
+                row = place if of_row is None else first_of(of_row, place)
                 raise self.error(self.count + row, f"{role} {error}") from None
 
     def lengthen(self, role: str, columns: Sequence[str]) -> None:
@@ -233,18 +232,18 @@ class Rows:
         for other in self._codes.values():
             other.repeat(len(own))
         self._codes[role] = answers
-        rows, prompts = np.arange(self.count), np.arange(len(own))
+        size = self.count * len(own)
         self.names = {key: name for key, name in self.names.items() if key not in own}
         for name, texts, of_row in (
-            ("example", [str(row + 1) for row in rows], np.tile(rows, len(own))),
-            ("prompt", columns, np.repeat(prompts, self.count)),
+            ("example", [*map(str, range(1, self.count + 1))], Cycle(1, self.count, size)),
+            ("prompt", columns, Cycle(self.count, len(own), size)),
         ):
             if name not in self.names:
                 self.names[name] = name
                 self._codes[name] = Codes()
                 self.add(name, texts, of_row)
         self.names[role] = columns[0]
-        self.count *= len(own)
+        self.count = size
 
     def keep(self, role: str, alternatives: Iterable[Sequence[str]]) -> None:
         """Forget the rows in whose column something else stands, with whatever is wrong with them.
@@ -256,7 +255,7 @@ class Rows:
         asked = [[codes[text] for text in each if text in codes] for each in alternatives]
         if all(asked) and (wanted := {*chain(*asked)}) < {*codes.values()}:
             is_wanted = np.isin(np.arange(len(codes)), [*wanted])
-            self._kept = taken(is_wanted, self._codes[role].rows())
+            self._kept = is_wanted[self._codes[role].rows()[:]]
             self.count = int(np.count_nonzero(self._kept))
 
     def read(self, role: str, parse: Callable[[str], T]) -> Values[T]:
@@ -269,21 +268,21 @@ class Rows:
         """
         column = self._codes[role].rows()
         if self._kept is not None:
-            column = column[self._kept]
+            column = column[:][self._kept]
         texts = list(self._codes[role].of)
         occurs = np.zeros(len(texts), dtype=np.bool_)
         for part in pieces(len(column)):
             occurs[column[part]] = True
         known: dict[T, int] = {}
-        codes = np.zeros(len(texts), dtype=column.dtype)
+        codes = np.zeros(len(texts), dtype=column[:1].dtype)
         for code in np.flatnonzero(occurs):
             try:
                 codes[code] = known.setdefault(parse(_encodable(texts[code])), len(known))
             except ValueError as error:
-                row = int(np.argmax(column == code))
+                row = first_of(column, int(code))
                 raise self.error(row, f"{role} {error}") from None
         same = np.array_equal(codes, np.arange(len(texts)))
-        return Values(role, list(known), column if same else taken(codes, column))
+        return Values(role, list(known), column if same else Looked(codes, column, len(column)))
 
 
 def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str, str]:
@@ -313,7 +312,8 @@ def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str
                     f"`columns: {role}:` with its name, or with an empty name if the column is "
                     "something else"
                 )
-    return names
+    # What rows of an example share is kept by it.
+    return {role: names[role] for role in sorted(names, key=lambda role: role != "example")}
 
 
 def _as_text(value: object) -> str:

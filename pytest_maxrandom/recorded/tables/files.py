@@ -193,10 +193,13 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
         if why := by_itself or unpacked_columns(path, read, plain):
             raise RecordedError(f"{path}: {why}")
         with pq.ParquetFile(path, read_dictionary=plain) as file:
-            for batch in file.iter_batches(columns=read):
-                for role, name in rows.names.items():
-                    add_column(rows, role, batch.column(name))
-                rows.count += batch.num_rows
+            # Of several groups of rows at a time it would hold what it has read.
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(row_groups=[group], columns=read):
+                    for role, name in rows.names.items():
+                        add_column(rows, role, batch.column(name))
+                    rows.count += batch.num_rows
+            pa.default_memory_pool().release_unused()
     except OSError as error:
         reason = error.strerror or str(error).splitlines()[0]
         raise RecordedError(f"{path}: cannot be read: {reason}") from error

@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_maxrandom.errors import RecordedError, listed, quoted
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.tables.codes import by_first_row, counted, pieces, unlike
+from pytest_maxrandom.recorded.tables.codes import Cycle, by_first_row, counted, pieces, unlike
 from pytest_maxrandom.recorded.tables.columns import Values, as_id, as_number
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.recorded.tables.codes import Column
     from pytest_maxrandom.recorded.tables.columns import Rows
 
 S = TypeVar("S", bound=np.generic)
@@ -57,7 +58,7 @@ class Owner(NamedTuple):
         return f"{self.task}[{self.model}-{self.shots}shot]"
 
 
-def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.integer[Any]]]:
+def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], Column]:
     """Return the owners in the order of their first rows, and per row the place of its own.
 
     Raises
@@ -65,7 +66,8 @@ def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.integer[An
     RecordedError
         If the file has no such column and it is not given, or a value of it is not valid.
     """
-    codes: NDArray[np.integer[Any]] = np.zeros(rows.count, dtype=np.uint8)
+    all_rows = Cycle(rows.count, 1, rows.count)
+    codes: Column = all_rows
     firsts, parts = np.zeros(1, dtype=np.int64), []
     for role, (parse, way) in _OWNER.items():
         given = getattr(meant, role)
@@ -77,19 +79,22 @@ def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.integer[An
                 f"{listed(rows.header)}), or {way}"
             )
         else:
-            values = Values(role, [given], np.zeros(rows.count, dtype=np.uint8))
+            values = Values(role, [given], all_rows)
         parts.append(values)
         if (size := len(values.distinct)) > 1:
             # Of what all rows share there is nothing to tell apart.
-            both = codes.astype(np.min_scalar_type(len(firsts) * size))
+            both = codes[:].astype(np.min_scalar_type(len(firsts) * size))
             both *= size
-            both += values.codes
+            both += values.codes[:]
             firsts, codes = by_first_row(both, len(firsts) * size)
     return [Owner(*(part.distinct[part.codes[row]] for part in parts)) for row in firsts], codes
 
 
-def members_of(of_row: NDArray[np.integer[Any]], count: int) -> Sequence[Members]:
+def members_of(owner: Column, count: int) -> Sequence[Members]:
     """Return the rows of each owner, ascending; as a range where they follow each other."""
+    if count == 1:
+        return [range(len(owner))]
+    of_row = owner[:]
     ends = np.cumsum(counted(of_row, count)).tolist()
     if (of_row[1:] >= of_row[:-1]).all():
         return [range(*each) for each in pairwise([0, *ends])]
@@ -108,7 +113,7 @@ class Grid:
     prompts, examples : tuple of str
         Ids, in the order of their first rows; t and n of them. Each sample of a prompt is as if it
         were one of its own: those of one stand together, with its name.
-    prompt, example : ndarray of int
+    prompt, example : Column
         Per row the place of its prompt, and of its example.
     example_firsts : ndarray of int
         The first row of each example.
@@ -172,7 +177,8 @@ class Grid:
 
     def _tell_samples_apart(self) -> None:
         """Let each sample be as if it were a prompt; those of an answer stand by their names."""
-        names, _, which = self._distinct("sample")
+        names, _, column = self._distinct("sample")
+        which = column[:]
         order = sorted(range(len(names)), key=lambda place: natural(names[place]))
         rank = np.empty(len(names), dtype=np.int64)
         rank[order] = np.arange(len(names))
@@ -200,7 +206,7 @@ class Grid:
             )
         self.prompts = tuple(name for name in self.prompts for _ in range(self.samples))
         self._prompt_firsts = np.repeat(self._prompt_firsts, self.samples)
-        self.prompt = self.prompt * np.int64(self.samples) + place
+        self.prompt = self.prompt[:] * np.int64(self.samples) + place
 
     def _about(self, member: int | np.integer[Any]) -> str:
         prompt, example = self.prompts[self.prompt[member]], self.examples[self.example[member]]
@@ -251,7 +257,7 @@ class Grid:
             )
         return least, most
 
-    def of_rows(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.integer[Any]] | None]:
+    def of_rows(self, name: str) -> tuple[tuple[Any, ...], Column | None]:
         """Return the distinct values of the sweep's rows, and per row the place of its own.
 
         None in place of those where the file has no such column.
@@ -259,14 +265,15 @@ class Grid:
         distinct, _, places = self._distinct(name) if name in self._values else ((), None, None)
         return distinct, places
 
-    def _codes(self, name: str) -> NDArray[np.integer[Any]]:
+    def _codes(self, name: str) -> Column:
         """Return per row the place of its value among those of the file."""
         codes, rows = self._values[name].codes, self._members
-        return codes[rows.start : rows.stop] if isinstance(rows, range) else codes[rows]
+        if len(rows) == len(codes):
+            return codes
+        own: Column = codes[rows.start : rows.stop] if isinstance(rows, range) else codes[rows]
+        return own
 
-    def _distinct(
-        self, name: str
-    ) -> tuple[tuple[Any, ...], NDArray[np.int64], NDArray[np.integer[Any]]]:
+    def _distinct(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.int64], Column]:
         """Return distinct values, the first row of each, and per row the place of its own."""
         values, codes = self._values[name], self._codes(name)
         firsts, places = by_first_row(codes, len(values.distinct))

@@ -73,7 +73,7 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     ]
     texts, of_row = grid.of_rows("prediction")
     assert of_row is not None
-    columns = grid.filled(of_row.astype(np.int64), empty=-1).tolist()
+    columns = grid.filled(of_row[:].astype(np.int64), empty=-1).tolist()
     said = [
         {each.id: texts[text] for each, text in zip(examples, row, strict=True) if text >= 0}
         for row in columns
@@ -82,7 +82,7 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
         return _of_f1(grid, examples, said, Matching.of(how), ragged=spec.ragged)
     found = with_controls(examples, said, Matching.of(how), samples=grid.samples > 1)
     correct = hits(found.said, found.gold, np.arange(len(examples)))
-    _refuse_other(grid, correct[grid.prompt, grid.example])
+    _refuse_other(grid, correct[grid.prompt[:], grid.example[:]])
     return Answers(
         **known,
         correct=correct,
@@ -138,7 +138,7 @@ def _refuse_other(grid: Grid, right: Any) -> None:
     truth, places = grid.of_rows("correct")
     if places is None:
         return
-    for row in np.flatnonzero(np.array(truth)[places] != right)[:1]:
+    for row in np.flatnonzero(np.array(truth)[places[:]] != right)[:1]:
         said, of_row = grid.of_rows("prediction")
         references = grid.of_examples("reference")
         assert of_row is not None

@@ -56,7 +56,7 @@ def read_summary(path: Path, spec: SummaryResults, meant: Meant) -> list[Answers
             f"{listed(rows.header)}; name one of the two under `columns:`"
         )
     names, of_row = owners(rows, meant)
-    for row, first in repeats(of_row.tolist()):
+    for row, first in repeats(of_row[:].tolist()):
         raise rows.error(
             row,
             f"{names[of_row[row]]} already has a result in {rows.called(first)}; keep one row for "

@@ -11,7 +11,7 @@ from pytest_maxrandom.answers import Answers, letter_place
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.cells import CELLS, WITHOUT_CHOICES
-from pytest_maxrandom.recorded.tables.codes import taken, unlike
+from pytest_maxrandom.recorded.tables.codes import counted, first_of, taken, unlike
 from pytest_maxrandom.recorded.tables.columns import wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, members_of, natural, owners, shown
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.recorded.tables.codes import Column
     from pytest_maxrandom.recorded.tables.columns import Rows, Wanted
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import TableColumns, TableResults
@@ -137,7 +138,7 @@ def _samples(grid: Grid, *, ragged: bool) -> Answers:
     if gold is not None and correct is None and said is not None:
         texts, known["notes"] = _respelled(texts, gold, known["notes"], said)
     if gold is None and said is not None and correct is not None and len(texts) == 2:
-        gold = _follows(grid, texts, np.where(correct, said, 1 - said), choices)
+        gold = _follows(grid, texts, np.where(correct, said[:], 1 - said[:]), choices)
     labels = sorted({*texts}.union(*(gold or ())), key=natural)
     number = {label: place for place, label in enumerate(labels)}
     right = None if gold is None else [frozenset(map(number.__getitem__, each)) for each in gold]
@@ -181,7 +182,7 @@ def _judge(grid: Grid) -> str | None:
     judges, places = grid.of_rows("judge")
     if places is not None and len(judges) > 1:
         raise grid.error(
-            np.argmax(places == 1),
+            first_of(places, 1),
             f"judge is {quoted(judges[1])}, but {quoted(judges[0])} in an earlier row; scores of "
             "several judges cannot be compared, so give each a file, or rows, of its own",
         )
@@ -202,14 +203,14 @@ def _refuse_missing(grid: Grid) -> None:
                 if text.strip().casefold() in _MISSING:
                     assert of_row is not None
                     raise grid.error(
-                        np.argmax(of_row == place),
+                        first_of(of_row, place),
                         f"{name} is {quoted(text)}, as programs write where a value is missing; "
                         f"{way}, or list it among the choices if it is one",
                     )
 
 
 def _respelled(
-    texts: Sequence[str], gold: Texts, notes: tuple[Remark, ...], said: NDArray[np.integer[Any]]
+    texts: Sequence[str], gold: Texts, notes: tuple[Remark, ...], said: Column
 ) -> tuple[list[str], tuple[Remark, ...]]:
     """Write answers as the right ones that they are but for case and the spaces around them.
 
@@ -222,7 +223,7 @@ def _respelled(
     own = [[text] if text in known else meant.get(text.strip().casefold(), []) for text in texts]
     read = [one[0] if len(one) == 1 else text for one, text in zip(own, texts, strict=True)]
     changed = [one != text for one, text in zip(read, texts, strict=True)]
-    count = int(np.array(changed, dtype=bool)[said].sum())
+    count = int(counted(said, len(texts))[changed].sum())
     return read, notes + ((Remark("respelled", {"answers": count}),) if count else ())
 
 

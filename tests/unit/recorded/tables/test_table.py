@@ -469,7 +469,7 @@ def test_codes_are_numbered_anew_in_the_order_of_their_first_rows(
     distinct = list(dict.fromkeys(codes))
     firsts, renumbered = by_first_row(np.array(codes), size)
     assert firsts.tolist() == [codes.index(code) for code in distinct]
-    assert renumbered.tolist() == [distinct.index(code) for code in codes]
+    assert renumbered[:].tolist() == [distinct.index(code) for code in codes]
 
 
 def test_rows_of_models_that_the_suite_does_not_name_need_not_be_right(write: Write) -> None:
