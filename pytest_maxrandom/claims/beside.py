@@ -159,4 +159,5 @@ def _compared(
         needed=found.needed,
         matters=settings.matters,
         chosen_here=other.chosen_here,
+        look=claim.look if key == "incumbent_p" else None,
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from pytest_maxrandom.commands import json_text, written
 from pytest_maxrandom.reports import worse
 from pytest_maxrandom.reports.difference import content, difference, lines, markdown
+from pytest_maxrandom.reports.recorded_looks import count_looks
 from pytest_maxrandom.reports.regressions import Asserted, regressions
 from pytest_maxrandom.reports.results import find, path_of
 from pytest_maxrandom.reports.summary import names
@@ -76,7 +78,10 @@ def run(options: argparse.Namespace) -> str:
     base = find(options.base, path_of(options.head))
     head = find(options.head, path_of(options.base))
     found = difference(options.base, base, options.head, head)
-    lost = None if asserted is None else regressions(base, head, options.base, asserted)
+    lost = None
+    if asserted is not None:
+        count_looks(base, head, Path.cwd(), uuid4().hex)
+        lost = regressions(base, head, options.base, asserted)
     options.status = int(found.fell or not (lost is None or lost.met))
     called = {**names(base), **names(head)}
     if options.format == "json":

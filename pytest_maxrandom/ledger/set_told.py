@@ -106,23 +106,28 @@ class SetTold(SetFiles):
         }
         return {prompt: right for prompt, right in found.items() if right is not None}
 
-    def chosen_from(self, subject: Subject) -> tuple[int, int, int]:
+    def chosen_from(self, subject: Subject) -> tuple[int, int]:
         """Return of how many a claim's prompts and model may have been chosen.
 
         Returns
         -------
         tuple of int
-            Distinct prompts; variants of the model and of the scoring; and how many different
-            answers the looks at the claim compared.
+            Distinct prompts; and variants of the model and of the scoring.
         """
         tries = self.tries(subject)
-        looks = set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
         variants = {(each.model_digest, each.scoring) for each in tries}
-        return (
-            max(1, len({each.prompt for each in tries})),
-            max(1, len(variants)),
-            max(1, len({(look, answers) for look, answers, _ in looks})),
-        )
+        return max(1, len({each.prompt for each in tries})), max(1, len(variants))
+
+    def different_answers(self, subject: Subject) -> int:
+        """Return how many different answers the looks at a claim compared."""
+        return max(1, len({(look, answers) for look, answers, _ in self._answered(subject)}))
+
+    def different_comparisons(self, subject: Subject) -> int:
+        """Return how often different answers, or other incumbents, were compared."""
+        return len({each for each in self._answered(subject) if each[2]})
+
+    def _answered(self, subject: Subject) -> set[tuple[str, str, str]]:
+        return set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
 
     def looked_at(self, subject: Subject) -> dict[str, int]:
         """Return the looks at a claim, each with the t that it counted."""

@@ -54,6 +54,10 @@ class BesideIncumbent:
     that is not above `by`."""
     matters: Share
     """The smallest difference that matters."""
+    look: Count | None = None
+    """Which comparison of recorded answers with an incumbent on these examples it is, by the
+    ledger; the k-th has 1/(k (k+1)) of the level. None where t counts what was tried, or nobody
+    counts looks."""
     chosen_here: Count | None = None
     """Number of prompts that were tried on these examples, where the incumbent is one of them; else
     None."""

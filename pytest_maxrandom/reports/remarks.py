@@ -231,8 +231,8 @@ SENTENCES: dict[str, str] = {
     "nothing_counted": "n, t and the best prompt's right answers are as published: nothing was "
     "counted.",
     "t_stated": "t = {t:,} is stated; the results have {prompts:,} distinct prompts.",
-    "t_of_results": "t was counted in these results only: recorded results enter no ledger, and "
-    "prompts that were tried elsewhere do not count.",
+    "t_of_results": "t was counted in these results only: the prompts of recorded results enter no "
+    "ledger, and those that were tried elsewhere do not count.",
     "sizes_differ": "Prompts were scored on {sizes:span} examples. The best prompt is the one with "
     "the highest accuracy, n is its number of examples, and each guesser gets the examples of its "
     "prompt.",
@@ -315,6 +315,7 @@ SENTENCES: dict[str, str] = {
     "is not counted, and `maxrandom ledger unite` leaves it out",
     "ledger_closed": "the ledger {file} cannot be written to ({why}); what is evaluated counts in "
     "this run only, so make it writable, and run again",
+    "looks_untold": "how often these answers were compared is not counted: {why}",
     "left_behind": "{file}, committed in another suite's folder, counts {prompts:of_claims} on "
     "these examples, which this t leaves out; copy that file into {folder}",
     "begun_anew": "the questions of this claim have changed, so t begins anew: {new:,} of "

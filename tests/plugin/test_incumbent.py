@@ -285,8 +285,35 @@ def test_claims_of_a_family_share_the_level(pytester: pytest.Pytester, folder: P
     second = text.replace("tasks: [", "tasks: [{name: copy, in_results: larger, chance: 1/2}, ")
     (folder / "s.yaml").write_text(second)
     claim = run(pytester)
-    assert claim["levels"] == {"incumbent_p": 0.025}
-    assert claim["incumbent"]["level"] == 0.025
+    # Two claims, and the first of any number of looks.
+    assert claim["levels"] == {"incumbent_p": 0.0125}
+    assert claim["incumbent"]["level"] == 0.0125
+
+
+def test_looks_at_recorded_answers_share_the_level_and_the_same_answers_are_no_new_look(
+    pytester: pytest.Pytester, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "s.yaml").write_text(TABLE)
+    levels = []
+    for seed in (1, 1, 2, 3, 3):
+        table(folder / "t.csv", {"p0": 0.6, "p1": 0.9}, seed=seed)
+        claim = run(pytester)
+        levels.append((claim["incumbent"]["look"], claim["levels"]["incumbent_p"]))
+    assert levels == [(look, pytest.approx(0.05 / look / (look + 1))) for look in (1, 1, 2, 3, 3)]
+    told = " ".join((pytester.path / "r.md").read_text().split())
+    assert (
+        "look 3 at recorded answers: it has .004167 of the level .05, and the next one at other"
+        " answers .0025, so that any number of looks is valid" in told
+    )
+    # Another incumbent is another look, too.
+    (folder / "s.yaml").write_text(TABLE.replace("p0", "p1"))
+    assert run(pytester)["incumbent"]["look"] == 4
+    assert main(["ledger", "show", str(folder / "maxrandom-ledger")]) == 0
+    assert (
+        "m, 0 shots: 3 different recorded answers were looked at, 4 times beside an incumbent"
+        in (capsys.readouterr().out)
+    )
+    assert main(["ledger", "verify", str(folder / "maxrandom-ledger")]) == 0
 
 
 def test_reports_in_other_formats_show_the_difference(
@@ -382,6 +409,8 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
     report = json.loads((pytester.path / "r.json").read_text())
     claims = {each["id"].rpartition("::")[2]: each for each in report["claims"]}
     assert claims["test_better"]["outcome"] == "passed"
+    assert {claims[name]["incumbent"]["look"] for name in ("test_better", "test_no_better")} == {1}
+    assert claims["test_better"]["levels"] == {"incumbent_p": 0.025}
     assert claims["test_better"]["assert"] == {
         "incumbent_p": 0.05, "better_than": "incumbent", "by": 0.0,
     }  # fmt: skip

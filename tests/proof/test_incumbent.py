@@ -13,13 +13,22 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
+from pytest_maxrandom.claims.kept import of_answers
+from pytest_maxrandom.claims.recorded_looks import beside_incumbent
+from pytest_maxrandom.claims.scored import assess_scores
+from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.stats.incumbents import Rises, usual_test
 from pytest_maxrandom.stats.score_pairs import ScorePair
 from tests.proof.scale import most, scaled
+from tests.unit.reports.samples import claim as sample
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.record.result import Result
     from tests.proof.conftest import Measured
 
     Scores = NDArray[np.float64]
@@ -139,6 +148,38 @@ def test_the_luck_of_an_incumbent_makes_the_claim_harder(measured: Measured) -> 
     shares = [passed[test] / RUNS for test in passed]
     measured(f"no candidate is better ({RUNS} runs)", "incumbent was the best of 20", *shares)
     assert max(passed.values()) <= max(1, most(RUNS) // 4)
+
+
+def test_a_hundred_looks_at_recorded_answers_pass_in_a_twentieth_at_most(
+    measured: Measured, tmp_path: Path
+) -> None:
+    """As the fixture counts them: by the ledger beside the test; the incumbent answers once."""
+    generator, runs, passed, one_level = np.random.default_rng(9), scaled(400, 1), 0, 0
+    claim, heading = Claim(incumbent_p=LEVEL), sample()
+    for place in range(runs):
+        scores, old, _ = drawn(
+            generator, 500, 60, "independent", "right or wrong", np.full(501, RATE)
+        )
+        found: list[Result] = []
+        for look in range(100):
+            answers = answers_of("scores", scores[5 * look : 5 * look + 5])
+            incumbent, kept = scores_beside("incumbent", old, answers), of_answers(answers)
+            assert kept is not None
+            of_look = beside_incumbent(claim, heading, kept, incumbent, tmp_path / str(place), "")
+            assert of_look.look == look + 1
+            found.append(assess_scores(of_look, answers, 5, incumbent))
+        # The very same answers again are no further look.
+        again = beside_incumbent(claim, heading, kept, incumbent, tmp_path / str(place), "")
+        assert again == of_look
+        passed += any(each.passed for each in found)
+        one_level += any(each.incumbent_p <= LEVEL for each in found if each.incumbent_p)
+    measured(
+        f"a hundred looks at recorded answers ({runs} runs): the ledger's level; .05 each",
+        "t 5 | n 60",
+        passed / runs,
+        one_level / runs,
+    )
+    assert passed <= most(runs)
 
 
 def test_resampled_finds_one_better_candidate_as_often_as_whites_test_by_hand(
