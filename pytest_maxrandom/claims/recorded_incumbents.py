@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.recorded import RecordedPromptSpec
 
 
+_TIE = 1e-9
+
+
 def recorded_control(
     spec: RecordedPromptSpec, read: Answers, elsewhere: Sequence[Answers] | None
 ) -> IncumbentAnswers:
@@ -52,6 +55,7 @@ def recorded_control(
         name=f"the control {found.digest!r}",
         digest=digest(found.digest, judges[0] or "", *cells),
         chosen_here=None,
+        rank=1,
     )
 
 
@@ -101,6 +105,7 @@ def recorded_incumbent(
         model=found.model or read.model,
         scores=scores,
         chosen_here=several if several > 1 else None,
+        rank=1 + int((found.distinct().accuracies > found.accuracies[row] + _TIE).sum()),
         stored=True,
     )
 

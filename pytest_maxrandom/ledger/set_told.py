@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.ledger.files import rows_of, tried_of
 from pytest_maxrandom.ledger.lines import example_digest, look_digest, related, search_digest
 from pytest_maxrandom.ledger.questions import question_digest
 from pytest_maxrandom.ledger.set_files import SetFiles
@@ -128,6 +129,34 @@ class SetTold(SetFiles):
 
     def _answered(self, subject: Subject) -> set[tuple[str, str, str]]:
         return set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
+
+    def rank_when_named(self, tried: Try, incumbent: str) -> int | None:
+        """Return how high a try scored among all when looks first named its prompt the incumbent.
+
+        It is one more than the tries that scored higher, or of which that is not known. None where
+        nobody had tried it in an earlier run, so that its score cannot have been a reason.
+
+        Parameters
+        ----------
+        incumbent : str
+            Digest of the prompt.
+        """
+        rows = [row for path in self.files for row in rows_of(path)]
+        named = ((row["when"], row["run"]) for row in rows if row.get("incumbent") == incumbent)
+        when, run = min(named, default=("~", self._run))  # later than any time
+        scores: dict[Try, float | None] = {}
+        for row in rows:
+            if row["kind"] == "prompt" and row["run"] != run and row["when"] <= when:
+                correct = row["correct"]
+                told = None if correct is None else correct / row["n"]
+                scores[tried_of(row)] = scores.get(tried_of(row)) if told is None else told
+        if tried not in scores:
+            return None
+        own = scores[tried]
+        return 1 + sum(
+            each != tried and (own is None or other is None or other > own)
+            for each, other in scores.items()
+        )
 
     def looked_at(self, subject: Subject) -> dict[str, int]:
         """Return the looks at a claim, each with the t that it counted."""

@@ -55,6 +55,8 @@ def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
     tested = f"best of {tries(found.of)} prompts on {count(found.n)} examples"
     if found.units != found.n:
         tested += f" in {count(found.units)} clusters"
+    if found.rank > 1:
+        tested += f", beside number {count(found.rank)} of those tried"
     above = "" if not found.by else f" by more than {accuracy(found.by)}"
     others = found.candidates - found.alike
     look = ""

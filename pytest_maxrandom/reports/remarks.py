@@ -123,9 +123,9 @@ SENTENCES: dict[str, str] = {
     "budget_raised": "The budget of {budget:,} prompts was not declared in advance: an earlier "
     "look at this claim counted t = {t:,}, and the budget has been raised since.",
     "incumbent_chosen_here": "The incumbent is one of the {prompts:,} prompts tried on these "
-    "examples. If it was chosen as the best of them, it was lucky there, which makes the claim "
-    "harder, never easier. If it was chosen for a low score, the opposite holds, and t does not "
-    "pay for that. Examples that no prompt has seen would be fairer.",
+    "examples. Luck by which it was the best of them makes the claim harder, never easier. But it "
+    "may have been chosen for a low score: when it was named it had rank {rank:,} among them, so p "
+    "is also times {rank:,}. Examples that no prompt has seen would be fairer.",
     # What could be tested.
     "no_blank_control": "There is no control with blank inputs, because all examples have the same "
     "input: the choices are the question.",
