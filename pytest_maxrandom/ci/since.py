@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.record import Regressions
+from pytest_maxrandom.reports.recorded_looks import count_looks
 from pytest_maxrandom.reports.regressions import regressions
 from pytest_maxrandom.reports.results import find
 
@@ -57,9 +59,16 @@ class Since:
             )
             return cls(asserted, named or ref, None, f"{error}. {way_out[0].upper()}{way_out[1:]}")
 
-    def of(self, run: RunRecord) -> Regressions:
-        """Compare a run with the base; a claim that only the base has cannot be told."""
+    def of(self, run: RunRecord, root: Path) -> Regressions:
+        """Compare a run with the base; a claim that only the base has cannot be told.
+
+        Parameters
+        ----------
+        root : Path
+            What the files of its ids are relative to.
+        """
         if self.base is not None:
+            count_looks(self.base, run, root, uuid4().hex)
             return regressions(self.base, run, self.named, self.asserted)
         return Regressions(
             since=self.named,

@@ -152,7 +152,8 @@ class Committed:
     def lacks(self, run: RunRecord, rootdir: Path) -> Uncounted:
         """Say which tries of models that were run it does not count.
 
-        What is recorded or simulated, and what hand-written tests claim, has no ledger. The lines
+        Simulated tries have no such ledger, and of what is recorded or claimed by hand-written
+        tests it has only looks. The lines
         that the run left in the work tree tell, and what its report says of each claim: so nobody
         hides lines by removing them again.
         """

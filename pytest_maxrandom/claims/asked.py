@@ -22,7 +22,7 @@ from pytest_maxrandom.sweeps.scorers import stored_as
 from pytest_maxrandom.sweeps.sweep import run_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
@@ -58,9 +58,8 @@ def incumbent_answers(
     incumbent = planned.incumbent
     if incumbent is None:
         return None
-    tried = ledger.tries()
     if incumbent.line is not None:
-        return _read(planned, session, subject, incumbent.line, tried)
+        return _read(planned, session, subject, incumbent.line, ledger)
     prompt, spec = incumbent.prompt, incumbent.spec
     assert prompt is not None
     shown = {each.id for each in prompt.demonstrations}
@@ -91,7 +90,7 @@ def incumbent_answers(
         scores={
             example.id: score for example, score in zip(found.examples, found.scores, strict=True)
         },
-        chosen_here=len(tried) if asked.tried(prompt.digest) in tried else None,
+        **_chosen(ledger, asked.tried(prompt.digest)),
     )
 
 
@@ -129,7 +128,7 @@ def _read(
     session: SessionState,
     subject: Subject,
     line: PromptLine,
-    tried: Collection[Try],
+    ledger: SetLedger,
 ) -> IncumbentAnswers:
     """Return stored answers, which are stale where the same model is computed otherwise now."""
     incumbent = planned.incumbent
@@ -154,9 +153,16 @@ def _read(
         model=line.model,
         model_digest=line.model_digest,
         scores={each.id: each.credit for each in line.examples},
-        chosen_here=len(tried) if asked.tried(line.prompt) in tried else None,
         stored=True,
+        **_chosen(ledger, asked.tried(line.prompt)),
     )
+
+
+def _chosen(ledger: SetLedger, tried: Try) -> dict[str, int]:
+    """Return by what an incumbent may have been chosen, by the names of `IncumbentAnswers`."""
+    tries = ledger.tries()
+    rank = ledger.rank_when_named(tried, tried.prompt) if tried in tries else None
+    return {} if rank is None else {"chosen_here": len(tries), "rank": rank}
 
 
 def _beside(planned: PlannedClaim, model: ModelSpec) -> PlannedClaim:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.recorded import RecordedPromptSpec
 
 
+_TIE = 1e-9
+
+
 def recorded_control(
     spec: RecordedPromptSpec, read: Answers, elsewhere: Sequence[Answers] | None
 ) -> IncumbentAnswers:
@@ -53,6 +56,7 @@ def recorded_control(
         name=f"the control {found.digest!r}",
         digest=digest(found.digest, judges[0] or "", *cells),
         chosen_here=None,
+        rank=1,
     )
 
 
@@ -104,6 +108,7 @@ def recorded_incumbent(
         model=found.model or read.model,
         scores=scores,
         chosen_here=several if several > 1 else None,
+        rank=1 + int((found.distinct().accuracies > found.accuracies[row] + _TIE).sum()),
         stored=True,
     )
 

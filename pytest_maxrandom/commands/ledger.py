@@ -194,6 +194,12 @@ def _shown(file: FileSummary) -> Iterator[str]:
                 f"  {claim.name}: a look counted t = {claim.t_looked_at:,} (a budget, the end of a "
                 f"doubling, or other claims' prompts too); {claim.t:,} were evaluated"
             )
+    for name, (answers, beside) in file.recorded.items():
+        looked = "answers were" if answers > 1 else "answer was"
+        yield (
+            f"  {name}: {count(answers)} different recorded {looked} looked at, {count(beside)} "
+            f"{'time' if beside == 1 else 'times'} beside an incumbent"
+        )
     for test, openings in file.openings.items():
         yield f"  test set {test[:12]}: opened {'once' if openings == 1 else f'{openings} times'}"
 

@@ -13,12 +13,13 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from numpy.typing import ArrayLike
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.beside import IncumbentAnswers
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.chances import Chance
     from pytest_maxrandom.stats.incumbents import IncumbentTest
@@ -83,8 +84,15 @@ def scored(
     t: int | None,
     others: Others,
     clusters: Sequence[Hashable] | Mapping[str, Hashable] | None,
+    look: Callable[[Answers, IncumbentAnswers], Claim],
 ) -> Result:
-    """Judge scores beside a stated baseline, a control, an incumbent, or several of them."""
+    """Judge scores beside a stated baseline, a control, an incumbent, or several of them.
+
+    Parameters
+    ----------
+    look : callable
+        Counts a look beside the incumbent, and returns the claim at the level of that look.
+    """
     from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
     from pytest_maxrandom.claims.scored import assess_scores
 
@@ -99,7 +107,10 @@ def scored(
             ("control", others.control, ()),
         )
     )
-    return assess_scores(claim, answers, _tried(t, answers), incumbent, control)
+    tried = _tried(t, answers)
+    if incumbent is not None:
+        claim = look(answers, incumbent)
+    return assess_scores(claim, answers, tried, incumbent, control)
 
 
 def _tried(t: object, answers: Answers) -> int:

@@ -12,7 +12,7 @@ import pytest
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.hooks.failures import Failures, Mistakes
 from pytest_maxrandom.hooks.options import Settings, read_settings
-from pytest_maxrandom.hooks.run import RECORDS, Run, attached
+from pytest_maxrandom.hooks.run import RECORDS, Run, attached, run_name
 from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
@@ -112,8 +112,10 @@ class Reporting:
         run, asserted = self._run.record(), self._settings.diff_assert
         if self._base is not None and asserted is not None:
             if self._worse is None:
+                from pytest_maxrandom.reports.recorded_looks import count_looks
                 from pytest_maxrandom.reports.regressions import regressions
 
+                count_looks(self._base, run, self._config.rootpath, run_name(self._config))
                 since, whole = self._settings.diff or "", not _is_selection(self._config)
                 self._worse = regressions(self._base, run, since, asserted, gone=whole)
             run.regressions = self._worse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,16 @@ if TYPE_CHECKING:
 RECORDS = pytest.StashKey[Sequence[Record]]()
 """The records of a pytest item: one for an item of a suite."""
 
+_RUN = pytest.StashKey[str]()
+
 CELLS = pytest.StashKey[str]()
 """The answers of a claim, packed, where a page is asked for."""
+
+
+def run_name(config: pytest.Config) -> str:
+    """Return what the session is called in ledgers, the same in all of its processes."""
+    name: str = getattr(config, "workerinput", {}).get("testrunuid", "")
+    return config.stash.setdefault(_RUN, name or uuid.uuid4().hex)
 
 
 def attach(item: pytest.Item, report: pytest.TestReport) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.ledger.files import rows_of, tried_of
 from pytest_maxrandom.ledger.lines import example_digest, look_digest, related, search_digest
 from pytest_maxrandom.ledger.questions import question_digest
 from pytest_maxrandom.ledger.set_files import SetFiles
@@ -106,22 +107,55 @@ class SetTold(SetFiles):
         }
         return {prompt: right for prompt, right in found.items() if right is not None}
 
-    def chosen_from(self, subject: Subject) -> tuple[int, int, int]:
+    def chosen_from(self, subject: Subject) -> tuple[int, int]:
         """Return of how many a claim's prompts and model may have been chosen.
 
         Returns
         -------
         tuple of int
-            Distinct prompts; variants of the model and of the scoring; and how many different
-            answers the looks at the claim compared.
+            Distinct prompts; and variants of the model and of the scoring.
         """
         tries = self.tries(subject)
-        looks = set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
         variants = {(each.model_digest, each.scoring) for each in tries}
-        return (
-            max(1, len({each.prompt for each in tries})),
-            max(1, len(variants)),
-            max(1, len({(look, answers) for look, answers, _ in looks})),
+        return max(1, len({each.prompt for each in tries})), max(1, len(variants))
+
+    def different_answers(self, subject: Subject) -> int:
+        """Return how many different answers the looks at a claim compared."""
+        return max(1, len({(look, answers) for look, answers, _ in self._answered(subject)}))
+
+    def different_comparisons(self, subject: Subject) -> int:
+        """Return how often different answers, or other incumbents, were compared."""
+        return len({each for each in self._answered(subject) if each[2]})
+
+    def _answered(self, subject: Subject) -> set[tuple[str, str, str]]:
+        return set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
+
+    def rank_when_named(self, tried: Try, incumbent: str) -> int | None:
+        """Return how high a try scored among all when looks first named its prompt the incumbent.
+
+        It is one more than the tries that scored higher, or of which that is not known. None where
+        nobody had tried it in an earlier run, so that its score cannot have been a reason.
+
+        Parameters
+        ----------
+        incumbent : str
+            Digest of the prompt.
+        """
+        rows = [row for path in self.files for row in rows_of(path)]
+        named = ((row["when"], row["run"]) for row in rows if row.get("incumbent") == incumbent)
+        when, run = min(named, default=("~", self._run))  # later than any time
+        scores: dict[Try, float | None] = {}
+        for row in rows:
+            if row["kind"] == "prompt" and row["run"] != run and row["when"] <= when:
+                correct = row["correct"]
+                told = None if correct is None else correct / row["n"]
+                scores[tried_of(row)] = scores.get(tried_of(row)) if told is None else told
+        if tried not in scores:
+            return None
+        own = scores[tried]
+        return 1 + sum(
+            each != tried and (own is None or other is None or other > own)
+            for each, other in scores.items()
         )
 
     def looked_at(self, subject: Subject) -> dict[str, int]:

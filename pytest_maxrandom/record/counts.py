@@ -74,9 +74,6 @@ class Tries:
     """Distinct prompts ever evaluated for this claim on these examples, whatever the model."""
     variants: Count = 1
     """Revisions and quantizations of the model, and ways of scoring, with which that was."""
-    different_answers: Count = 1
-    """How many different answers the ledger knows of this claim on these examples, these included:
-    the same prompts may be asked again, of a server or another machine, and answer otherwise."""
 
 
 Unpassable = Literal["answers", "too_many", "metric", "permutations", "no_formula"]

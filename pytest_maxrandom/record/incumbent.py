@@ -54,6 +54,12 @@ class BesideIncumbent:
     that is not above `by`."""
     matters: Share
     """The smallest difference that matters."""
+    look: Count | None = None
+    """Which comparison of recorded answers with an incumbent on these examples it is, by the
+    ledger; the k-th has 1/(k (k+1)) of the level. None where t counts what was tried, or nobody
+    counts looks."""
     chosen_here: Count | None = None
-    """Number of prompts that were tried on these examples, where the incumbent is one of them; else
-    None."""
+    """Number of prompts that were tried on these examples, where the incumbent is one of them and
+    its score may have been a reason to name it; else None."""
+    rank: Count = 1
+    """One more than those of them that scored higher when it was named; p is times this, too."""

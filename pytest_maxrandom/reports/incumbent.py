@@ -15,6 +15,7 @@ from pytest_maxrandom.notation import (
     tries,
 )
 from pytest_maxrandom.reports.text import clauses, listed
+from pytest_maxrandom.stats.judged_losses import look_share
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -54,8 +55,21 @@ def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
     tested = f"best of {tries(found.of)} prompts on {count(found.n)} examples"
     if found.units != found.n:
         tested += f" in {count(found.units)} clusters"
+    if found.rank > 1:
+        tested += f", beside number {count(found.rank)} of those tried"
     above = "" if not found.by else f" by more than {accuracy(found.by)}"
     others = found.candidates - found.alike
+    look = ""
+    if found.look is not None:
+        of_look = look_share(found.look)
+        after = found.level / of_look * look_share(found.look + 1)
+        look = (
+            f"look {count(found.look)} at recorded answers: it has {level(found.level)} of the "
+            f"level {level(found.level / of_look)}, and the next one at other answers "
+            f"{level(after)}, so that any number of looks is valid"
+        )
+    elif other == "incumbent" and claim.tries is None:
+        look = "nobody counts looks here, so whoever looks again at other answers errs more often"
     return clauses(
         f"the best prompt is {signed(found.difference)} beside {_named(found)} "
         f"({accuracy(found.accuracy)}); interval {_interval(found)}, each end at "
@@ -68,6 +82,7 @@ def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
         found.needed is not None
         and f"about {count(found.needed)} examples would show a difference of "
         f"{accuracy(found.matters)} with probability .8",
+        look,
     )
 
 

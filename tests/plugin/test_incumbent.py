@@ -13,6 +13,7 @@ from scipy import stats
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.ledger.summary import looks
+from pytest_maxrandom.record.packed import KeptAnswers
 from pytest_maxrandom.reports.trend import trends
 from tests.plugin.conftest import flat
 
@@ -131,27 +132,40 @@ def test_the_incumbent_is_no_try_and_is_asked_once(pytester: pytest.Pytester, fo
     assert again["incumbent"]["difference"] == first["incumbent"]["difference"]
 
 
-def test_an_incumbent_that_was_tried_here_had_luck_and_the_report_says_so(
+def test_an_incumbent_that_was_tried_before_it_was_named_pays_for_its_rank(
     pytester: pytest.Pytester, folder: Path
 ) -> None:
-    suite(folder, 0.5, '{instruction: "B:"}')
-    text = (folder / "s.yaml").read_text()
-    (folder / "s.yaml").write_text(
-        text.replace("shots: 2", "shots: 0, instructions: ['A:', 'B:', 'C:']")
-    )
-    claim = run(pytester)
-    assert claim["incumbent"]["chosen_here"] == claim["t"] == 3
-    notes = " ".join(note["text"] for note in claim["notes"])
-    assert "If it was chosen as the best of them, it was lucky there" in notes
-    assert "chosen for a low score, the opposite holds, and t does not pay for that" in notes
+    listed = "shots: 0, instructions: ['A:', 'B:', 'C:']"
+
+    def named(knows: float, incumbent: str, model: str = "name: new") -> dict[str, Any]:
+        suite(folder, knows, incumbent)
+        text = (folder / "s.yaml").read_text().replace("name: new", model, 1)
+        (folder / "s.yaml").write_text(text.replace("shots: 2", listed))
+        return run(pytester)
+
+    first = named(0.5, '{instruction: "B:"}')
+    # It is one of three prompts, but nobody had seen its score when it was named.
+    assert (first["t"], first["incumbent"]["chosen_here"]) == (3, None)
+    again = named(0.5, '{instruction: "B:"}')
+    assert (again["incumbent"], again["notes"]) == (first["incumbent"], first["notes"])
+    ranks = []
+    for name in "AC":
+        found = named(0.5, f'{{instruction: "{name}:"}}')
+        kept, beside = KeptAnswers.unpacked(found["answers"]), found["incumbent"]
+        rows = dict(zip(kept.prompts, kept.rows, strict=True))
+        old, best = rows[beside["digest"]], rows[found["best_prompt"]["digest"]]
+        wins, losses = (sum(map(str.__gt__, *pair)) for pair in ((best, old), (old, best)))
+        p = stats.binomtest(wins, wins + losses, alternative="greater").pvalue if wins else 1
+        rank = 1 + sum(row.count("1") > old.count("1") for row in rows.values())
+        ranks.append(rank)
+        assert (beside["rank"], beside["chosen_here"], beside["of"]) == (rank, 3, 3)
+        assert found["incumbent_p"] == pytest.approx(min(1.0, 3 * rank * p))
+        told = " ".join(note["text"] for note in found["notes"])
+        assert f"it had rank {rank} among them, so p is also times {rank}. " in told
+    assert max(ranks) > 1
     # The prompt and the model were tried by an earlier claim here; another model is compared now.
-    other = "{instruction: 'B:', model: {name: new, backend: mock, knows: 0.5, copies: 0.5}}"
-    suite(folder, 0.7, other)
-    text = (folder / "s.yaml").read_text().replace("name: new, b", "name: newer, b", 1)
-    (folder / "s.yaml").write_text(text)
-    claim = run(pytester)
-    assert claim["incumbent"]["model"] == "new"
-    assert claim["incumbent"]["chosen_here"] >= 3
+    other = "{instruction: 'C:', model: {name: new, backend: mock, knows: 0.5, copies: 0.5}}"
+    assert named(0.7, other, "name: newer")["incumbent"]["rank"] == ranks[-1]
 
 
 def test_stored_answers_stand_for_the_incumbent_while_nothing_has_changed(
@@ -242,9 +256,10 @@ def test_a_prompt_of_recorded_results_can_be_the_incumbent(
     wins = sum(new > old for new, old in zip(right["p2"], right["p0"], strict=True))
     losses = sum(new < old for new, old in zip(right["p2"], right["p0"], strict=True))
     alone = stats.binomtest(wins, wins + losses, alternative="greater").pvalue
-    assert claim["incumbent_p"] == pytest.approx(min(1, 3 * alone))
+    # Two of the three prompts of the file scored higher: it may have been chosen for that.
+    assert claim["incumbent_p"] == pytest.approx(min(1, 3 * 3 * alone))
     assert claim["outcome"] == "passed"
-    assert claim["incumbent"]["chosen_here"] == 3
+    assert (claim["incumbent"]["chosen_here"], claim["incumbent"]["rank"]) == (3, 3)
 
 
 def test_a_second_file_can_be_the_incumbent(
@@ -285,8 +300,35 @@ def test_claims_of_a_family_share_the_level(pytester: pytest.Pytester, folder: P
     second = text.replace("tasks: [", "tasks: [{name: copy, in_results: larger, chance: 1/2}, ")
     (folder / "s.yaml").write_text(second)
     claim = run(pytester)
-    assert claim["levels"] == {"incumbent_p": 0.025}
-    assert claim["incumbent"]["level"] == 0.025
+    # Two claims, and the first of any number of looks.
+    assert claim["levels"] == {"incumbent_p": 0.0125}
+    assert claim["incumbent"]["level"] == 0.0125
+
+
+def test_looks_at_recorded_answers_share_the_level_and_the_same_answers_are_no_new_look(
+    pytester: pytest.Pytester, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "s.yaml").write_text(TABLE)
+    levels = []
+    for seed in (1, 1, 2, 3, 3):
+        table(folder / "t.csv", {"p0": 0.6, "p1": 0.9}, seed=seed)
+        claim = run(pytester)
+        levels.append((claim["incumbent"]["look"], claim["levels"]["incumbent_p"]))
+    assert levels == [(look, pytest.approx(0.05 / look / (look + 1))) for look in (1, 1, 2, 3, 3)]
+    told = " ".join((pytester.path / "r.md").read_text().split())
+    assert (
+        "look 3 at recorded answers: it has .004167 of the level .05, and the next one at other"
+        " answers .0025, so that any number of looks is valid" in told
+    )
+    # Another incumbent is another look, too.
+    (folder / "s.yaml").write_text(TABLE.replace("p0", "p1"))
+    assert run(pytester)["incumbent"]["look"] == 4
+    assert main(["ledger", "show", str(folder / "maxrandom-ledger")]) == 0
+    assert (
+        "m, 0 shots: 3 different recorded answers were looked at, 4 times beside an incumbent"
+        in (capsys.readouterr().out)
+    )
+    assert main(["ledger", "verify", str(folder / "maxrandom-ledger")]) == 0
 
 
 def test_reports_in_other_formats_show_the_difference(
@@ -382,6 +424,8 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
     report = json.loads((pytester.path / "r.json").read_text())
     claims = {each["id"].rpartition("::")[2]: each for each in report["claims"]}
     assert claims["test_better"]["outcome"] == "passed"
+    assert {claims[name]["incumbent"]["look"] for name in ("test_better", "test_no_better")} == {1}
+    assert claims["test_better"]["levels"] == {"incumbent_p": 0.025}
     assert claims["test_better"]["assert"] == {
         "incumbent_p": 0.05, "better_than": "incumbent", "by": 0.0,
     }  # fmt: skip
