@@ -38,8 +38,8 @@ def are_free(examples: Values[str] | None, said: Sequence[Values[str]]) -> str:
     for column in said:
         texts = (" ".join(text.casefold().split()) for text in column.distinct)
         number = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
-        rows = np.arange(len(column.codes)) if examples is None else examples.codes
-        pairs.append(np.stack([rows, number[column.codes]]))
+        rows = np.arange(len(column.codes)) if examples is None else examples.codes[:]
+        pairs.append(np.stack([rows, number[column.codes[:]]]))
     of_example, answer = np.unique(np.concatenate(pairs, axis=1), axis=1)
     different = np.bincount(of_example[answer > 0])
     if not different.size or (different > _MOST_CHOICES).mean() < _SHARE:
