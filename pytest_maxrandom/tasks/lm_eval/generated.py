@@ -68,18 +68,18 @@ def matching_of(config: Config, asked: str | None) -> Matching:
         Where the task judges or filters answers in a way that is not known here.
     """
     metrics = config.get("metric_list", [])
-    found = [
+    filters = [
         each
         for each in (metrics if isinstance(metrics, list) else [])
         if isinstance(each, dict) and each.get("metric") == "exact_match"
     ]
-    if not found:
+    if not filters:
         raise Mistake(
             "`metric_list` names no `exact_match`, by which alone generated answers without "
             "choices are judged here; if they are a few words, give these as `doc_to_choice` in "
             "the suite, and use `scoring: generate`"
         )
-    how_compared = compared_by(found[0])
+    how_compared = compared_by(filters[0])
     if config.get("repeats", 1) != 1:
         raise Mistake(
             f"`repeats: {config.get('repeats')}` asks each question several times, and one answer "
@@ -135,7 +135,7 @@ def _filters(config: Config, asked: str | None) -> tuple[Filter, ...]:
     if not given:
         return ()
     steps = given[0 if asked is None else names.index(asked)].get("filter") or []
-    found = []
+    filters = []
     for step in steps:
         settings = dict(step)
         name = str(settings.pop("function", ""))
@@ -144,8 +144,8 @@ def _filters(config: Config, asked: str | None) -> tuple[Filter, ...]:
             raise Mistake(
                 f"`filter_list`: `{what}` is not supported; known are {listed(sorted(_FILTERS))}"
             )
-        found.append(Filter(name, tuple(sorted(settings.items()))))
-    return tuple(found)
+        filters.append(Filter(name, tuple(sorted(settings.items()))))
+    return tuple(filters)
 
 
 def open_example(document: Document, name: str, texts: Texts, matching: Matching) -> Example:
