@@ -177,13 +177,13 @@ class Before:
         at, watch, comparison = self._base
         unread = comparison.base.unread.items()
         judged.said += [f"not compared with {self.ref}: {file}: {why}" for file, why in unread]
-        found = comparison.reservations(judged.recorded, ran)
-        if found:
+        reservations = comparison.reservations(judged.recorded, ran)
+        if reservations:
             at.tree.check_fork_known(self.ref)
         lost = watch.lost()
         if judged.recorded is not None:
-            found += watch.restarted(judged.recorded, ran.root, comparison.moved)
-        return found, lost
+            reservations += watch.restarted(judged.recorded, ran.root, comparison.moved)
+        return reservations, lost
 
 
 def _tree(*, required: bool) -> Repository | None:

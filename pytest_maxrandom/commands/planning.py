@@ -165,21 +165,21 @@ def _plan_samples(options: argparse.Namespace) -> str:
             raise ValueError(f"--{option}: --samples reads all from the report; remove one of both")
     from pytest_maxrandom.reports.results import load  # it needs pydantic, which numbers do not
 
-    found = {
+    largest = {
         claim.id: _with_more(claim, each)
         for claim in load(Path(options.samples)).claims
         if (each := claim.sampled) is not None and each.between is not None
     }
-    if not found:
+    if not largest:
         raise ValueError(
             f"--samples: {options.samples} has no claim with several samples of each answer; "
             "ask for them (`generation: {samples: 5, temperature: 0.7}`)"
         )
     if options.json:
-        return json_text(found)
+        return json_text(largest)
     head = ("standard error of what samples come to", "")
     rows: list[tuple[str, str]] = []
-    for name, errors in found.items():
+    for name, errors in largest.items():
         rows += [(name, ""), *((f"  {what}", f"{error:.4f}") for what, error in errors.items())]
     return table([head, *rows], left=2)
 

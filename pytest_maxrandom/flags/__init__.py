@@ -108,11 +108,11 @@ def _checked(kind: RedFlagKind, judged: JudgedAnswers) -> Iterator[Flag]:
     TypeError, ValueError
         If a package's check yields no flag of its kind, or parameters that no report can hold.
     """
-    for each in kind.check(judged):
+    for flag in kind.check(judged):
         if kind.kind not in KINDS.parts.built_in:
-            if not isinstance(each, Flag) or each.kind != kind.kind:
-                raise TypeError(f"its check yielded {each!r}, expected Flag({kind.kind!r}, ...)")
-            json.dumps(dict(each.parameters), allow_nan=False)
-            if kind.sentence(case := each.parameters.get("case")) is None:
+            if not isinstance(flag, Flag) or flag.kind != kind.kind:
+                raise TypeError(f"its check yielded {flag!r}, expected Flag({kind.kind!r}, ...)")
+            json.dumps(dict(flag.parameters), allow_nan=False)
+            if kind.sentence(case := flag.parameters.get("case")) is None:
                 raise ValueError(f"it has no sentence for the case {case!r}")
-        yield each
+        yield flag

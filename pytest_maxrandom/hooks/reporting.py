@@ -216,7 +216,7 @@ class Reporting:
             gone: Literal["of the suites", "none"]
             gone = "none" if _is_selection(config) else "of the suites"
             run = self._recorded()
-            found = difference(named, base, "this run", run, gone)
+            changes = difference(named, base, "this run", run, gone)
             if run.regressions is not None:
                 from pytest_maxrandom.reports.summary import names
                 from pytest_maxrandom.reports.worse import lines as lost
@@ -227,7 +227,7 @@ class Reporting:
                     terminalreporter.line(line, **({colour: True} if colour else {}))
             terminalreporter.section("maxrandom: what changed")
             width = terminalreporter._tw.fullwidth
-            for line, colour in lines(found, width, _MOST_CHANGES):
+            for line, colour in lines(changes, width, _MOST_CHANGES):
                 terminalreporter.line(line, **({colour: True} if colour else {}))
 
 

@@ -139,12 +139,14 @@ class Run:
         return run
 
 
-def _sound(kind: type[Record], found: Iterable[dict[str, Any]], broken: list[str]) -> list[Record]:
+def _sound(
+    kind: type[Record], records: Iterable[dict[str, Any]], broken: list[str]
+) -> list[Record]:
     """Return the records that are what they should be; of others, say what is wrong."""
     from pydantic import ValidationError
 
     sound = []
-    for record in found:
+    for record in records:
         try:
             sound.append(adapter_of(kind).validate_python(record))
         except ValidationError as error:

@@ -174,13 +174,13 @@ class ReplicatesItem(SuiteItem):
             note(self.record, Remark("predictions_are_the_first"))
 
     def _run(self, claim: PlannedClaim) -> Replicate:
-        found: ClaimRecord | Result | None = None if claim.replicate else self._claim
-        if found is None:
+        outcome: ClaimRecord | Result | None = None if claim.replicate else self._claim
+        if outcome is None:
             with self.progress(claim) as progress:
                 evaluation = self.evaluation(claim)
-                found, *_ = evaluation.judge(evaluation.sweep(progress), progress)
-        self.record.add_arithmetic(found.engine)
-        return replicate(found)
+                outcome, *_ = evaluation.judge(evaluation.sweep(progress), progress)
+        self.record.add_arithmetic(outcome.engine)
+        return replicate(outcome)
 
     @property
     def _claim(self) -> ClaimRecord | None:

@@ -161,7 +161,7 @@ def _filters(config: Config, asked: str | None) -> tuple[Filter, ...]:
     if not given:
         return ()
     steps = given[0 if asked is None else names.index(asked)].get("filter") or []
-    found = []
+    filters = []
     for step in steps:
         settings = dict(step)
         name = str(settings.pop("function", ""))
@@ -170,8 +170,8 @@ def _filters(config: Config, asked: str | None) -> tuple[Filter, ...]:
             raise Mistake(
                 f"`filter_list`: `{what}` is not supported; known are {listed(sorted(_FILTERS))}"
             )
-        found.append(Filter(name, tuple(sorted(settings.items()))))
-    return tuple(found)
+        filters.append(Filter(name, tuple(sorted(settings.items()))))
+    return tuple(filters)
 
 
 def open_example(document: Document, name: str, texts: Texts, matching: Matching) -> Example:

@@ -143,16 +143,17 @@ def _config(spec: LmEvalSpec, base: Path, where: Where) -> tuple[Config, list[Pa
     return config, folders
 
 
-def _chosen(spec: LmEvalSpec, found: Members, where: Where) -> dict[str, Config]:
+def _chosen(spec: LmEvalSpec, members: Members, where: Where) -> dict[str, Config]:
     """Return those of the tasks that the suite names."""
-    names = spec.task or list(found.tasks)
-    if unknown := [name for name in names if name not in found.tasks]:
+    known = members.tasks
+    names = spec.task or list(known)
+    if unknown := [name for name in names if name not in known]:
         message = (
             f"there is no task {quoted(unknown[0])} in {quoted(spec.path, 200)}"
-            f"{did_you_mean(unknown[0], found.tasks) or f'; found {listed(sorted(found.tasks))}'}"
+            f"{did_you_mean(unknown[0], known) or f'; found {listed(sorted(known))}'}"
         )
         raise SuiteError([Problem(*where("task"), message)])
-    return {name: found.tasks[name] for name in names}
+    return {name: known[name] for name in names}
 
 
 def _check_kind(config: Config, spec: LmEvalSpec) -> None:
@@ -293,10 +294,10 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
     left_out: list[str] = []
 
     def drawn(
-        found: Sequence[Document], again: Sequence[Document], *, pooled: bool = False
+        documents: Sequence[Document], again: Sequence[Document], *, pooled: bool = False
     ) -> list[Example]:
         made, name = [], "pool " if pooled else ""
-        for number, (document, solved) in enumerate(zip(found, again, strict=True), 1):
+        for number, (document, solved) in enumerate(zip(documents, again, strict=True), 1):
             try:
                 one = (
                     examples.example(document, f"{name}#{number}", texts, multiple=multiple)
@@ -346,11 +347,11 @@ def _text(key: str, values: Mapping[str, Any], default: str) -> str:
     return text
 
 
-def _description(found: Sequence[Document]) -> str:
-    said = list(dict.fromkeys(document.description for document in found))
-    if len(said) > 1:
+def _description(documents: Sequence[Document]) -> str:
+    first, *others = dict.fromkeys(document.description for document in documents) or [""]
+    if others:
         raise Mistake(
-            f"its `description` differs between documents ({quoted(said[0])}, {quoted(said[1])}), "
+            f"its `description` differs between documents ({quoted(first)}, {quoted(others[0])}), "
             "so no single prompt fits all of them"
         )
-    return str(said[0]) if said else ""
+    return str(first)
