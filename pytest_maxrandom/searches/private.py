@@ -58,15 +58,17 @@ def private_ledger(
     folder = _private_folder(planned.ledger, planned.condition.example_digests, store)
     withheld = Withheld(folder)
     ledger = claim_ledger(planned, run, withheld=withheld)
-    lost = ledger.lost
+    lost, found = ledger.lost, list[tuple[int, Path]]()
     for other in folder.parent.glob(f"*/{withheld.path.name}") if lost else ():
         with suppress(LedgerError, LockError, OSError):
             kept = Withheld(other.parent).rows()
-            found = [row for tried, row in kept.items() if (tried, row["task_digest"]) in lost]
-            for row in found:
+            rows = [row for tried, row in kept.items() if (tried, row["task_digest"]) in lost]
+            for row in rows:
                 withheld.put(row)
-            for name in _STORES if found else ():
-                _copy(other.with_name(name), folder / name)
+            found.append((len(rows), other))
+    rows_of_most, most = max(found, default=(0, folder))
+    for name in _STORES if rows_of_most else ():
+        _copy(most.with_name(name), folder / name)
     return ledger, withheld, folder / RESULTS
 
 
@@ -157,7 +159,7 @@ def _make(file: Path) -> None:
 
 def _copy(old: Path, new: Path) -> None:
     """Copy a results store into one that has nothing yet, as whole as it is while others use it."""
-    if old.is_file() and not new.stat().st_size:
+    if old.is_file() and old.stat().st_size > new.stat().st_size == 0:
         with (
             suppress(sqlite3.Error),
             closing(sqlite3.connect(old)) as source,
