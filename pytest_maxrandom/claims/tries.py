@@ -14,7 +14,7 @@ from pytest_maxrandom.claims.counting import (
     subject_of,
     tries_of,
 )
-from pytest_maxrandom.claims.searched import searched, told_of
+from pytest_maxrandom.claims.searched import searched, told_besides, told_of
 from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.notation import count
 
@@ -81,8 +81,8 @@ class ClaimTries:
         planned, ledger, subject = self._planned, self._ledger, self._subject
         if not (searches := ledger.searches):
             return None
-        looks = ledger.looks_before(subject, planned.condition.prompt_set.digests)
         tries, tried, closed = ledger.tries(subject), subject.tried(best), ledger.closed
+        seen, looks = told_besides(planned, ledger, subject, tried)
         if not any(tried in told for told in searches.values()):
             # Whoever proposed it may have read all that was published of a search.
             searches = {
@@ -91,7 +91,7 @@ class ClaimTries:
                 else told
                 for name, told in searches.items()
             }
-        return searched(planned, t, tries, searches, looks, tried)
+        return searched(planned, t, tries, searches, looks, seen, tried)
 
     def of_model(self, best: str, others: Iterable[PlannedClaim]) -> int:
         """Return as the best of how many its best prompt stands for its model, or its arm.

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.folder import has_one_writer, make_folder, sync_folder
-from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Looked, Told, Try, read_lines
+from pytest_maxrandom.ledger.lines import (
+    CUT,
+    PADDING,
+    ClaimKey,
+    Looked,
+    Shown,
+    Told,
+    Try,
+    read_lines,
+)
 from pytest_maxrandom.record import Fingerprint, Remark
 
 if TYPE_CHECKING:
@@ -67,6 +76,11 @@ class LedgerFile:
         Digest of a test set to the tries that opened it.
     searches : dict
         Digest of a search to the tries that it was told of, each with what it was told.
+    replied : dict
+        When searches were told something, to the digest of one of them.
+    shown : dict
+        Tries, each with the set's digest and a run that evaluated it, of which a search could read
+        the result from then on.
     closed : set of str
         Digests of the searches whose results may be read.
     served : dict
@@ -95,6 +109,8 @@ class LedgerFile:
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
         self.searches: dict[str, dict[Try, Told]] = {}
+        self.replied: dict[str, str] = {}
+        self.shown: dict[tuple[Try, str, str], Shown] = {}
         self.closed: set[str] = set()
         self.served: dict[str, dict[Fingerprinted, Fingerprint]] = {}
         self.torn: Remark | None = None
@@ -120,9 +136,14 @@ class LedgerFile:
             self.all_tries.add(name)
             begun = self._begun.setdefault(_claim(row), set())
             if row["correct"] is not None:
-                begun.discard(tried_of(row))
+                begun.discard(name)
+                if not row.get("withheld"):
+                    shown = Shown(row["n"], row["when"], row["run"])
+                    self.shown.setdefault((name, row["task_digest"], shown.run), shown)
             elif name not in known:
-                begun.add(tried_of(row))
+                begun.add(name)
+        if row["kind"] == "feedback":
+            self.replied[row["when"]] = row["search"]
         if row["kind"] == "look":
             self.answered.setdefault(_claim(row), set()).add(_answered(row))
         if isinstance(value, Looked) and isinstance(known, dict):

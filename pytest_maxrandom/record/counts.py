@@ -114,8 +114,13 @@ class Searched:
     """Why no result on the validation set can pass; None where one can."""
     looks: Count = 0
     """Looks before this one: each told which prompt was best, and how good it was."""
+    in_sight: Count = 0
+    """Results of other prompts, such as those of a suite, that the ledger showed to searches: each
+    counts as a prompt of which they were told how many answers are right."""
 
     @property
     def learned(self) -> bool:
-        """Whether any search was told anything, be it by a verdict."""
-        return self.looks > 0 or any(each.feedback != "none" for each in self.searches)
+        """Whether any search was told anything, be it by a verdict or by the ledger."""
+        return self.looks + self.in_sight > 0 or any(
+            each.feedback != "none" for each in self.searches
+        )

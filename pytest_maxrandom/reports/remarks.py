@@ -115,9 +115,6 @@ SENTENCES: dict[str, str] = {
     "scores_withheld": "While the search was open, scores that it was not told lay in a folder "
     "that the user alone can open. A program that runs as this user can open it too, or run the "
     "suite itself: if the one that searched did so, this verdict does not hold.",
-    "results_in_sight": "The ledger shows the result{prompts:/s} of {prompts:,} other "
-    "prompt{prompts:/s} on these examples, such as those of a suite. A program that searches can "
-    "read {prompts:it/them} there: if the one that searched did so, this verdict does not hold.",
     "budget_overrun": "The budget of {budget:,} prompts is overrun: t counts the {t:,} that were "
     "evaluated.",
     "budget_raised": "The budget of {budget:,} prompts was not declared in advance: an earlier "

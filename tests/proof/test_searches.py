@@ -337,6 +337,69 @@ def test_guessers_that_vote_do_not_pass(feedback: Feedback, steps: int, measured
         assert by_t > most(FEW_RUNS)
 
 
+def vote_of(tried: NDArray[np.int64], gold: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what prompts answer together, each with the weight of its score (Blum and Hardt)."""
+    weights = (tried == gold).sum(axis=1) - N / 2
+    return (weights @ (2 * tried - 1) > 0).astype(np.int64)
+
+
+@pytest.mark.parametrize("shown", [20, 50, 200])
+@pytest.mark.parametrize("feedback", FEEDBACK[:3])
+@pytest.mark.parametrize("when", ["before", "in between"])
+def test_who_reads_the_results_of_a_suite_does_not_pass(
+    when: str, feedback: Feedback, shown: int, measured: Measured
+) -> None:
+    """The vote of what a suite tried is its first prompt, or else each of its ten is a new vote.
+
+    In between, a tenth of the suite's prompts is run before each step, as changes of the best one.
+    """
+    rule = Rule.of(feedback, 10, looks=(Look(1, N),) * shown)
+    generator, found, unpaid = np.random.default_rng(shown), 0, 0
+    for run in range(RUNS if rule.can_pass else FEW_RUNS):
+        gold, seen, tried = labels(generator), np.empty((0, N), dtype=np.int64), []
+        if when == "before":
+            seen = (generator.random((shown, N)) >= 0.5).astype(np.int64)
+            voted = vote_of(seen, gold)
+            tried = [voted, climb(generator, gold, feedback, 9, best=voted)]
+        for _ in range(10 * (when != "before")):
+            best = best_of(seen, gold) if len(seen) else None
+            seen = np.vstack([seen, climb(generator, gold, "score", shown // 10, best=best)])
+            tried.append(vote_of(seen, gold))
+        found += passes(np.vstack(tried), gold, rule)
+        unpaid += run < FEW_RUNS and passes(np.vstack(tried), gold, Rule.of(feedback, 10))
+    share = found / RUNS if rule.can_pass else NONE_CAN
+    named = f"{feedback} | {shown} {when}"
+    measured("Searches that read a suite, and without paying", named, share, unpaid / FEW_RUNS)
+    assert found <= most(RUNS)
+    if shown == 200 and feedback == "none":
+        assert unpaid > most(FEW_RUNS)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "steps", "shown", "knows", "power"),
+    [
+        ("none", 50, 4, 0.7, 0.8), ("none", 50, 4, 0.75, 0.98), ("none", 50, 8, 0.75, 0.02),
+        ("none", 50, 8, 0.8, 0.95), ("accept", 20, 4, 0.75, 0.9), ("accept", 20, 8, 0.75, 0.0),
+        ("accept", 20, 8, 0.8, 0.5), ("accept", 50, 4, 0.75, 0.8), ("accept", 50, 8, 0.85, 0.98),
+        ("improved", 20, 4, 0.8, 0.7), ("improved", 20, 8, 0.85, 0.7),
+    ],
+)  # fmt: skip
+def test_who_knows_passes_after_a_small_suite(
+    feedback: Feedback, steps: int, shown: int, knows: float, power: float, measured: Measured
+) -> None:
+    rule, generator = (
+        Rule.of(feedback, steps, looks=(Look(1, N),) * shown),
+        np.random.default_rng(8),
+    )
+    found = 0
+    for _ in range(FEW_RUNS):
+        gold = labels(generator)
+        found += passes(np.where(generator.random((steps, N)) < knows, gold, 1 - gold), gold, rule)
+    named = f"{feedback} | {steps} | {shown} | {knows}"
+    measured("Power of searches after a suite", named, found / FEW_RUNS)
+    assert found >= least(FEW_RUNS, power)
+
+
 @pytest.mark.parametrize(
     ("feedback", "steps", "looks", "knows", "power"),
     [
