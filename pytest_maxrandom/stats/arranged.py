@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     accuracies, what `Marks.under` makes of that."""
 
 _CELLS = 2**21  # entries of one batch of arranged right answers: 8 MiB
-_HELD = 2**28 + 2**26  # credits that are held as they are multiplied: 1.25 GiB
+_HELD = 2**28 + 2**26  # numbers that are held as they are multiplied: 1.25 GiB
 _MOST_AT_ONCE = 1024  # arrangements of one batch
 _FEW_LABELS = 32  # which are looked at faster label by label
+_WORTH_PACKING = 512  # cells from which on two prompts are multiplied as one
+_FEWEST_AT_ONCE = 500  # examples
 _EXACT = 2**24
 """Whole numbers below this are exact as single floats."""
 NEAR = 1e-12
@@ -235,7 +237,7 @@ def scores_of_accuracy(chosen: NDArray[np.signedinteger[Any]], marks: Marks) -> 
         return told, None if marks.rest is None else (own == marks.rest).view(np.int8)
 
     sizes = (chosen != NOT_EVALUATED).sum(axis=1)
-    return _scores_of_credits(marks, earned_by, np.dtype(np.float32), sizes)
+    return _scores_of_credits(marks, earned_by, sizes, 1)
 
 
 def scores_of_credits(earned: NDArray[np.integer[Any]], marks: Marks, unit: int) -> Scores:
@@ -248,22 +250,26 @@ def scores_of_credits(earned: NDArray[np.integer[Any]], marks: Marks, unit: int)
     unit
         The credit of an example that is right.
     """
-    whole = earned.shape[1] * unit
-    exact = np.dtype(np.float32 if whole < _EXACT else np.float64)
+    exact = _exact(earned.shape[1] * unit)
 
     def earned_by(prompts: slice) -> tuple[NDArray[Any], NDArray[Any] | None]:
         own = earned[prompts]
         told = own[:, :, marks.labels].astype(exact)
         return told, None if marks.rest is None else own[:, :, marks.rest].astype(exact)
 
-    return _scores_of_credits(marks, earned_by, exact, np.full(len(earned), whole))
+    return _scores_of_credits(marks, earned_by, np.full(len(earned), earned.shape[1] * unit), unit)
+
+
+def _exact(whole: int) -> np.dtype[Any]:
+    """Return a type in which whole numbers up to one are exact."""
+    return np.dtype(np.float32 if whole < _EXACT else np.float64)
 
 
 def _scores_of_credits(
     marks: Marks,
     earned_by: Callable[[slice], tuple[NDArray[Any], NDArray[Any] | None]],
-    exact: np.dtype[Any],
     sizes: NDArray[np.int64],
+    unit: int,
 ) -> Scores:
     """Return both by the credits of labels that marks tell, and of the label that is else right.
 
@@ -271,14 +277,16 @@ def _scores_of_credits(
     ----------
     earned_by
         Returns both of some prompts, shapes (prompts, n, labels) and (prompts, n).
-    exact
-        The type in which products of credits are.
     sizes
         What each prompt can earn, shape (t,).
+    unit
+        As of `scores_of_credits`.
     """
-    t, cells = len(sizes), marks.rows.size
+    t, cells, n = len(sizes), marks.rows.size, len(marks.rows)
+    exact, (times, chunk) = _exact(n * unit), _packing(n, cells, unit)
+    columns = t if times == 1 else -(-t // 2)
     step = max(1, 8 * _CELLS // max(1, cells))
-    parts = [slice(start, start + step) for start in range(0, t, step)]
+    parts = [slice(start, min(start + step, columns)) for start in range(0, columns, step)]
     beside = np.zeros(t)
 
     def answered(prompts: slice) -> NDArray[Any]:
@@ -288,19 +296,36 @@ def _scores_of_credits(
             told -= rest[:, :, None]
         return told.reshape(len(told), cells)
 
-    held = np.empty((cells, t if cells * t <= _HELD else 0), dtype=exact)
+    def packed(part: slice) -> NDArray[Any]:
+        """Return the answers of two prompts as one number, where that is exact."""
+        found = answered(part).astype(exact)
+        if times > 1:
+            other = answered(slice(part.start + columns, min(part.stop + columns, t)))
+            found[: len(other)] += np.multiply(other, times, dtype=exact)
+        return found
+
+    held = np.empty((cells, columns if cells * columns <= _HELD else 0), dtype=exact)
     for part in parts if held.size else ():
-        held[:, part] = answered(part).T
+        held[:, part] = packed(part).T
+
+    def products(rows: NDArray[np.float32]) -> Floats:
+        """Return the products, shape (columns, arrangements)."""
+        found = np.empty((columns, len(rows)))
+        if not held.size:
+            for part in parts:
+                found[part] = _summed(packed(part), rows.T, chunk)
+            return found
+        # Maxima of short rows take longer than to turn them.
+        found[:] = _summed(rows, held, chunk).T
+        return found
 
     def counts(rows: NDArray[np.float32]) -> Floats:
-        if held.size:
-            # Maxima of short rows take longer than to turn them.
-            turned = np.ascontiguousarray((rows @ held).T)
-            return np.asarray(np.add(turned, beside[:, None], dtype=np.float64))
-        found = np.empty((t, len(rows)))
-        for part in parts:
-            found[part] = answered(part).astype(exact) @ rows.T
-        return found + beside[:, None]
+        found = products(rows)
+        if times > 1:
+            other = np.rint(found / times)
+            found = np.concatenate([found - times * other, other])[:t]
+        found += beside[:, None]
+        return found
 
     def best(rows: NDArray[np.float32]) -> Floats:
         # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
@@ -311,6 +336,31 @@ def _scores_of_credits(
         return accuracies
 
     return counts(marks.rows.reshape(1, -1))[:, 0] / sizes, best
+
+
+def _packing(n: int, cells: int, unit: int) -> tuple[int, int]:
+    """Return by what the answers of a second prompt are multiplied, to be added to those of one.
+
+    All products are whole numbers below `_EXACT` if they are summed over few enough cells at a
+    time. Where too few would be, or there is little to multiply, both are 1 and all cells.
+    """
+    times = 1 << (2 * n * unit).bit_length()
+    chunk = (_EXACT - 1) // ((times + 1) * unit)
+    if cells < _WORTH_PACKING or chunk < min(n, _FEWEST_AT_ONCE):
+        return 1, cells
+    return times, chunk * (cells // n)
+
+
+def _summed(one: NDArray[Any], other: NDArray[Any], chunk: int) -> NDArray[Any]:
+    """Multiply two matrices, some cells at a time."""
+    cells = one.shape[1]
+    if cells <= chunk:
+        return np.asarray(one @ other)
+    found = np.zeros((len(one), other.shape[1]))
+    for start in range(0, cells, chunk):
+        part = slice(start, start + chunk)
+        found += one[:, part] @ other[part]
+    return found
 
 
 class Pairs(NamedTuple):

@@ -49,7 +49,8 @@ class Cycle:
     def __getitem__(self, rows: Any, /) -> Any:
         if isinstance(rows, slice):
             rows = np.arange(*rows.indices(self.count))
-        return np.asarray(rows // self.each % self.size, dtype=_smallest(self.size))
+        turns = rows // self.each  # of NumPy's operations the remainder is the slow one
+        return np.asarray(turns - turns // self.size * self.size, dtype=_smallest(self.size))
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,6 +228,29 @@ def test_permutations_that_tests_share_are_those_that_each_would_draw() -> None:
             assert (found.permutations, found.exceedances) == (2000, exceeded[-1])
 
 
+@pytest.mark.parametrize("held", [0, 2**20])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_prompts_that_are_multiplied_two_as_one_are_those_that_are_counted(
+    labels: int, held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(labels)
+    gold = [{int(each)} for each in generator.integers(0, labels, 60)]
+    answers = generator.integers(-1, labels, (9, 60))
+    name = "pytest_maxrandom.stats.arranged."
+    monkeypatch.setattr(name + "_HELD", held)
+    monkeypatch.setattr(name + "_FEWEST_AT_ONCE", 1)
+    monkeypatch.setattr(name + "_EXACT", 1 << 12)  # so that few examples are summed at a time
+    for right in (gold, [*gold[:-1], {0, 1}]):  # the last of which no label tells alone
+        scored = (answers >= 0).sum(axis=1)
+        counted = [sum(x in r for x, r in zip(row, right, strict=True)) for row in answers]
+        found = []
+        for worth in (0, 10**9):
+            monkeypatch.setattr(name + "_WORTH_PACKING", worth)
+            found.append(max_t_test(answers, right, [labels] * 60, permutations=300))
+            assert found[-1].best == (counted / scored).max()
+        assert (found[0].maxima == found[1].maxima).all()
+
+
 @pytest.mark.parametrize("labels", [2, 4])
 def test_credits_that_do_not_stay_in_memory_are_those_that_do(
     labels: int, monkeypatch: pytest.MonkeyPatch
