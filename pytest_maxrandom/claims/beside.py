@@ -161,7 +161,7 @@ def _compared(
         n=found.n,
         units=found.units,
         candidates=len(answers.prompts),
-        alike=len(found.alike),
+        alike=[answers.prompts[row] for row in found.alike],
         needed=found.needed,
         matters=settings.matters,
         chosen_here=other.chosen_here,

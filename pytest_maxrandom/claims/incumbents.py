@@ -105,6 +105,16 @@ def incumbent_of(suite: SuiteSpec, condition: Condition, base: Path) -> Incumben
                 "model, so that it is asked again",
                 "answers",
             )
+        for model in suite.models if spec.model is None else [spec.model]:
+            if (model.name, model.variant) != (line.model, line.quantization):
+                whose = "of the suite" if spec.model is None else "beside them"
+                raise NoIncumbent(
+                    f"{spec.answers} holds answers of {line.model}, and nothing tells whether they "
+                    f"are still its own: the model {whose} is {model.test_id}; give its `model` "
+                    "beside `answers`, or name its prompt and model without them, so that it is "
+                    "asked again",
+                    "answers",
+                )
         return Incumbent(spec, None, line, spec.answers)
     task = condition.task
     known = {each.id: each for each in (*task.examples, *(task.pool or ()))}

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     Scores: TypeAlias = ArrayLike | Mapping[str, RowOfScores]
 
 
+NO_COMPARISON = (
+    "a test claims one thing of one model; `judge_each(results, compare='all')` tells which of "
+    "several models may be the best, and so does `compare: all` in a suite"
+)
+"""Why the fixture has no table of models."""
+
+
 def refuse(why: str, **given: object) -> None:
     """Refuse arguments of the other kind of check."""
     for name, value in given.items():
@@ -51,6 +58,8 @@ def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
     """Refuse arguments that there are not, and name the one that may be meant."""
     names = [name for name in known if name != "unknown"]
     for name in given:
+        if name == "compare":
+            raise TypeError(f"compare: {NO_COMPARISON}")
         whole = (f"; did you mean {each!r}?" for each in names if each.startswith(name))
         near = next(whole, did_you_mean(name, names))
         raise TypeError(f"there is no argument {name!r}{near} (arguments: {', '.join(names)})")

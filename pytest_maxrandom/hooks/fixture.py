@@ -187,6 +187,7 @@ class HandWrittenClaims:
         from pytest_maxrandom.claims.in_memory import Said, claims_in_memory, only
 
         def found(heading: ClaimRecord) -> Found:
+            arguments.refuse_unknown({*said} & {"compare"}, ())
             claim = only(claims_in_memory(results, Said.of(said)))
             known = replace(claim.record(heading.id, heading.suite), line=heading.line)
             claim = claim.looked_at(known, self._item.path.parent, run_name(self._item.config))

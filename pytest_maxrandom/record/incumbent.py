@@ -47,8 +47,9 @@ class BesideIncumbent:
     """Independent ones of them: examples or clusters."""
     candidates: Count
     """Prompts whose answers are at hand."""
-    alike: Count
-    """How many of them cannot be told from the best, itself included."""
+    alike: list[str]
+    """Those of them that cannot be told from the best, itself included: the first letters of their
+    digests, or what their results call them."""
     needed: Count | None
     """About how many examples would show a difference of `matters` with probability .8; None where
     that is not above `by`."""

@@ -313,7 +313,7 @@ def _of_best_alone(result: Result) -> Result:
         result,
         answers=None,
         best_prompt=best and dataclasses.replace(best, tied_with=0),
-        incumbent=beside and dataclasses.replace(beside, candidates=1, alike=1),
+        incumbent=beside and dataclasses.replace(beside, candidates=1, alike=[]),
         correct_counts=[],
         ties=None,
         shortcuts=None,

@@ -97,9 +97,26 @@ class BestOverIncumbent:
     needed: int | None
 
 
-def usual_test(units: int) -> IncumbentTest:
-    """Return the test that is made of so many right or wrong answers where none is named."""
-    return "exact" if units < FEWEST_RESAMPLED else "resampled"
+def usual_test(
+    units: int, *, t: int = 1, at_hand: int = 1, level: float = 0.05, graded: bool = False
+) -> IncumbentTest:
+    """Return the test that is made where none is named.
+
+    Parameters
+    ----------
+    units
+        Independent examples: examples or clusters.
+    t, at_hand
+        Number of candidates that were ever tried, and of those whose answers are at hand.
+    level
+        What the p-value will be compared with.
+    graded
+        Whether scores are others than right and wrong.
+    """
+    # Resamples have a least p-value: near the level, or above it, they could show nothing.
+    finest = at_hand / t * (1 + _affordable(RESAMPLES, at_hand * units))
+    usual = units >= FEWEST_RESAMPLED and not graded and level * finest >= _TOLD
+    return "resampled" if usual else "exact"
 
 
 def best_over_incumbent(
@@ -177,11 +194,7 @@ def best_over_incumbent(
     pair = ScorePair(differences[chosen][known], groups[known], ends)
     graded = stated or not np.isin(differences[there], (-1.0, 0.0, 1.0)).all()
     share = tried / len(scores)
-    drawn = _affordable(RESAMPLES, len(scores) * len(np.unique(groups)))
-    # Resamples have a least p-value: near the level, or above it, they could show nothing.
-    fine = level / share * (1 + drawn) >= _TOLD
-    usual = usual_test(units) if fine and not graded else "exact"
-    kind = usual if test is None else test
+    kind = test or usual_test(units, t=tried, at_hand=len(scores), level=level, graded=graded)
     if kind == "exact":
         p = min(1.0, tried * pair.p_greater(margin, bound))
         low, high = pair.lowest(bound), -pair.mirrored.lowest(bound)

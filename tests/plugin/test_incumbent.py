@@ -154,7 +154,10 @@ def test_an_incumbent_that_was_tried_before_it_was_named_pays_for_its_rank(
         kept, beside = KeptAnswers.unpacked(found["answers"]), found["incumbent"]
         rows = dict(zip(kept.prompts, kept.rows, strict=True))
         old, best = rows[beside["digest"]], rows[found["best_prompt"]["digest"]]
-        wins, losses = (sum(map(str.__gt__, *pair)) for pair in ((best, old), (old, best)))
+        wins, losses = (
+            sum(str(one) > str(other) for one, other in zip(*pair, strict=True))
+            for pair in ((best, old), (old, best))
+        )
         p = stats.binomtest(wins, wins + losses, alternative="greater").pvalue if wins else 1
         rank = 1 + sum(row.count("1") > old.count("1") for row in rows.values())
         ranks.append(rank)
@@ -183,20 +186,25 @@ def test_stored_answers_stand_for_the_incumbent_while_nothing_has_changed(
         .replace("shots: 2", old)
     )  # fmt: skip
     run(pytester, f"--maxrandom-predictions={folder / 'old.jsonl'}")
-    suite(folder, incumbent="{answers: old.jsonl}")
+    model = "model: {name: old, backend: mock, knows: 0.4}"
+    suite(folder, incumbent=f"{{answers: old.jsonl, {model}}}")
     stored = run(pytester)["incumbent"]
     same = ("accuracy", "difference", "low", "high", "digest", "model", "model_digest")
     assert [stored[key] for key in same] == [asked[key] for key in same]
-    # The same model is another one now.
-    (folder / "s.yaml").write_text(
-        (folder / "s.yaml").read_text().replace("name: new", "name: old")
-    )
-    result = pytester.runpytest()
-    assert "incumbent: the answers of old.jsonl are stale: the digest of the model of old is" in (
-        flat(result)
-    )
-    # The task is another one now.
+    # The model is another one now, be it that of the claim or one beside it.
+    stale = "incumbent: the answers of old.jsonl are stale: the digest of the model of old is"
+    suite(folder, incumbent=f"{{answers: old.jsonl, {model.replace('0.4', '0.5')}}}")
+    assert stale in flat(pytester.runpytest())
     suite(folder, incumbent="{answers: old.jsonl}")
+    text = (folder / "s.yaml").read_text()
+    (folder / "s.yaml").write_text(text.replace("name: new", "name: old"))
+    assert stale in flat(pytester.runpytest())
+    # Nobody says which one it is.
+    (folder / "s.yaml").write_text(text)
+    told = "s.yaml:3: incumbent.answers: old.jsonl holds answers of old, and nothing tells whether"
+    assert told in flat(pytester.runpytest("--collect-only"))
+    # The task is another one now.
+    suite(folder, incumbent=f"{{answers: old.jsonl, {model}}}")
     questions = (folder / "q.jsonl").read_text()
     (folder / "q.jsonl").write_text(questions.replace(" larger than ", " more than "))
     result = pytester.runpytest("--collect-only")
@@ -335,8 +343,10 @@ def test_reports_in_other_formats_show_the_difference(
     pytester: pytest.Pytester, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "s.yaml").write_text(TABLE)
-    table(folder / "t.csv", {"p0": 0.6, "p1": 0.7, "p2": 0.85})
-    run(pytester)
+    table(folder / "t.csv", {"p0": 0.6, "p1": 0.83, "p2": 0.85})
+    assert run(pytester)["incumbent"]["alike"] == ["p1", "p2"]
+    report = (pytester.path / "r.md").read_text()
+    assert re.search(r"May be the best as well.*p1, p2", report)
     for form in ("html", "latex", "markdown"):
         capsys.readouterr()
         assert main(["report", str(pytester.path / "r.json"), "--format", form]) == 0
@@ -407,6 +417,12 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
         def test_of_counts(maxrandom):
             maxrandom.check(best_correct=71, n=100, t=9, chance=0.5, p_max=0.05, incumbent=old)
 
+        def test_all(maxrandom):
+            maxrandom.check(scores=new, compare="all")
+
+        def test_all_of_a_table(maxrandom):
+            maxrandom.judge([], compare="all")
+
         def test_by_names(maxrandom):
             scores = {"a": {"x": 1, "y": 0.5}, "b": {"x": 0.2, "y": 0.6}}
             today = {"y": 0.4, "x": 0.9}
@@ -414,12 +430,13 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
                             baseline_p=0.9, control={"x": 0, "y": 0}, control_p=0.9)
     """)
     result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=1, failed=6)
+    result.assert_outcomes(passed=1, failed=8)
     said = flat(result)
     assert "by must be a difference of scores, from 0 to below 1, found 1.5" in said
     assert re.search(r"best score \.\d+ is [+-]\.\d+ beside the incumbent's \.\d+", said)
     assert "incumbent must have one score for each of the 150 examples, found 149" in said
     assert "by is about the incumbent, which is not given; give `incumbent`" in said
+    assert said.count("compare: a test claims one thing of one model; `judge_each(results,") >= 2
     assert "incumbent belongs to `scores`, which are not given" in said
     report = json.loads((pytester.path / "r.json").read_text())
     claims = {each["id"].rpartition("::")[2]: each for each in report["claims"]}

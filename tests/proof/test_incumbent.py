@@ -206,6 +206,7 @@ def test_a_hundred_looks_at_recorded_answers_pass_in_a_twentieth_at_most(
             assert of_look.look == look + 1
             found.append(assess_scores(of_look, answers, 5, incumbent))
         # The very same answers again are no further look.
+        assert kept is not None
         again = beside_incumbent(claim, heading, kept, incumbent, tmp_path / str(place), "")
         assert again == of_look
         passed += any(each.passed for each in found)

@@ -48,7 +48,7 @@ def answered(
     )
     of = Tries(len(answers), tries or len(answers), tries or len(answers), "claim", 1, 0.05, True)
     of = replace(of, distinct_prompts=tries or len(answers), **changed.pop("counted", {}))
-    known = {"answers": kept.packed(), "tries": of, "different_answers": 1}
+    known: dict[str, Any] = {"answers": kept.packed(), "tries": of, "different_answers": 1}
     return replace(claim(), **known | changed)
 
 
@@ -94,7 +94,7 @@ def test_recorded_answers_are_looked_at_as_often_as_the_ledger_beside_their_suit
     random: np.random.Generator, tmp_path: Path
 ) -> None:
     def recorded(answers: list[str]) -> ClaimRecord:
-        of = {"id": "r.yaml::r", "tries": None, "different_answers": None}
+        of: dict[str, Any] = {"id": "r.yaml::r", "tries": None, "different_answers": None}
         return answered(answers, recorded=Recorded("r.csv", "table"), **of)
 
     base, looks = run(recorded(rows(random, 3, 100))), list[int]()
@@ -115,7 +115,9 @@ def test_recorded_answers_are_looked_at_as_often_as_the_ledger_beside_their_suit
         assert found.claims[0].looks_counted is (each is not base.claims[0])
         assert "No ledger" not in about_looks(found)
     assert looks == [1, 1, 2, 1, 3]
-    assert found.claims[0].adjusted_worse == pytest.approx(min(1, 12 * found.claims[0].p_worse))
+    p = found.claims[0].p_worse
+    assert p is not None
+    assert found.claims[0].adjusted_worse == pytest.approx(min(1, 12 * p))
     [ledger] = (tmp_path / "maxrandom-ledger").glob("*.jsonl")
     ledger.write_text("{}")
     count_looks(base, head, tmp_path, "a run")
