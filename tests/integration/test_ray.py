@@ -321,6 +321,11 @@ def test_served_models_need_no_actors_and_are_asked_by_concurrency(
         _suite("s", far, _instructions(4), "assert: report\n")
         _, claims = _run("--maxrandom-executor=ray:127.0.0.1:1", "--maxrandom-fresh")
         assert claims["far"]["outcome"] == "passed"
+        # Other weights under the same name are another model there, too.
+        server.seed = "other"
+        said, claims = _run(_on(nodes))
+        assert claims["far"]["outcome"] == "error"
+        assert "counts prompts of another model under the same name" in " ".join(said.split())
 
 
 def test_a_node_that_computes_otherwise_is_named_and_not_used(
