@@ -139,18 +139,22 @@ def voted(labels: Labels, names: Callable[[int, int], str], examples: Sequence[s
     votes = np.where(read | ~read.any(axis=2, keepdims=True), votes, 0)
     top = votes == votes.max(axis=2, keepdims=True)
     first = np.take_along_axis(labels, top.argmax(axis=2)[..., None], axis=2)[..., 0]
-    lots: dict[tuple[int, int], str] = {}
-
-    def lot(example: int, label: int) -> str:
-        key = example, label
-        if key not in lots:
-            lots[key] = digest("vote", examples[example], names(example, label))
-        return lots[key]
-
     found: Labels = first.copy()
-    for prompt, example in np.argwhere((top & (labels != first[..., None])).any(axis=2)).tolist():
-        tied = {*labels[prompt, example, top[prompt, example]].tolist()}
-        found[prompt, example] = min(tied, key=lambda label: lot(example, label))
+    tied = (top & (labels != first[..., None])).any(axis=2)
+    own, of, top = labels[tied], tied.nonzero()[1], top[tied]
+    if not len(own):
+        return found
+    known, number = np.unique(own[top], return_inverse=True)
+    keys, place = np.unique(of[top.nonzero()[0]] * len(known) + number, return_inverse=True)
+    lots = [
+        digest("vote", examples[example], names(example, label))
+        for example, label in zip(
+            (keys // len(known)).tolist(), known[keys % len(known)].tolist(), strict=True
+        )
+    ]
+    drawn = np.full(own.shape, len(lots))
+    drawn[top] = np.argsort(np.argsort(lots))[place]
+    found[tied] = np.take_along_axis(own, drawn.argmin(axis=1)[:, None], axis=1)[:, 0]
     return found
 
 
