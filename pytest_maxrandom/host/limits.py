@@ -78,11 +78,11 @@ def usual() -> Limits:
     LimitsError
         If the runner's variable says something else than limits.
     """
-    return _said(os.environ.get(VARIABLE, ""))
+    return _stated(os.environ.get(VARIABLE, ""))
 
 
 @cache
-def _said(text: str) -> Limits:
+def _stated(text: str) -> Limits:
     numbers: dict[str, int] = {}
     for part in filter(None, map(str.strip, text.split(","))):
         name, _, number = (word.strip() for word in part.partition("="))

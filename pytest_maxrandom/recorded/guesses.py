@@ -67,7 +67,9 @@ class _Guesser:
         self._said = {"gold"} if choices else {*said}
         self._columns = {name: rows.read(name, str) for name in rows.names}
         self._refused = {role for role, column in said.items() if column == ""}
-        self.found = Guessed({role: Guess.said(column) for role, column in said.items() if column})
+        self.found = Guessed(
+            {role: Guess.of_person(column) for role, column in said.items() if column}
+        )
         if "reference" in self.found.columns:
             self._refused |= {"gold", "choices"}
         told = any(self._named("prediction"))

@@ -69,10 +69,11 @@ def test_a_key_that_is_missing_because_of_a_slip_is_told_once(suite: SuiteText) 
 
 def test_what_needs_all_answers_is_told_with_the_other_mistakes(suite: SuiteText) -> None:
     lines = "prompts: {count: 20, budget: 5}\nuntil: decided\nreplicates: 3\nmetric: macro_f1\n"
-    told = suite.mistakes(MINIMAL + lines)
+    told = suite.mistakes(f"{MINIMAL}{lines}label_bias: {{}}\n")
     assert [one.split(";")[0] for one in told] == [
         "3: prompts.budget: found 5, expected at least prompts.count, which is 20",
         "4: until: `decided` counts right answers, but the metric is macro_f1",
+        "4: until: `decided` skips answers, but `label_bias` needs them all",
         "4: until: `decided` skips answers, but `replicates` needs them all",
     ]
 

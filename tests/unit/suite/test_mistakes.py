@@ -21,6 +21,10 @@ MODEL_KEYS = (
     "name, label, backend, if_missing, revision, adapter, quantization, unverified, dtype, device, "
     "device_map, trust_remote_code, chat"
 )
+ASSERT_KEYS = (
+    "p_max, union_p, permutation_p, beats, baseline_p, control_p, better_than, by, incumbent_p, "
+    "family, red_flags, count, looks, test_p, in_replicates"
+)
 TASK_KEYS = (
     "assert, xfail, marks, name, format, validation, test, pool, if_missing, task_prefix, "
     "input_prefix, output_prefix, choice_prefix, separator, append_choices, path, columns, input, "
@@ -41,16 +45,9 @@ TASK_KEYS = (
         ),
         (
             "assert: {p_mx: 0.05}",
-            "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "union_p, permutation_p, beats, baseline_p, control_p, better_than, by, "
-            "incumbent_p, family, red_flags, "
-            "count, looks, test_p, in_replicates)",
+            f"unknown key `assert.p_mx`; did you mean `p_max`? (keys here: {ASSERT_KEYS})",
         ),
-        ("assert: {zzz: 1}",
-            "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
-            "baseline_p, control_p, better_than, by, incumbent_p, family, red_flags, count, "
-            "looks, test_p, in_replicates)",
-        ),
+        ("assert: {zzz: 1}", f"unknown key `assert.zzz` (keys here: {ASSERT_KEYS})"),
         (
             "prompts: {formats: [{label: letter}]}",
             "unknown key `prompts.formats[0].label`; did you mean `labels`? (keys here: "
@@ -102,10 +99,8 @@ TASK_KEYS = (
         ),
         (
             "assert: 0.05",
-            "`assert`: found 0.05, expected keys with values or 'report' (keys here: p_max, "
-            "union_p, permutation_p, beats, baseline_p, control_p, better_than, by, "
-            "incumbent_p, family, red_flags, "
-            "count, looks, test_p, in_replicates)",
+            "`assert`: found 0.05, expected keys with values or 'report' (keys here: "
+            f"{ASSERT_KEYS})",
         ),
         (
             "prompts:",
@@ -188,6 +183,10 @@ TASK_KEYS = (
             f"`scoring`: found 'mean', expected {either(SCORINGS)}; did you mean "
             "`mean_logprob`?",
         ),
+        (
+            "share: text",
+            "`share`: found 'text', expected 'nothing' or 'texts'; did you mean `texts`?",
+        ),
         ("1: 1", "found '1' as a key, expected a word"),
         ("no: 1", "found 'no' as a key, expected a word"),
         ("? [a]\n: 1", "found a list as a key, expected a word"),
@@ -265,9 +264,27 @@ def test_a_number_where_another_one_may_stand_needs_no_quotes(suite: SuiteText) 
         ),
         (
             "{name: m, quantisation: nf4}",
-            "unknown key `models[0].quantisation`; did you mean `quantization`? (keys here: name, "
-            "label, backend, if_missing, revision, adapter, quantization, unverified, dtype, "
-            "device, device_map, trust_remote_code, chat)",
+            "unknown key `models[0].quantisation`; did you mean `quantization`? (keys here: "
+            f"{MODEL_KEYS})",
+        ),
+        (
+            "{name: m, quantization: nf4, unverified: true}",
+            "models[0].unverified: this is about files that are already quantized, but the suite "
+            "says `quantization: nf4`; remove it, or write `quantization: stored`",
+        ),
+        (
+            "{name: m, backend: mock, knows: 1.5}",
+            "`models[0].knows`: found 1.5, expected a number from 0 to 1",
+        ),
+        (
+            "{name: m, backend: mock, quantization: nf4}",
+            "`models[0].quantization` goes with `backend: transformers`, but this has `backend: "
+            "mock`; remove one of the two",
+        ),
+        (
+            "{name: m, backend: mock, know: 0.5}",
+            "unknown key `models[0].know`; did you mean `knows`? (keys here: name, label, "
+            "backend, if_missing, knows, prefers, copies, seed, seconds)",
         ),
         (
             "{name: m, quantization: Q4_K_M}",
