@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.ledger.fields import Row
 
+_PIECE = 2**22
+"""Bytes that are read at a time."""
+
 Fingerprinted = tuple[float | str, ...]
 """What a model answered, by which it is known again."""
 
@@ -309,25 +312,30 @@ class LedgerFile:
         if identity != self._identity or (self._offset and file.read(1) != b"\n"):
             self._identity, self._offset, self._lines, self._wrong = identity, 0, 0, ""
         file.seek(self._offset)
-        data = file.read()
         self.torn = None
-        end = self._lines + data.count(b"\n") + 1
-        complete = False
+        complete, tail = False, b""
+        for data in in_pieces(file):
+            whole = data.endswith(b"\n")
+            tail = b"" if whole else data.rstrip(PADDING)
+            complete = self._take_lines(data) and not whole
+            self._offset += len(data) if whole else 0
+            self._lines += data.count(b"\n")
+        self.empty = not self._offset and not complete
+        return len(tail) if complete else 0
+
+    def _take_lines(self, data: bytes) -> bool:
+        """Take the rows of lines, and tell whether the last one is a row."""
+        taken = False
         for number, found in read_lines(data, self._lines + 1):
+            taken = not isinstance(found, str)
             if not isinstance(found, str):
                 self.take(found)
                 self.read_rows += 1
-                complete = number == end
             elif found == CUT:
                 self.torn = Remark("cut_off", {"file": str(self.path), "line": number})
             else:
                 self._wrong = self._wrong or f"{self.path}:{number}: {found}"
-        whole = data.rfind(b"\n") + 1
-        tail = data[whole:].rstrip(PADDING)
-        self._offset += whole
-        self._lines = end - 1
-        self.empty = not self._offset and not complete
-        return len(tail) if complete else 0
+        return taken
 
     def _write(self, file: FileIO, kept: int, added: list[bytes]) -> None:
         before = self._offset + kept
@@ -380,8 +388,21 @@ def fingerprint_of(row: Row) -> Fingerprint:
     return replace(found, content=row["content"])
 
 
-def bytes_of(path: Path) -> bytes:
-    """Return what a file holds.
+def in_pieces(file: FileIO) -> Iterator[bytes]:
+    """Yield the lines that follow, some megabytes at a time; by itself one that lacks its end."""
+    left = b""
+    while piece := file.read(_PIECE):
+        whole = piece.rfind(b"\n") + 1
+        if whole:
+            yield left + piece[:whole]
+            left = b""
+        left += piece[whole:]
+    if left:
+        yield left
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield what a file holds; see `in_pieces`.
 
     Raises
     ------
@@ -390,9 +411,24 @@ def bytes_of(path: Path) -> bytes:
     """
     _check_regular(path)
     try:
-        return path.read_bytes()
+        with path.open("rb", buffering=0) as file:
+            yield from in_pieces(file)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def read_file(path: Path) -> Iterator[tuple[int, Row | str]]:
+    """Read a whole file as `read_lines` does.
+
+    Raises
+    ------
+    LedgerError
+        If it cannot be read.
+    """
+    first = 1
+    for data in lines_of(path):
+        yield from read_lines(data, first)
+        first += data.count(b"\n")
 
 
 def _check_regular(path: Path) -> None:
@@ -424,7 +460,7 @@ def rows_of(path: Path) -> Iterator[Row]:
     LedgerError
         With file and line, at the first line that is none of a ledger.
     """
-    for number, found in read_lines(bytes_of(path)):
+    for number, found in read_file(path):
         if not isinstance(found, str):
             yield found
         elif found != CUT:

@@ -196,7 +196,7 @@ class Commit:
                 f"{FOLDER} out of .gitattributes, since a ledger is small"
             )
         name = self._names[path]
-        return File(path, name, Outline.of_lines(data), lambda: self.tree.contents([name])[name])
+        return File(path, name, Outline.of_lines([data]), lambda: self.tree.contents([name])[name])
 
     def about(
         self, examples: Sequence[str], questions: Mapping[str, str], folder: PurePosixPath
@@ -273,7 +273,7 @@ def file_at(path: Path, name: PurePosixPath) -> File:
     """
     data = path.read_bytes()
     known = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-    return File(name, known, Outline.of_lines(data), path.read_bytes)
+    return File(name, known, Outline.of_lines([data]), path.read_bytes)
 
 
 def from_root(tree: Repository, path: Path) -> PurePosixPath:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ledger.fields import mistake
-from pytest_maxrandom.ledger.files import bytes_of
+from pytest_maxrandom.ledger.files import lines_of
 from pytest_maxrandom.ledger.questions import named
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
@@ -76,13 +76,14 @@ class Outline:
         LedgerError
             If it cannot be read.
         """
-        return cls.of_lines(bytes_of(path))
+        return cls.of_lines(lines_of(path))
 
     @classmethod
-    def of_lines(cls, data: bytes) -> Outline:
-        """Return the outline of what a file holds."""
+    def of_lines(cls, pieces: Iterable[bytes]) -> Outline:
+        """Return the outline of what a file holds, in pieces of whole lines."""
         outline = cls()
-        for row in rows_with(data, "examples", "pairs", "why", "opening"):
+        wanted = ("examples", "pairs", "why", "opening")
+        for row in (row for data in pieces for row in rows_with(data, *wanted)):
             examples = row.get("examples", ())
             outline.questions.update(zip(examples, row.get("questions", ()), strict=False))
             if row["kind"] in ("set", "test"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import bytes_of, rows_of, wrong_sets
+from pytest_maxrandom.ledger.files import read_file, rows_of, wrong_sets
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.lines import (
     CUT,
@@ -15,7 +15,6 @@ from pytest_maxrandom.ledger.lines import (
     TriesOfClaim,
     Try,
     linked,
-    read_lines,
     related,
     set_digest,
 )
@@ -90,10 +89,9 @@ class FileSummary:
 
 def mistakes(path: Path) -> list[str]:
     """Return all that is wrong with a file, each with its line, in their order."""
-    data = bytes_of(path)
-    sets = {name: len(examples) for name, examples in Outline.of_lines(data).sets.items()}
+    sets = {name: len(examples) for name, examples in Outline.of(path).sets.items()}
     found, rows = list[tuple[int, str]](), False
-    for number, line in read_lines(data):
+    for number, line in read_file(path):
         if isinstance(line, str):
             found.append((number, _CUT_BESIDE if line == CUT and has_one_writer(path) else line))
             continue
