@@ -63,14 +63,18 @@ def look_at(
     """
     name = claim.id.partition("::")[2].removeprefix(f"{claim.task}[")
     model = name.removesuffix(f"-{claim.shots}shot]")
-    subject = Subject(model, "", claim.quantization, claim.shots, claim.scoring)
+    # Other answers are another look, as those of another revision of a model are.
+    subjects = [
+        Subject(model, each.digest, claim.quantization, claim.shots, claim.scoring)
+        for each in answers
+    ]
     examples = [
         Example.without_choices(each, f"{claim.task}\n{each}", (), Open("recorded"))
         for each in answers[-1].examples
     ]
     folder = beside / (SIMULATED if claim.simulated else FOLDER)
     ledger = SetLedger(folder, run, claim.task, examples)
-    for each in answers:
+    for subject, each in zip(subjects, answers, strict=True):
         right = (sum(float(cell) for cell in row if cell not in ("-", None)) for row in each.rows)
         ledger.look(
             subject,
@@ -82,7 +86,9 @@ def look_at(
             incumbent=incumbent,
         )
     return RecordedLooks(
-        ledger.different_answers(subject), ledger.different_comparisons(subject), ledger.problems
+        ledger.different_answers(subjects[-1]),
+        ledger.different_comparisons(subjects[-1]),
+        ledger.problems,
     )
 
 

@@ -10,6 +10,7 @@ from uuid import uuid4
 from pytest_maxrandom.commands import json_text, written
 from pytest_maxrandom.host import STORE
 from pytest_maxrandom.reports import worse
+from pytest_maxrandom.reports.base_run import base_run
 from pytest_maxrandom.reports.difference import content, difference, lines, markdown
 from pytest_maxrandom.reports.recorded_looks import count_looks
 from pytest_maxrandom.reports.regressions import Asserted, regressions
@@ -86,13 +87,8 @@ def run(options: argparse.Namespace) -> str:
         If what is asserted is none.
     """
     asserted = None if options.asserted is None else read_asserted(options.asserted)
-    if Path(options.base).suffix in (".yaml", ".yml") and Path(options.base).is_file():
-        from pytest_maxrandom.claims.from_store import stored_run
-
-        base, head = stored_run(Path(options.base), options.store), find(options.head)
-    else:
-        base = find(options.base, path_of(options.head))
-        head = find(options.head, path_of(options.base))
+    base = base_run(options.base, path_of(options.head), store=options.store)
+    head = find(options.head, path_of(options.base))
     found = difference(options.base, base, options.head, head)
     lost = None
     if asserted is not None:

@@ -195,11 +195,8 @@ def _shown(file: FileSummary) -> Iterator[str]:
                 f"doubling, or other claims' prompts too); {claim.t:,} were evaluated"
             )
     for name, (answers, beside) in file.recorded.items():
-        looked = "answers were" if answers > 1 else "answer was"
-        yield (
-            f"  {name}: {count(answers)} different recorded {looked} looked at, {count(beside)} "
-            f"{'time' if beside == 1 else 'times'} beside an incumbent"
-        )
+        looked = f"{count(answers)} different, {count(beside)} beside an incumbent"
+        yield f"  {name}: looks at recorded answers: {looked}"
     for test, openings in file.openings.items():
         yield f"  test set {test[:12]}: opened {'once' if openings == 1 else f'{openings} times'}"
 

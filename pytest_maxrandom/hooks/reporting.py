@@ -265,10 +265,11 @@ def _base(config: pytest.Config, settings: Settings) -> RunRecord | None:
     """
     if settings.diff is None:
         return None
-    from pytest_maxrandom.reports.results import find
+    from pytest_maxrandom.reports.base_run import base_run
 
     try:
-        return find(settings.diff, settings.json, config.invocation_params.dir)
+        here = config.invocation_params.dir
+        return base_run(settings.diff, settings.json, here, settings.store)
     except MaxRandomError as error:
         raise pytest.UsageError(f"--maxrandom-diff: {error}") from error
 

@@ -332,10 +332,10 @@ def test_looks_at_recorded_answers_share_the_level_and_the_same_answers_are_no_n
     (folder / "s.yaml").write_text(TABLE.replace("p0", "p1"))
     assert run(pytester)["incumbent"]["look"] == 4
     assert main(["ledger", "show", str(folder / "maxrandom-ledger")]) == 0
-    assert (
-        "m, 0 shots: 3 different recorded answers were looked at, 4 times beside an incumbent"
-        in (capsys.readouterr().out)
-    )
+    shown = capsys.readouterr().out
+    assert "m, 0 shots: looks at recorded answers: 3 different, 4 beside an incumbent" in shown
+    [found] = trends([], looks([folder / "maxrandom-ledger"]))
+    assert {(point.t, point.maximum, point.needed) for point in found.points} == {(2, None, None)}
     assert main(["ledger", "verify", str(folder / "maxrandom-ledger")]) == 0
 
 

@@ -287,6 +287,12 @@ def test_who_passes_beside_the_incumbent_alone_is_told_by_how_much() -> None:
     below = claim(incumbent=replace(found, low=-0.0003), incumbent_p=0.06)
     assert "interval .000 to" in incumbent.shortfall(below, "incumbent")[1]
     assert "all 20 prompts may be the best" in incumbent.compared(passed)
+    untold = "nobody counts looks here, so whoever looks again at other answers errs more often"
+    assert untold in incumbent.compared(replace(passed, tries=None))
+    looked = replace(found, look=2, level=0.05 / 6)
+    assert "look 2 at recorded answers: it has .008333 of the level .05, and the next one at" in (
+        incumbent.compared(replace(passed, tries=None, incumbent=looked))
+    )
     several = claim(incumbent=replace(found, alike=["p3", "p7"]), incumbent_p=0.03)
     assert "2 of 20 prompts cannot be told from the best" in incumbent.compared(several)
     assert incumbent.alike(several) == "p3, p7"
