@@ -147,19 +147,18 @@ class Questions:
     def drawn(self, rng: np.random.Generator, name: str, t: int, alike: float) -> Labels:
         """Return the answers of t guessers, who share some of theirs: shape (t, n)."""
         labels, law, sizes = self._laws[name]
-        u = np.where(rng.random((t, len(sizes))) < alike, *self._uniform(rng, t))
-        return labels[(u >= law[:, None]).sum(axis=0), np.arange(len(sizes))]
-
-    def _uniform(self, rng: np.random.Generator, t: int) -> tuple[Labels, Labels]:
-        n = len(self.found.gold)
-        return rng.random(n), rng.random((t, n))
+        n = len(sizes)
+        u = np.where(rng.random((t, n)) < alike, rng.random(n), rng.random((t, n)))
+        found: Labels = labels[(u >= law[:, None]).sum(axis=0), np.arange(n)]
+        return found
 
     def distinct(self, rng: np.random.Generator, name: str, t: int, k: int) -> Labels:
         """Return samples that differ as far as there is something else to say: (t * k, n)."""
         labels, _, sizes = self._laws[name]
         first = rng.integers(0, sizes, (t, len(sizes)))
         places = (first[:, None] + np.arange(k)[:, None]) % sizes
-        return labels[places, np.arange(len(sizes))].reshape(t * k, -1)
+        found: Labels = labels[places, np.arange(len(sizes))].reshape(t * k, -1)
+        return found
 
     def passes(self, said: Labels, t: int, how: Aggregate | None = None, *, seed: int = 0) -> bool:
         """Tell whether the best of t guessers passes; samples are t times k rows."""
@@ -175,14 +174,14 @@ class Questions:
         test = permuted_open(shuffle, t, level=LEVEL)
         assert test.learnt is not None
         scores = np.array(
-            [own[row] for row, own in zip(said.T, self._right(said), strict=True)], dtype=float
+            [own[row] for row, own in zip(said.T, self._right(), strict=True)], dtype=float
         ).T
         if how is not None:
             scores = scores.reshape(t, how.samples, -1).sum(axis=1).astype(np.int64)
             scores = how.credits(scores) / how.unit
         return bool(scores.mean(axis=1).max() > test.learnt.expected)
 
-    def _right(self, said: Labels) -> Labels:
+    def _right(self) -> NDArray[np.bool_]:
         """Return which labels are right on each example."""
         right = np.zeros((len(self.found.gold), 1 + int(self.found.said.max())), dtype=np.bool_)
         for row, own in zip(right, self.found.gold, strict=True):
