@@ -197,6 +197,7 @@ def test_generated_answers_know_another_model_as_well(
         pytester.runpytest().assert_outcomes(passed=1 - errors, errors=errors)
 
 
+@pytest.mark.slow
 def test_open_answers_grades_and_samples_are_asked_of_a_server(
     pytester: pytest.Pytester, server: FakeServer
 ) -> None:
@@ -206,9 +207,9 @@ def test_open_answers_grades_and_samples_are_asked_of_a_server(
     pytester.runpytest("eval_suites", "--maxrandom-json=r.json").assert_outcomes(passed=len(SUITES))
     claims = json.loads((pytester.path / "r.json").read_text())["claims"]
     assert {claim["best_accuracy"] for claim in claims} == {1}
-    # 4 prompts to 40 examples: once, and three times at a temperature, whatever these come to.
+    # For each scoring 4 prompts to 40 examples: once, and three times whatever these come to.
     asked = [claim["engine"]["requests"] for claim in claims]
-    assert sum(asked) == 4 * 40 * (1 + 3)
+    assert sum(asked) == 2 * 4 * 40 * (1 + 3)
 
 
 @pytest.mark.slow
