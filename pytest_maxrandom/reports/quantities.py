@@ -66,12 +66,12 @@ def _of_grades(sampled: Sampled) -> str:
     k = sampled.samples
     match sampled.aggregate:
         case "pass":
-            return f"best score of {sampled.asked or k}"
+            return f"maximum of {sampled.asked or k} scores"
         case "all":
-            return f"worst score of {k}"
+            return f"minimum of {k} scores"
         case "vote":
             return f"score of votes of {k}"
-    return f"mean score of {k} samples"
+    return f"mean of {k} scores"
 
 
 def _of_metric(metric: str) -> str:

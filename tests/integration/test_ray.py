@@ -20,6 +20,7 @@ from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
 from pytest_maxrandom.sweeps.cluster.actor import ModelActor, Refused, Wanted, version
+from tests.any_score import SUITES, write_suites
 from tests.parts import alike
 from tests.ray_nodes import nodes_in
 from tests.served import serving
@@ -184,6 +185,19 @@ def test_an_incumbent_is_compared_as_in_one_process(folder: Path, nodes: Nodes) 
     for name, claim in alone.items():
         assert found[name]["incumbent"] == claim["incumbent"]
     assert found["knows"]["outcome"] == "passed"
+
+
+def test_open_answers_grades_and_samples_are_those_of_one_process(
+    folder: Path, nodes: Nodes
+) -> None:
+    write_suites(folder / "eval_suites")
+    _run("--maxrandom-store=alone.db", "eval_suites")
+    before = json.loads(Path("r.json").read_text())["claims"]
+    shutil.rmtree("eval_suites/maxrandom-ledger-simulated")
+    _run(_on(nodes), "--maxrandom-store=ray.db", "eval_suites")
+    found = json.loads(Path("r.json").read_text())["claims"]
+    assert alike(found) == alike(before)
+    assert [claim["outcome"] for claim in found] == ["passed"] * len(SUITES)
 
 
 def test_whoever_interrupts_a_run_goes_on_with_it(folder: Path, nodes: Nodes) -> None:

@@ -145,6 +145,7 @@ def test_what_graded_answers_cannot_be_asked_is_one_sentence(
     told(pytester, sentence)
 
 
+@pytest.mark.slow
 def test_samples_that_f1_grades_come_to_their_mean_their_vote_the_best_or_the_worst(
     pytester: pytest.Pytester,
 ) -> None:

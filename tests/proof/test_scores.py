@@ -44,6 +44,11 @@ def _rare_zeros(u: Scores) -> Scores:
     return np.where(u < 0.03, 0.0, 0.58 + 0.04 * (u - 0.03) / 0.97)
 
 
+def _of_strata(u: Scores) -> Scores:
+    """Return heavy scores of one half of the examples, and rare zeros of the other."""
+    return np.where(np.arange(u.shape[-1]) % 2, u**9, _rare_zeros(u))
+
+
 KINDS: dict[str, tuple[Callable[[Scores], Scores], float]] = {
     "constant": (lambda u: np.full_like(u, 0.86), 0.86),
     "two points": (_two_points, 0.49),
@@ -54,6 +59,7 @@ KINDS: dict[str, tuple[Callable[[Scores], Scores], float]] = {
         0.48,
     ),
     "heavy": (lambda u: u**9, 0.1),
+    "two strata": (_of_strata, (0.1 + 0.97 * 0.6) / 2),
     "right or wrong": (lambda u: (u < 0.62).astype(float), 0.62),
 }
 """Scores of a uniform draw, and their true mean."""

@@ -127,7 +127,9 @@ def _of_f1(
         correct=scores == 1,
         evaluated=evaluated,
         scores=scores,
-        answers=np.where(evaluated, voices.labels, NOT_EVALUATED),
+        answers=np.where(evaluated, voices.labels, NOT_EVALUATED).astype(
+            np.min_scalar_type(-1 - len(voices.names))
+        ),
         labels=tuple(names[label] for label in range(len(voices.names))),
         judge="f1",
     )

@@ -273,10 +273,10 @@ BEST = "assert: {beats: 0.1}\n"
 @pytest.mark.parametrize(
     ("how", "metric"),
     [
-        ("mean", "mean score of 3 samples"),
-        ("pass", "best score of 3"),
-        ("{pass: 2}", "best score of 2"),
-        ("all", "worst score of 3"),
+        ("mean", "mean of 3 scores"),
+        ("pass", "maximum of 3 scores"),
+        ("{pass: 2}", "maximum of 2 scores"),
+        ("all", "minimum of 3 scores"),
         ("vote", "score of votes of 3"),
     ],
 )
