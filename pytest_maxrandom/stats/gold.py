@@ -32,8 +32,12 @@ def right_labels(gold: Gold) -> list[frozenset[int]]:
     TypeError, ValueError
         If one is no integer from 0, or an example has none.
     """
-    one_each = isinstance(gold, np.ndarray) and gold.dtype.kind in "iu" and gold.ndim == 1
-    if one_each and (gold >= 0).all():
+    if (
+        isinstance(gold, np.ndarray)
+        and gold.dtype.kind in "iu"
+        and gold.ndim == 1
+        and (gold >= 0).all()
+    ):
         return [frozenset((label,)) for label in gold.tolist()]
     rights = []
     for place, given in enumerate(gold):

@@ -304,7 +304,7 @@ def moved_means(
         left -= batch
         seen = (drawn @ sizes).astype(np.float64, copy=False)
         with np.errstate(invalid="ignore"):
-            moved = drawn @ sums / seen - means
+            moved = np.matmul(drawn, sums).astype(np.float64, copy=False) / seen - means
         yield moved if alike else np.nan_to_num(moved)
 
 

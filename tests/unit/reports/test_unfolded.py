@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -32,7 +32,7 @@ def failing(number: int, **changed: object) -> list[ClaimRecord]:
         flag(f"{kind} is told of it, with its numbers.", kind=kind)
         for kind in ("majority", "tied_scores")
     ]
-    made = {"best": 31, "red_flags": flags, **changed}
+    made: dict[str, Any] = {"best": 31, "red_flags": flags, **changed}
     return [
         claim(**{"task": f"task {index}", "id": f"s.yaml::{index}", **made})
         for index in range(number)
