@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
 
 _WIDE = PAGES - {"upright"}
+_AGAINST = "*Against the majority*: a single draw would have given another verdict than most."
 _RSTD = "*RStd*: standard deviation of the recalls (Zheng et al., arXiv:2309.03882)."
 _R = "*r*: the correlation of base rates with the recalls."
 _HOLM = "*Holm*: *p*, adjusted over tasks by Holm."
@@ -65,7 +66,8 @@ def replicates_table(run: RunRecord) -> Table:
         RESULT,
         claim_column(run),
         Column("passes in", designs.holding, "right", brief="passes in", optional=True),
-        Column("against the\nmajority", designs.contradictions, "right", brief="against"),
+        Column("against the\nmajority", designs.contradictions, "right", brief="against",
+               media=_WIDE, note=_AGAINST),
         Column("best accuracy:\nmedian", median("best_accuracy"), "score", brief="best"),
         Column("range", best, "right", below="range"),
         Column("bars", bars, below="", media=frozenset(("markdown",)), note=NOTES["bars"]),
@@ -75,11 +77,8 @@ def replicates_table(run: RunRecord) -> Table:
         Column("range", p, "right", below="", media=_WIDE),
         Column("best of each", drawn, media=HTML_ONLY, note=NOTES["draws"]),
         name_column("replicates", run),
-    ]
-    legend = (
-        "Each claim was repeated with other examples and other demonstrations. *Against the "
-        "majority*: a single draw would have given another verdict than most."
-    )
+    ]  # fmt: skip
+    legend = "Each claim was repeated with other examples and other demonstrations."
     return tabulate("Replicates", columns, run.replicates, key="replicates", legend=legend)
 
 
