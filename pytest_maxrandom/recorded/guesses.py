@@ -356,7 +356,8 @@ class _Guesser:
             return
         self.found.labels = self._choices(gold.column)
         said, example = roles.get("prediction"), roles.get("example")
-        if self.found.labels or said is None or not {"gold", "reference"}.isdisjoint(self._said):
+        alike = 2 * len(self._columns[gold.column].distinct) <= self._examples
+        if said is None or alike or not self._said.isdisjoint(("gold", "reference")):
             return
         why = are_free(
             None if example is None or said.of_prompts else self._columns[example.column],

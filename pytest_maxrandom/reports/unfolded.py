@@ -84,7 +84,7 @@ def within(markdown: str, most: int) -> str:
     """Fold what has no room, where more than `most` words are seen.
 
     What fails is named first, then what else there is to look at; then as much of these is said
-    in full, and shown besides, as there is room for. A title beyond a third of it is shortened.
+    in full, and shown besides, as there is room for. A title beyond two thirds of it is cut.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def within(markdown: str, most: int) -> str:
     if sum(part.size for part in parts) <= most:
         return markdown
     title, *others = parts
-    title.shown = _first(title.text, most // 3)
+    title.shown = _first(title.text, 2 * most // 3)
     room = most - words(_FOLD) - 1 - words(title.shown)
     for part in others:
         if _KEPT.match(part.text) and part.size <= room // 2:

@@ -144,14 +144,28 @@ def test_one_wrong_answer_is_told_with_its_line(capsys: pytest.CaptureFixture[st
     assert "own.csv:8: a letter must be one from A to D, found 'E'" in capsys.readouterr().err
 
 
-def test_answers_without_choices_need_a_word_that_then_works(
+def test_answers_without_choices_are_open_where_most_differ(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     _write(["question", "answer"], _rows("question", "text"))
+    assert _init() == 0
+    told = capsys.readouterr().out
+    assert "answer_is  open        60 different answers, and no column has choices" in told
+    suite = Path("eval_suites/own.yaml").read_text()
+    assert "scoring: exact_match" in suite
+    assert "n = 40 of 60 examples; demonstrations come from the other 20" in suite
+    assert "needed" not in suite  # what guessers reach is learnt from the answers
+    assert main(["check", "eval_suites"]) == 0
+
+
+def test_many_labels_that_come_again_are_no_open_answers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [(f"Which intent has message {row}?", f"intent {row % 20}") for row in range(60)]
+    _write(["question", "answer"], rows)
     assert _init() == 2
     assert "--set answer_is=open where there are none" in capsys.readouterr().err
     assert _init("--set", "answer_is=open", "--n", "40") == 0
-    assert main(["check", "eval_suites"]) == 0
 
 
 def test_what_a_model_said_makes_no_task(capsys: pytest.CaptureFixture[str]) -> None:
