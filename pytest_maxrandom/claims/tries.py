@@ -205,9 +205,12 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
     others = t - len(own) - earlier
     asked, budget = planned.suite.prompts.count, planned.suite.prompts.budget
     told = len(told_of(ledger.searches) & before)
+    seen = len(ledger.in_sight(further=True)) if ledger.searches else 0
+    read = f"{count(seen)} result{'s' * (seen != 1)} in sight of searches" if seen else ""
     if budget is not None and budget + told >= t:
         besides = f", and {count(told)} of searches" if told else ""
         why = f"the budget{besides}; {count(t)} asked for or evaluated"
+        why += f", {read}" if read else ""
         return Expected(budget + told, why, bool(unsure))
     whys = (
         f"beyond the budget of {count(budget)}" if budget is not None else "",
@@ -215,6 +218,7 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
         f"{count(earlier)} evaluated before" if earlier else "",
         f"{count(others)} of other claims of this run" if others else "",
         f"the end of the doubling of {count(t)}" if planned.claim.spend else "",
+        read,
     )
     return Expected(planned.claim.tried(t), ", ".join(filter(None, whys)), bool(unsure))
 

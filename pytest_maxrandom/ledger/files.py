@@ -25,7 +25,7 @@ from pytest_maxrandom.ledger.lines import (
 from pytest_maxrandom.record import Fingerprint, Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from io import BufferedWriter, FileIO
     from pathlib import Path
 
@@ -81,9 +81,6 @@ class LedgerFile:
         Digest of a search to the tries that it was told of, each with what it was told.
     replied : dict
         When searches were told something, to the digest of one of them.
-    shown : dict
-        Tries, each with the set's digest and a run that evaluated it, of which a search could read
-        the result from then on.
     closed : set of str
         Digests of the searches whose results may be read.
     served : dict
@@ -113,7 +110,7 @@ class LedgerFile:
         self.openings: dict[str, set[Try]] = {}
         self.searches: dict[str, dict[Try, Told]] = {}
         self.replied: dict[str, str] = {}
-        self.shown: dict[tuple[Try, str, str], Shown] = {}
+        self._shown: tuple[int, dict[tuple[Try, str, str], Shown]] = (0, {})
         self.closed: set[str] = set()
         self.served: dict[str, dict[Fingerprinted, Fingerprint]] = {}
         self.torn: Remark | None = None
@@ -140,9 +137,6 @@ class LedgerFile:
             begun = self._begun.setdefault(_claim(row), set())
             if row["correct"] is not None:
                 begun.discard(name)
-                if not row.get("withheld"):
-                    shown = Shown(row["n"], row["when"], row["run"])
-                    self.shown.setdefault((name, row["task_digest"], shown.run), shown)
             elif name not in known:
                 begun.add(name)
         if row["kind"] == "feedback":
@@ -164,6 +158,27 @@ class LedgerFile:
         if row["kind"] == "prompt" and row["correct"] is not None:
             return name in known and name not in self._begun.get(_claim(row), ())
         return name in known
+
+    def shown(self) -> Mapping[tuple[Try, str, str], Shown]:
+        """Return the results that a search could read, but those that were kept from one.
+
+        By the try, the set's digest and the run that evaluated it. They are read when they are
+        asked for, since few ledgers know of a search, and each may have a million results.
+
+        Raises
+        ------
+        LedgerError
+            If the file cannot be read.
+        """
+        read, found = self._shown
+        if read != self._offset:
+            found = {
+                (tried_of(row), row["task_digest"], row["run"]): Shown(row["n"], row["when"])
+                for row in rows_of(self.path)
+                if row["kind"] == "prompt" and row["correct"] is not None and "withheld" not in row
+            }
+            self._shown = self._offset, found
+        return found
 
     def shows(self, tried: Try) -> bool:
         """Tell whether a line says how many answers of a try are right."""

@@ -94,8 +94,6 @@ class Shown(NamedTuple):
     """Examples that the prompt was scored on."""
     when: str
     """UTC, ISO 8601."""
-    run: str
-    """Names the run that evaluated the prompt."""
 
 
 class Told(NamedTuple):

@@ -197,14 +197,14 @@ class SetTold(SetFiles):
             return []
         told = [each for tries in self.searches.values() for each in tries.items()]
         scores = {tried for tried, what in told if what.feedback in ("score", "answers")}
-        shown = dict(self._sharing(lambda file: file.shown))
+        shown = dict(self._sharing(lambda file: file.shown()))
         runs, until = {"" if further else self._run}, "~" if further else max(replied)
-        here = [one for (tried, *_), one in shown.items() if tried == best]
+        here = [(one.when, run) for (tried, _, run), one in shown.items() if tried == best]
         if here and best not in {tried for tried, _ in told}:
-            first = min(here, key=lambda one: one.when)
-            if first.when <= min(replied):
+            first, run = min(here)
+            if first <= min(replied):
                 return []
-            runs, until = runs | {first.run}, min(until, first.when)
+            runs, until = runs | {run}, min(until, first)
         return list(
             {
                 (tried, set_): (tried, one.n)

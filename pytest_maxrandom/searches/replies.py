@@ -107,10 +107,12 @@ class Outlook:
     def __str__(self) -> str:
         if not self.in_sight:
             return self._needed()
-        without = "" if self.without is None else f"; without them {self.without}/{self.n} would do"
+        without = (
+            "" if self.without is None else f"; otherwise {self.without}/{self.n} would be needed"
+        )
         return (
-            f"{self._needed()}; {results_in_sight(self.in_sight)} count as if the search was told "
-            f"them{without}: search before a suite is run on these examples, on others, or after a "
+            f"{self._needed()}; this counts {results_in_sight(self.in_sight)} as told to the search"
+            f"{without}: search before a suite is run on these examples, on others, or after a "
             "smaller suite"
         )
 

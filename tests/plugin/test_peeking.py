@@ -181,14 +181,15 @@ def test_results_in_sight_are_paid_for(
     assert alone.prompts is not None
     assert (alone.in_sight, outlook.in_sight, outlook.without) == (0, 3, alone.critical_count)
     assert outlook.prompts == alone.prompts * (N + 1) ** 3
-    assert "; the results of 3 other prompts in the ledger count as if the search was" in str(
-        outlook
-    )
+    said = "; this counts the results of 3 other prompts in the ledger as told to the search; "
+    assert f"{said}otherwise {alone.critical_count}/60 would be needed: " in str(outlook)
     assert record.searched is not None
     assert (record.searched.in_sight, record.searched.looks) == (3, 0)
     assert record.searched.possible is not None
     assert record.searched.possible % (N + 1) ** 3 == 0
     assert record.searched.possible <= outlook.prompts or sum(map(bool, told)) > 3
+    collected = pytester.runpytest_inprocess(suite, "--collect-only").stdout.str()
+    assert "t=4 n=60 (3 evaluated before, 3 results in sight of searches)>" in collected
     note = next(note.text for note in record.notes if note.kind == "searched")
     assert "from the results of 3 other prompts in the ledger may have chosen the prompts" in note
     # What the suite itself tried was chosen by none of these.

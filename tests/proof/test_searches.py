@@ -19,7 +19,7 @@ import pytest
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.opening import held_out
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
-from pytest_maxrandom.claims.shuffles import Shuffle
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.stats.search import Feedback, Found, Look, Searched, prompts_of
@@ -29,6 +29,8 @@ from pytest_maxrandom.tasks.task import Example, Layout
 from tests.proof.scale import LEVEL, least, most, scaled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from tests.proof.conftest import Measured
@@ -239,24 +241,56 @@ def test_a_later_suite_of_three_prompts_is_judged_by_the_climb(
     measured("A suite after a climb", f"{feedback} | {steps}", share)
 
 
-@pytest.mark.parametrize("budget", [None, 50])
+def flips(
+    generator: np.random.Generator, gold: NDArray[np.int64], feedback: Feedback, steps: int
+) -> NDArray[np.int64]:
+    """Return a climb that answers each part of the questions the other way round once.
+
+    Nothing learns more of a bit or of a rise: where it is kept, the part was wrong more often, and
+    with as many steps as questions each is right in the end.
+    """
+    del feedback
+    best = (generator.random(N) >= 0.5).astype(np.int64)
+    tried = [best]
+    for part in np.array_split(generator.permutation(N), steps - 1):
+        changed = best.copy()
+        changed[part] = 1 - changed[part]
+        tried.append(changed)
+        if (changed == gold).sum() > (best == gold).sum():
+            best = changed
+    return np.array(tried)
+
+
+@pytest.mark.parametrize(("steps", "declared"), [(20, True), (50, True), (201, True), (50, False)])
+@pytest.mark.parametrize("feedback", ["accept", "improved"])
+@pytest.mark.parametrize("climbs", [climb, flips])
 def test_a_climb_that_stops_where_it_would_pass_does_not(
-    budget: int | None, measured: Measured
+    climbs: Callable[..., NDArray[np.int64]],
+    feedback: Feedback,
+    steps: int,
+    declared: bool,
+    measured: Measured,
 ) -> None:
-    """A proposer that knows the rule, and asks for its verdict where that is best for it."""
+    """A proposer that knows the rule, its weights and the accuracies that there can be.
+
+    It asks for its verdict where that is best for it. Where it declared its budget, it pays for all
+    of it.
+    """
     generator, found = np.random.default_rng(5), 0
-    for _ in range(RUNS):
+    runs = RUNS if (climbs, feedback) == (climb, "accept") else scaled(1000, 5)
+    for _ in range(runs):
         gold = labels(generator)
-        tried = climb(generator, gold, "accept", 50)
+        tried = climbs(generator, gold, feedback, steps)
         correct = (tried == gold).sum(axis=1)
         news = np.flatnonzero(np.diff(np.maximum.accumulate(correct), prepend=-1))
         for step in (news + 1).tolist():  # its best prompt is the last one then
-            rule = Rule((Searched("accept", step, N, budget),))
+            rule = Rule((Searched(feedback, step, N, steps if declared else None),))
             if passes(tried[:step], gold, rule):
                 found += 1
                 break
-    measured("Climbs that stop where they would pass", f"{budget}", found / RUNS)
-    assert found <= most(RUNS)
+    named = f"{climbs.__name__} | {feedback} | {steps} | {'a budget' if declared else 'none'}"
+    measured("Climbs that stop where they would pass", named, found / runs)
+    assert found <= most(runs)
 
 
 @pytest.mark.parametrize("rounds", [2, 3, 6])
@@ -426,13 +460,20 @@ def test_who_knows_passes(
     assert found >= least(FEW_RUNS, power)
 
 
-def beats(tried: NDArray[np.bool_], incumbent: NDArray[np.bool_], by: Rule | int) -> bool:
+def beats(
+    tried: NDArray[np.bool_],
+    incumbent: NDArray[np.bool_],
+    by: Rule | int,
+    groups: NDArray[np.int64] | None = None,
+) -> bool:
     """Judge the best of some prompts beside an incumbent; both are right or wrong on each."""
     correct = tried.sum(axis=1)
     prompts = by if isinstance(by, int) else by.prompts(by.found(correct))
-    assert prompts is not None
+    if prompts is None:
+        return False
     best = tried[int(correct.argmax())].astype(float)
-    return bool(prompts * ScorePair(best - incumbent, np.arange(N)).p_greater(0, LEVEL) <= LEVEL)
+    pair = ScorePair(best - incumbent, np.arange(N) if groups is None else groups)
+    return bool(prompts * pair.p_greater(0, LEVEL / prompts) <= LEVEL)
 
 
 @pytest.mark.parametrize("steps", [20, 50, 200])
@@ -453,6 +494,79 @@ def test_climbs_that_are_no_better_than_the_incumbent_do_not_beat_it(
     assert found <= most(RUNS)
     if steps == 200:
         assert by_t > most(FEW_RUNS)
+
+
+PASSAGES = np.arange(N) // 4
+"""Four questions share a passage; their answers follow it in .7 of cases."""
+
+
+def climb_of_passages(
+    generator: np.random.Generator,
+    gold: NDArray[np.int64],
+    feedback: Feedback,
+    steps: int,
+    said: float,
+) -> NDArray[np.int64]:
+    """Return the answers of a climb that answers whole passages anew."""
+    best, tried = said_of_passages(generator, said), []
+    while len(tried) < steps:
+        anew = generator.choice(N // 4, int(generator.integers(2, 7)), replace=False)
+        changed = said_of_passages(generator, said)
+        changed = np.where(np.isin(PASSAGES, anew), changed, best) if tried else best
+        tried.append(changed)
+        if feedback == "none" or (changed == gold).sum() > (best == gold).sum():
+            best = changed
+    return np.array(tried)
+
+
+def said_of_passages(generator: np.random.Generator, said: float) -> NDArray[np.int64]:
+    """Return answers, 0 to a share of questions, most as the others of their passage."""
+    shared, own = generator.random(N // 4)[PASSAGES], generator.random(N)
+    return (np.where(generator.random(N) < 0.7, shared, own) >= said).astype(np.int64)
+
+
+@pytest.mark.parametrize("steps", [20, 50, 200])
+@pytest.mark.parametrize("feedback", FEEDBACK)
+def test_climbs_of_guessers_that_answer_passages_do_not_pass(
+    feedback: Feedback, steps: int, measured: Measured
+) -> None:
+    """Right answers follow passages, and so do answers.
+
+    A search that was told something passes by no result, unless it is beside an incumbent, whose
+    test knows passages. One that was told nothing is judged by shuffling whole passages.
+    """
+    shares: list[float | str] = []
+    for said in (0.5, 0.7):
+        generator, found = np.random.default_rng([steps, round(10 * said)]), 0
+        runs = scaled(1000, 10) if feedback == "none" else 1
+        for _ in range(runs):
+            gold = said_of_passages(generator, said)
+            tried = climb_of_passages(generator, gold, feedback, steps, said)
+            groups = [f"{each}" for each in PASSAGES]
+            shuffle = Shuffle(tried, gold.tolist(), (2,) * N, (1,) * N, groups)
+            if feedback == "none":
+                correct = int((tried == gold).sum(axis=1).max())
+                unmet = CLAIM.unmet(guessers(steps), correct)
+                found += not unmet and permuted(shuffle, steps).p <= LEVEL
+            else:
+                assert permuted_p_of_tree(shuffle, 0, steps) == 1
+        shares.append(found / runs if feedback == "none" else NONE_CAN)
+        assert found <= most(runs)
+    rule, generator, beside = Rule.of(feedback, steps), np.random.default_rng(steps), 0
+    right = np.zeros(N, dtype=np.int64)
+    can = rule.can_pass and feedback != "none"
+    runs = scaled(1000, 20)
+    for _ in range(runs if can else 0):
+        incumbent = said_of_passages(generator, 0.7) == 0
+        tried = climb_of_passages(generator, right, feedback, steps, 0.7)
+        beside += beats(tried == 0, incumbent, rule, PASSAGES)
+    measured(
+        "Climbs on passages, and beside an incumbent",
+        f"{feedback} | {steps}",
+        *shares,
+        beside / runs if can else "as any claim" if feedback == "none" else NONE_CAN,
+    )
+    assert beside <= most(runs)
 
 
 @pytest.mark.parametrize(
