@@ -96,7 +96,8 @@ class HandWrittenClaims:
             Of scores: those of a blank or constant answer to the same examples, from the same
             judge; the best prompt is better.
         incumbent : array or mapping, optional
-            Of scores: those of what runs today on the same examples; the best prompt is better.
+            Of scores: those of what runs today on the same examples; the best prompt is better. The
+            ledger beside the test counts looks at other scores, and each has a share of the level.
         by : float
             By how much more than this it is better than the incumbent.
         baseline_p, control_p, incumbent_p : float
