@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_maxrandom.cli import main
-from tests.any_score import SUITES, write_suites
-from tests.parts import alike, in_one, joined
+from tests.any_score import SUITES, numbers, write_suites
+from tests.parts import in_one, joined
+from tests.unit.reports.opened import blocks
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +33,7 @@ def test_shards_give_the_report_of_one_process(here: Path) -> None:
     assert main(["shards", "eval_suites", "--into", "3", "--out", "parts"]) == 0
     for number in (1, 2, 3):
         assert main(["run-shard", "parts", str(number)]) == 0
-    assert alike(joined()) == alike(alone)
+    assert numbers(joined()["claims"]) == numbers(alone["claims"])
     claims = by_suite(alone)
     assert claims.keys() == SUITES.keys()
     assert {claim["outcome"] for claim in claims.values()} == {"passed"}
@@ -48,10 +50,11 @@ def test_reports_figures_page_and_diff_take_them(
     assert pytest.main(["--maxrandom-json=base.json", *more, *words]) == 0
     assert "figures: " in capsys.readouterr().out
     report, page = (here / "r.md").read_text(), (here / "r.html").read_text()
-    for name in ("maximum of 3 scores", "pass@2", "accuracy of votes of 3"):
+    for name in ("maximum of 3 scores", "pass@", "accuracy of votes of 3"):
         assert name in report, name
-    assert '"grades"' in page
-    assert '"samples"' in page
+    cells = json.dumps(blocks(page))
+    assert '"grades"' in cells
+    assert '"samples"' in cells
     for file in (here / "eval_suites").glob("*.yaml"):
         file.write_text(file.read_text().replace("knows: 0.6", "knows: 0.1"))
     pytest.main(["--maxrandom-json=head.json", *words])
@@ -61,4 +64,4 @@ def test_reports_figures_page_and_diff_take_them(
     said = capsys.readouterr().out
     for name in SUITES:
         assert f"{name}.yaml::facts" in said
-    assert f"{len(SUITES)} claims fell" in said
+    assert f"claims fell, t grew for {len(SUITES)}" in said
