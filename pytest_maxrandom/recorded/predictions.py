@@ -74,8 +74,8 @@ class _Claim:
         values = np.full((len(rows), max(map(len, rows))), np.nan)
         for row, own in zip(values, rows, strict=True):
             row[: len(own)] = [-np.inf if value is None else value for value in own]
-        as_numbers = (np.array(each, dtype=np.int32) for each in (columns, said))
-        self.answers.append(_Cells(*as_numbers, values))
+        of_examples, labels = (np.array(each, dtype=np.int32) for each in (columns, said))
+        self.answers.append(_Cells(of_examples, labels, values))
 
     def _compare(self, answer: AnswerLine, where: str) -> None:
         """Compare an example with itself in earlier lines, and with the claim's first."""
