@@ -1,11 +1,15 @@
-"""How work grows: seconds of the processor by lines, recorded cells, answers and permutations.
+"""How work grows: seconds of the processor by lines, cells, answers, permutations and claims.
 
     python -m benchmarks.growth [--only SUBJECT ...] [--figures FILE.json] [--out FILE.svg]
+    python -m benchmarks.growth --shards 10 --claims 10000
 
-Each subject is measured once at each size; what is measured of a whole
+Each subject is measured at sizes over two decades or more, once each; what is measured of a whole
 run of pytest has its start-up in it. The exponent is the slope of the logarithms over the last
 decade: 1 where the cost of a piece is constant. With --figures what was measured is kept in a file
 and not measured again, so that all of it can be measured in parts; --out draws what is known.
+
+With --shards so many mock claims are cut into parts, which run one after the other, each in a
+process of its own, and are joined; what each step takes is printed.
 """
 
 from __future__ import annotations
@@ -13,14 +17,18 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import subprocess
+import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks import claims, ledger
+from benchmarks import claims, ledger, reports
 from pytest_maxrandom.claims.recorded_claims import plan_recorded
 from pytest_maxrandom.ledger import SetLedger
 from pytest_maxrandom.stats.permutation import max_t_of_all
@@ -34,7 +42,8 @@ if TYPE_CHECKING:
     Curve = Mapping[int, float]
     """Seconds of the processor by size."""
 
-CHOICES, LEVEL = 4, 0.05
+T, N, CHOICES, LEVEL = 3, 40, 4, 0.05
+MIB = 2**20
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -89,18 +98,32 @@ def _permutations(size: int, folder: Path) -> float:
 
 def _sweep(size: int, folder: Path) -> float:
     t, n = _shape(size)
-    case = claims.Case("one task", t, n, 0)
-    claims.write(folder, case, 1)
-    cost = claims.run(folder, case, 1)
+    return _run(claims.Case("one task", t, n, 0), 1, folder)
+
+
+def _claims(size: int, folder: Path) -> float:
+    return _run(claims.Case("one task", T, N, 0), size, folder)
+
+
+def _run(case: claims.Case, size: int, folder: Path) -> float:
+    claims.write(folder, case, size)
+    cost = claims.run(folder, case, size)
     assert cost is not None
     return cost.seconds
 
 
+def _reports(size: int, folder: Path) -> float:
+    run = reports.report(folder / "suite", size)
+    return sum(_seconds(partial(write, run)) for write in reports.WAYS.values())
+
+
 SUBJECTS: dict[str, tuple[Callable[[int, Path], float], tuple[int, ...], str]] = {
-    "ledger": (_lines, (1_000, 10_000, 100_000), "lines of a ledger, read"),
-    "cells": (_cells, (10_000, 100_000, 1_000_000), "recorded answers, read"),
+    "ledger": (_lines, (1_000, 10_000, 100_000, 1_000_000), "lines of a ledger, read"),
+    "cells": (_cells, (10_000, 100_000, 1_000_000, 10_000_000), "recorded answers, read"),
     "sweep": (_sweep, (1_000, 10_000, 100_000), "answers of a mock sweep, a whole run"),
-    "permutations": (_permutations, (10_000, 100_000, 1_000_000), "answers, shuffled"),
+    "permutations": (_permutations, (10_000, 100_000, 1_000_000, 10_000_000), "answers, shuffled"),
+    "claims": (_claims, (10, 100, 1_000), "claims of mock models, a whole run"),
+    "reports": (_reports, (10, 100, 1_000), "claims, written in six reports"),
 }
 """By name: what is measured, at which sizes, and what the size counts."""
 
@@ -138,13 +161,51 @@ def draw(path: Path, curves: Mapping[str, Curve]) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
+def shards(parts: int, number: int) -> None:
+    """Cut so many claims into parts, run and join them, and print what each step takes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        claims.write(folder, claims.Case("one model", T, N, 0), number)
+        print("| step | CPU s | most MiB |\n| --- | ---: | ---: |")
+        step = ["shards", "eval_suites", "--into", str(parts), "--out", "run"]
+        _print("cut", [_maxrandom(folder, step)])
+        _print("run", [_maxrandom(folder, ["run-shard", "run", str(n + 1)]) for n in range(parts)])
+        size = sum(each.stat().st_size for each in (folder / "run").rglob("*") if each.is_file())
+        joined = ["join", "run", "--", "-q", "-p", "no:cacheprovider", "--maxrandom-json=r.json"]
+        _print("join", [_maxrandom(folder, joined)])
+        found = json.loads((folder / "r.json").read_text())["claims"]
+        assert len(found) == number
+    print(f"\n{number:,} claims in {parts} parts, whose folder has {size / MIB:,.1f} MiB.")
+
+
+def _print(step: str, costs: list[claims.Cost]) -> None:
+    seconds, memory = sum(c.seconds for c in costs), max(c.mebibytes for c in costs)
+    print(f"| {step} | {seconds:,.1f} | {memory:,.0f} |", flush=True)
+
+
+def _maxrandom(folder: Path, words: list[str]) -> claims.Cost:
+    with (folder / "out.txt").open("w") as out:
+        command = [sys.executable, "-m", "pytest_maxrandom.cli", *words]
+        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out)
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit((folder / "out.txt").read_text())
+    return claims.Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / claims.MIB)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=SUBJECTS, default=[*SUBJECTS])
     parser.add_argument("--most", type=int, default=10**9, help="the largest size")
     parser.add_argument("--figures", type=Path, help="where to keep what was measured, as JSON")
     parser.add_argument("--out", type=Path, help="where to draw the figures, as SVG")
+    parser.add_argument("--shards", type=int, help="cut --claims into so many parts instead")
+    parser.add_argument("--claims", type=int, default=10_000)
     options = parser.parse_args()
+    if options.shards:
+        shards(options.shards, options.claims)
+        return
     kept = options.figures
     known: dict[str, dict[str, float]] = {}
     if kept and kept.exists():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from pytest_maxrandom.sweeps.samples import folded
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -31,6 +30,18 @@ def _known(answer: AnswerLine) -> tuple[object, ...]:
     return _SAID(answer), answer.open and answer.open.known
 
 
+class _Cells(NamedTuple):
+    """What a prompt answered, example by example."""
+
+    columns: NDArray[np.int32]
+    """Places of the examples among those of the claim."""
+    said: NDArray[np.int32]
+    """What was chosen or said; -1 where that is nothing."""
+    values: NDArray[np.float64]
+    """Log-likelihoods, shape (examples, most choices), NaN beyond those of an example; or one
+    score of each."""
+
+
 @dataclass
 class _Claim:
     """The lines of one claim, gathered as they are read."""
@@ -40,9 +51,9 @@ class _Claim:
     examples: dict[str, AnswerLine] = field(default_factory=dict)
     prompts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """Of each its digest, and the ids of its demonstrations."""
-    answers: list[list[tuple[str, int | None, list[float | None]]]] = field(default_factory=list)
-    """Of each prompt and example the id, what was chosen or said, and the log-likelihoods, or its
-    score."""
+    columns: dict[str, int] = field(default_factory=dict)
+    """Of each example its place."""
+    answers: list[_Cells] = field(default_factory=list)
     voices: list[dict[str, str | None]] = field(default_factory=list)
     """Of each line, by the ids of the examples, what an answer without choices says."""
     samples: list[int] = field(default_factory=list)
@@ -62,9 +73,18 @@ class _Claim:
         self.prompts.append((line.prompt, tuple(line.demonstration_ids)))
         self.samples.append(line.sample or 0)
         self.voices.append(
-            {own.id: None if own.open is None else own.open.voice for own in line.examples}
+            {own.id: own.open and own.open.voice for own in line.examples}
+            if any(own.open for own in line.examples)
+            else {}
         )
-        self.answers.append([(own.id, _label(own), _values(own)) for own in line.examples])
+        columns = [self.columns.setdefault(own.id, len(self.columns)) for own in line.examples]
+        said = [-1 if (label := _label(own)) is None else label for own in line.examples]
+        rows = [_values(own) for own in line.examples]
+        values = np.full((len(rows), max(map(len, rows))), np.nan)
+        for row, own in zip(values, rows, strict=True):
+            row[: len(own)] = [-np.inf if value is None else value for value in own]
+        of_examples, labels = (np.array(each, dtype=np.int32) for each in (columns, said))
+        self.answers.append(_Cells(of_examples, labels, values))
 
     def _compare(self, answer: AnswerLine, where: str) -> None:
         """Compare an example with itself in earlier lines, and with the claim's first."""
@@ -133,11 +153,9 @@ class _Claim:
 
     def _of_open(self, examples: list[OpenLine]) -> dict[str, Any]:
         """Return what `Answers` hold of answers without choices."""
-        columns = {name: column for column, name in enumerate(self.examples)}
         answers = np.full((len(self.prompts), len(examples)), NOT_EVALUATED, dtype=np.int64)
         for row, cells in zip(answers, self.answers, strict=True):
-            for name, label, _ in cells:
-                row[columns[name]] = NOT_EVALUATED if label is None else label
+            row[cells.columns] = cells.said
         gold = tuple(frozenset(each.right) for each in examples)
         names = dict.fromkeys(name for each in examples for name in each.controls)
         zero = Fraction(0)
@@ -171,26 +189,25 @@ class _Claim:
 
     def _of_scores(self) -> dict[str, Any]:
         """Return what `Answers` hold of graded answers."""
-        rows = [{name: value for name, _, [value] in cells} for cells in self.answers]
-        scores = np.array([[row.get(name, np.nan) for name in self.examples] for row in rows])
+        scores = np.full((len(self.prompts), len(self.examples)), np.nan)
+        for row, cells in zip(scores, self.answers, strict=True):
+            row[cells.columns] = cells.values[:, 0]
         graded = {"correct": scores == 1, "evaluated": ~np.isnan(scores), "scores": scores}
         return {**graded, "judge": self.first.scoring}
 
     def _of_choices(self, examples: list[AnswerLine]) -> dict[str, Any]:
         """Return what `Answers` hold of choices."""
-        columns = {name: column for column, name in enumerate(self.examples)}
         names, codes = _codes(examples)
         beyond = len(names) or codes.shape[1]
-        if names and any(chosen is None for cells in self.answers for _, chosen, _ in cells):
+        if names and any((cells.said < 0).any() for cells in self.answers):
             names = (*names, NO_CHOICE)
-        answers = np.full((len(self.prompts), len(examples)), NOT_EVALUATED, dtype=np.int64)
-        scores = np.full((*answers.shape, codes.shape[1]), np.nan)
-        for row, cells in enumerate(self.answers):
-            for name, chosen, values in cells:
-                column = columns[name]
-                answers[row, column] = beyond if chosen is None else codes[column, chosen]
-                floats = [-np.inf if value is None else value for value in values]
-                scores[row, column, : len(values)] = floats
+        shape, few = (len(self.prompts), len(examples)), np.min_scalar_type(-1 - beyond)
+        answers: NDArray[np.signedinteger[Any]] = np.full(shape, NOT_EVALUATED, dtype=few)
+        scores = None if examples[0].text is not None else np.full((*shape, codes.shape[1]), np.nan)
+        for row, (columns, said, values) in enumerate(self.answers):
+            answers[row, columns] = np.where(said < 0, beyond, codes[columns, said])
+            if scores is not None:
+                scores[row, columns, : values.shape[1]] = values
         gold = tuple(
             frozenset(row[example.right].tolist())
             for row, example in zip(codes, examples, strict=True)
@@ -202,7 +219,7 @@ class _Claim:
             "answers": answers,
             "gold": gold,
             "labels": names,
-            "log_likelihoods": None if examples[0].text is not None else scores,
+            "log_likelihoods": scores,
             "offered": tuple(tuple(each.listed) for each in examples if each.listed is not None)
             or None,
         }

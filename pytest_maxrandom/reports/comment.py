@@ -164,11 +164,18 @@ def comment(
         return within(text, words) if templates is None else text
 
     with checked(MARKDOWN, "comment.md.j2", templates) as template:
-        return _cut(written, len(points), len(rows), limit)
+        failing = sum(place == "failing" for place, _ in points)
+        return _cut(written, failing, len(points), len(rows), limit)
 
 
-def _cut(written: Callable[[int, int], str], points: int, rows: int, limit: int) -> str:
-    """Leave out as few rows, and points, as fit; points may take half of the room."""
+def _cut(
+    written: Callable[[int, int], str], failing: int, points: int, rows: int, limit: int
+) -> str:
+    """Leave out as few rows, and points, as fit.
+
+    Points may take half of the room; the first of them, which tell what fails, more if that is
+    enough for all of these.
+    """
 
     def size(most_points: int, most_rows: int) -> int:
         return len(written(most_points, most_rows).encode())
@@ -179,6 +186,8 @@ def _cut(written: Callable[[int, int], str], points: int, rows: int, limit: int)
     if points + rows <= limit // 100 and size(points, rows) <= limit:
         return written(points, rows)
     kept = most(points, limit // 2, lambda number: size(number, 0))
+    if kept < failing and size(failing, 0) <= limit:
+        kept = failing
     shown = most(rows, limit, lambda number: size(kept, number))
     text = written(kept, shown)
     if len(text.encode()) > limit:

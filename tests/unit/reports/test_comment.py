@@ -349,6 +349,13 @@ def test_a_comment_is_cut_at_a_row_and_says_so(number: int, limit: int, compared
     assert len(more) == 1
 
 
+def test_all_that_fails_is_said_before_the_table_is_whole() -> None:
+    text = comment(many(80, best=38), report=URL, limit=9_000)
+    assert len(text.encode()) <= 9_000
+    assert len([point for point in points(text) if point.startswith("❌")]) == 80
+    assert len(rows(text)) < 80
+
+
 def test_the_most_important_rows_are_kept() -> None:
     now = [named(f"task {index}") for index in range(120)]
     now[110] = named("task 110", best=38)
