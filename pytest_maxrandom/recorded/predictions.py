@@ -73,7 +73,7 @@ class _Claim:
         self.prompts.append((line.prompt, tuple(line.demonstration_ids)))
         self.samples.append(line.sample or 0)
         self.voices.append(
-            {own.id: own.open and own.open.voice for own in line.examples}
+            {own.id: None if own.open is None else own.open.voice for own in line.examples}
             if any(own.open for own in line.examples)
             else {}
         )

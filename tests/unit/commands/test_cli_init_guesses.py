@@ -7,13 +7,16 @@ import json
 import random
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 QUESTIONS = [
     (f"Which thing is number {i}?", [f"thing {i} {mark}" for mark in "wxyz"],
@@ -30,7 +33,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def _write(header: list[str], rows: list[list[Any]], delimiter: str = ",", first: str = "") -> None:
+def _write(
+    header: list[str], rows: Sequence[Sequence[Any]], delimiter: str = ",", first: str = ""
+) -> None:
     with Path("own.csv").open("w", newline="", encoding="utf-8") as file:
         file.write(first)
         csv.writer(file, delimiter=delimiter).writerows([header, *rows])
