@@ -195,7 +195,8 @@ def test_results_in_sight_are_paid_for(
     # What the suite itself tried was chosen by none of these.
     assert (before["searched"] is None) == (when == "before")
     assert run_suite(pytester, suite, "A. ", "B. ", "Try 0. ")["searched"]["in_sight"] == 0
-    text = (record.best_prompt and record.best_prompt.text) or ""
+    text = record.best_prompt.text if record.best_prompt else None
+    assert text is not None
     assert run_suite(pytester, suite, text, model="knows")["searched"]["in_sight"] == 3
 
 

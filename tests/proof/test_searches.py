@@ -374,7 +374,8 @@ def test_guessers_that_vote_do_not_pass(feedback: Feedback, steps: int, measured
 def vote_of(tried: NDArray[np.int64], gold: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return what prompts answer together, each with the weight of its score (Blum and Hardt)."""
     weights = (tried == gold).sum(axis=1) - N / 2
-    return np.asarray(weights @ (2 * tried - 1) > 0, dtype=np.int64)
+    voted: NDArray[np.int64] = (weights @ (2 * tried - 1) > 0).astype(np.int64)
+    return voted
 
 
 @pytest.mark.parametrize("shown", [20, 50, 200])
@@ -508,8 +509,8 @@ def climb_of_passages(
     said: float,
 ) -> NDArray[np.int64]:
     """Return the answers of a climb that answers whole passages anew."""
-    best = said_of_passages(generator, said)
     tried: list[NDArray[np.int64]] = []
+    best = said_of_passages(generator, said)
     while len(tried) < steps:
         anew = generator.choice(N // 4, int(generator.integers(2, 7)), replace=False)
         changed = said_of_passages(generator, said)
