@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -27,12 +27,12 @@ NO_LIMIT = 10**9
 FOLD = "What has no room above ({} parts)"
 
 
-def failing(number: int, **changed: object) -> list[ClaimRecord]:
+def failing(number: int, **changed: Any) -> list[ClaimRecord]:
     flags = [
         flag(f"{kind} is told of it, with its numbers.", kind=kind)
         for kind in ("majority", "tied_scores")
     ]
-    made = {"best": 31, "red_flags": flags, **changed}
+    made: dict[str, Any] = {"best": 31, "red_flags": flags, **changed}
     return [
         claim(**{"task": f"task {index}", "id": f"s.yaml::{index}", **made})
         for index in range(number)
@@ -58,12 +58,13 @@ EXTREMES = {
 @pytest.mark.parametrize("name", EXTREMES)
 def test_at_most_150_words_of_a_comment_and_300_of_a_report_are_unfolded(name: str) -> None:
     told = EXTREMES[name]
+    bases: list[RunRecord | str | None] = [None, run(*failing(12, best=45)), "no such file " * 60]
     texts = [
         comment(
             told, base, key="gate", report=URL, page=URL, branch="main", commit="c0ffee",
             outcome=why, untrusted=True,
         )
-        for base in (None, run(*failing(12, best=45)), "it cannot be read " * 60)
+        for base in bases
         for why in ("", "pytest failed for a reason " * 40)
     ]  # fmt: skip
     assert max(len(words_unfolded(text)) for text in texts) <= 150
