@@ -122,7 +122,7 @@ def within(markdown: str, most: int) -> str:
     number = f"{count(len(lacking))} {'part' if len(lacking) == 1 else 'parts'}"
     folded = MARKDOWN.fold(_joined(lacking), _FOLD.format(number)).strip("\n")
     told = [part for part in parts if part.shown]
-    place = 1 + max((at for at, part in enumerate(told) if part.item), default=0)
+    place = 1 + max(at for at, part in enumerate(told) if not part.text.startswith(("<", "|")))
     told.insert(place, _Part(folded, folded))
     return _joined(part.shown for part in told)
 

@@ -166,7 +166,7 @@ def test_answers_without_choices_are_open_where_most_differ(
 def test_many_labels_that_come_again_are_no_open_answers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    rows = [(f"Which intent has message {row}?", f"intent {row % 20}") for row in range(60)]
+    rows: list[list[Any]] = [[f"Which intent is {row}?", f"intent {row % 20}"] for row in range(60)]
     _write(["question", "answer"], rows)
     assert _init() == 2
     assert "--set answer_is=open where there are none" in capsys.readouterr().err
