@@ -250,7 +250,9 @@ def _size(folder: Path) -> tuple[int, int]:
 def running(
     kind: Kind, model: Path, log: Path, *, port: int = 0, extra: Sequence[str] = ()
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run a server until the end of a block.
+    """Run a server on one thread until the end of a block, since what asks it runs beside it.
+
+    The threads of llama.cpp wait for each other at work, which takes long where others run as well.
 
     Yields
     ------
@@ -265,7 +267,9 @@ def running(
     url = f"http://127.0.0.1:{port}"
     with log.open("ab") as output:
         process = subprocess.Popen(
-            command(kind, model, port, extra),
+            command(
+                kind, model, port, [*(("--threads", "1") if kind == "llama_cpp" else ()), *extra]
+            ),
             stdout=output,
             stderr=subprocess.STDOUT,
             env={**environment(kind, model), "OMP_NUM_THREADS": "1"},

@@ -16,7 +16,7 @@ import weakref
 import zlib
 from contextlib import suppress
 from functools import cache
-from http.client import BadStatusLine, HTTPException, IncompleteRead, RemoteDisconnected
+from http.client import BadStatusLine, HTTPException, RemoteDisconnected
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
@@ -190,8 +190,9 @@ class _Incoming:
                 raise HTTPException("a line does not end")
             begun = self._begun
             if not self._more():
-                ended = "Remote end closed connection without response"
-                raise IncompleteRead(bytes(self._read)) if begun else RemoteDisconnected(ended)
+                if begun:
+                    raise HTTPException("the answer ends in the middle")
+                raise RemoteDisconnected("the connection ends without an answer")
         line = self._read[:end].rstrip(b"\r").decode("latin-1")
         del self._read[: end + 1]
         return line
@@ -231,7 +232,7 @@ def _answer(incoming: _Incoming) -> tuple[Answer, bool]:
     elif length.isdecimal():
         raw = incoming.part(min(int(length), most + 1))
         if len(raw) < min(int(length), most + 1):
-            raise IncompleteRead(raw, int(length) - len(raw))
+            raise HTTPException(f"the answer ends after {len(raw):,} of {int(length):,} bytes")
     else:
         raw, kept = incoming.part(most + 1), False
     answer = Answer(status, headers, _unpacked(headers.get("content-encoding"), raw, most))

@@ -102,8 +102,11 @@ def same_server(server: str, before: Serving, now: Serving) -> None:
         In one sentence.
     """
     if now != before:
+        told = [f"{one}, file {one.content[:12] or 'unknown'} (SHA-256)" for one in (now, before)]
+        if now.content == before.content:
+            told = [str(now), str(before)]
         raise ModelError(
-            f"the server at {server} came back changed: now {now}, before {before}; "
+            f"the server at {server} came back changed: now {told[0]}, before {told[1]}; "
             "its answers since then are not used"
         )
 

@@ -286,6 +286,14 @@ def test_a_llama_cpp_server_here_is_known_by_the_content_of_its_file(tmp_path: P
             assert found is not None
             prints.append(found)
             digests.add(Backends().identify(specified(server), Path()).digest)
+        file.write_bytes(b"GGUF one")
+        model = loaded(server)
+        file.write_bytes(b"GGUF two")
+        model._at.broken = True  # type: ignore[attr-defined]
+        with pytest.raises(
+            ModelError, match=r"now .*, file [0-9a-f]{12} .*before .*, file [0-9a-f]"
+        ):
+            model.ask(QUESTIONS)
     one, two, again, elsewhere = prints
     assert "its file is" in one.change(two)
     assert not one.change(again)
