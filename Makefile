@@ -30,7 +30,7 @@ check: $(READY)  ## Run what `make test` leaves out: a cut of each long proof, s
 jobs: $(READY)  ## Run jobs of the workflows as written, each in a fresh clone and environment (needs the network)
 	$(BIN)/python tools/jobs.py $(JOBS)
 
-servers: $(READY)  ## Install real servers, and build llama-cpp-python (some 5 minutes on 2 cores, with the download)
+servers: $(READY)  ## Install real servers, and build llama-cpp-python (some 8 minutes on 2 cores, with the download; goes on where it was stopped)
 	$(BIN)/python tools/servers.py install
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[gguf]"
 

@@ -56,6 +56,20 @@ class Unread(IntEnum):
     REFUSED = 3
 
 
+class Voices(NamedTuple):
+    """Which of several answers without choices say the same, right or wrong."""
+
+    labels: NDArray[np.int64]
+    """Shape (t, n): the same number where nothing tells two texts apart; `UNREAD` where nothing
+    could be read, NOT_EVALUATED (-1) where nothing was asked."""
+    names: tuple[str, ...]
+    """Of each number a digest of the text, by which a lot between equals is drawn."""
+
+    def name(self, _example: int, label: int) -> str:
+        """Return the digest of a label, the same for all examples."""
+        return self.names[label] if 0 <= label < len(self.names) else ""
+
+
 class OpenAnswers(NamedTuple):
     """Answers without choices, as labels that shuffled references are compared by."""
 
@@ -74,6 +88,15 @@ class OpenAnswers(NamedTuple):
     """Whether the questions are known, so that what is copied from them is seen."""
     told: bool = False
     """Whether a tool said what is right as well, so that this stands without the references."""
+    voices: Voices | None = None
+    """Of samples which of them say the same; None where nobody tells, and of single answers."""
+
+    def of_prompts(self, rows: list[int]) -> OpenAnswers:
+        """Return the answers of some prompts, which are named by their rows."""
+        voices = self.voices
+        if voices is not None:
+            voices = voices._replace(labels=voices.labels[rows])
+        return self._replace(said=self.said[rows], voices=voices)
 
 
 class Maximum(NamedTuple):
@@ -281,8 +304,10 @@ class Answers:
 
     @property
     def without_guessers(self) -> bool:
-        """Whether no guesser answers so: graded, where several samples do not explain it."""
-        return self.is_graded and self.aggregate is None
+        """Whether no guesser answers so: graded, be it of one sample or of several."""
+        if self.sampled is not None:
+            return self.sampled.scores is not None
+        return self.is_graded
 
     @property
     def are_counted(self) -> bool:
@@ -389,7 +414,7 @@ class Answers:
             evaluated=self.evaluated[rows],
             scores=None if self.scores is None else self.scores[rows],
             answers=None if self.answers is None else self.answers[rows],
-            open=None if self.open is None else self.open._replace(said=self.open.said[rows]),
+            open=None if self.open is None else self.open.of_prompts(rows),
             log_likelihoods=(None if self.log_likelihoods is None else self.log_likelihoods[rows]),
             labelled=None if self.labelled is None else self.labelled[rows],
             unread=None if self.unread is None else self.unread[rows],

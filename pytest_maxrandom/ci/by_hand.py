@@ -161,7 +161,7 @@ class _Module:
         """Their names, with what marks the module and the classes above them."""
         classes = {node.name: node for node in self.tree.body if isinstance(node, ast.ClassDef)}
         places = [("", _marks(self.tree.body), self.tree.body)]
-        found: dict[str, tuple[str, _Function, list[str]]] = {}
+        functions: dict[str, tuple[str, _Function, list[str]]] = {}
         for prefix, above, body in places:
             for node in body:
                 if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
@@ -170,8 +170,9 @@ class _Module:
                         own = [*above, *map(ast.unparse, one.decorator_list), *_marks(one.body)]
                         places.append((f"{prefix}{node.name}::", own, one.body))
                 elif isinstance(node, _FUNCTIONS) and self._claims(node):
-                    found.setdefault(f"{prefix}{node.name}", (f"{prefix}{node.name}", node, above))
-        return list(found.values())
+                    name = f"{prefix}{node.name}"
+                    functions.setdefault(name, (name, node, above))
+        return list(functions.values())
 
     def _claims(self, node: _Function) -> bool:
         taken = {each.arg for each in (*node.args.args, *node.args.kwonlyargs)}
@@ -266,7 +267,7 @@ def _checks(
     function: _Function, constants: Mapping[str, Any]
 ) -> tuple[tuple[dict[str, Any], ...], bool]:
     """Return what each check is given, and whether some of it is no literal."""
-    found = list[tuple[int, int, dict[str, Any]]]()
+    calls = list[tuple[int, int, dict[str, Any]]]()
     used = 0
     for node in ast.walk(function):
         used += isinstance(node, ast.Name) and node.id == FIXTURE
@@ -281,8 +282,8 @@ def _checks(
                 given = {**dict.fromkeys(_COMPARED, COMPUTED), **given}
             elif keyword.arg in _COMPARED:
                 given[keyword.arg] = _argument(keyword.arg, keyword.value, constants)
-        found.append((node.lineno, node.col_offset, given))
-    checks = tuple(given for *_, given in sorted(found, key=lambda one: one[:2]))
+        calls.append((node.lineno, node.col_offset, given))
+    checks = tuple(given for *_, given in sorted(calls, key=lambda one: one[:2]))
     whole = used == len(checks) > 0 and all(COMPUTED not in given.values() for given in checks)
     return checks, not whole
 

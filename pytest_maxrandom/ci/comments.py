@@ -197,18 +197,18 @@ def publish(forge: Forge, key: str, body: str, login: str | None = None) -> list
         If the forge refuses or cannot be reached, or does not tell which comments are this token's
         where they may be those of another login.
     """
-    told = login or forge.login()
-    name = told or forge.job_login
+    known_login = login or forge.login()
+    name = known_login or forge.job_login
     for _ in range(_MOST_ROUNDS):
-        found = [one for one in forge.comments() if one.body.lstrip().startswith(_marker(key))]
-        own = [comment for comment in found if comment.login.lower() == name.lower()]
+        marked = [one for one in forge.comments() if one.body.lstrip().startswith(_marker(key))]
+        own = [comment for comment in marked if comment.login.lower() == name.lower()]
         if own:
             done = _renew(forge, sorted(own, key=lambda comment: comment.id), key, body)
             if done is not None:
                 return done
             continue
-        if told is None:
-            _refuse_if_of_an_app(forge, found, key)
+        if known_login is None:
+            _refuse_if_of_an_app(forge, marked, key)
         try:
             created = forge.create(body)
         except UnsureError:
@@ -246,12 +246,12 @@ def _renew(forge: Forge, own: list[Comment], key: str, body: str) -> list[str] |
     return None if updated is None else [f"updated: {updated.url}", *notes]
 
 
-def _refuse_if_of_an_app(forge: Forge, found: list[Comment], key: str) -> None:
+def _refuse_if_of_an_app(forge: Forge, comments: list[Comment], key: str) -> None:
     """Refuse to write a second comment if one of an app is there, whose token this one may be.
 
     No person's login ends so, so nobody can keep a comment back with one of theirs.
     """
-    for comment in found:
+    for comment in comments:
         if comment.login.endswith("[bot]"):
             raise ForgeError(
                 f"{forge.place}: {comment.login} has a comment with the key '{key}', and the forge "

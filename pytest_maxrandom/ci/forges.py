@@ -226,13 +226,13 @@ def _pulls_with_head(
 
     head = quote(f"{head_repository.partition('/')[0]}:{branch}", safe="")
     path = f"/repos/{repository}/pulls?state=open&head={head}&per_page=100"
-    found = []
+    pulls = []
     for pull in client.items(path, refused):
         where = pull.get("head") or {}
         name = (where.get("repo") or {}).get("full_name")
         if name == head_repository and where.get("ref") == branch:
-            found.append((value(pull, "number", int), str(where.get("sha"))))
-    return found
+            pulls.append((value(pull, "number", int), str(where.get("sha"))))
+    return pulls
 
 
 def gitlab_trigger(environ: Mapping[str, str]) -> Trigger:

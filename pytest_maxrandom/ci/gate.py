@@ -87,14 +87,14 @@ def judge(code: int, run: RunRecord | None, suites: str) -> Outcome:
     suites : str
         What pytest was to test, for the sentence.
     """
-    found = records(run) if run else []
-    counts = Counter[str | None](record.outcome for record in found)
+    ended = records(run) if run else []
+    counts = Counter[str | None](record.outcome for record in ended)
     failed = sum(counts[each] for each in FAILING) + (run.not_run if run else 0)
     partial = run is not None and is_partial(run)
     overruled = code == 0 and bool(partial or failed)
     if overruled:
         code = _INTERRUPTED if partial else 1
-    elif code == 0 and not found:
+    elif code == 0 and not ended:
         code = NOTHING_TESTED
     word = _WORDS.get(code, "error")
     reason = _reason(code, failed, run, suites)
@@ -105,14 +105,14 @@ def judge(code: int, run: RunRecord | None, suites: str) -> Outcome:
         word, code = "failed", 1
         reason = f"{made_up[0].lower()}{made_up[1:]}; a gate needs models that are run"
         overruled = False
-    told = run is not None and (
+    shown = run is not None and (
         overruled or run.broken or (run.interrupted and code == _INTERRUPTED)
     )
     sentence = reason
     if run is not None and code != NOTHING_TESTED:
-        counted = tally(run) if found or run.not_run else ""
+        counted = tally(run) if ended or run.not_run else ""
         sentence = "; ".join(filter(None, [counted, unread(run) or reason]))
-    return Outcome(word, code, counts["passed"], failed, sentence, reason="" if told else reason)
+    return Outcome(word, code, counts["passed"], failed, sentence, reason="" if shown else reason)
 
 
 def _reason(code: int, failed: int, run: RunRecord | None, suites: str) -> str:
@@ -175,18 +175,18 @@ def discard(files: Mapping[str, Path]) -> None:
         file.unlink(missing_ok=True)
 
 
-def known_base(said: str, environ: Mapping[str, str]) -> str:
+def known_base(base: str, environ: Mapping[str, str]) -> str:
     """Return the reference to compare with; empty where none is known, or none is wanted.
 
     Parameters
     ----------
-    said : str
+    base : str
         What the user says: a reference, or that there is ``none``; empty if nothing.
     environ : mapping
         What GitHub or GitLab tell a job about a pull request.
     """
-    if said:
-        return "" if said == "none" else said
+    if base:
+        return "" if base == "none" else base
     if branch := environ.get("GITHUB_BASE_REF"):
         return f"refs/remotes/origin/{branch}"
     if commit := environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"):
@@ -230,7 +230,7 @@ def several(found: Sequence[str]) -> str:
 
 def why_fatal(reservations: Sequence[Reservation]) -> list[str]:
     """Say what fails the gate of what is held against its run, a sentence for each kind."""
-    found = []
+    reasons = []
     for kind, shown in RESERVED.items():
         names = [
             each.id.partition("::")[2] or each.id
@@ -240,5 +240,5 @@ def why_fatal(reservations: Sequence[Reservation]) -> list[str]:
         if names:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             told = f"{', '.join(names[:_SHOWN])}{more}"
-            found.append(visible(f"{told} {shown.one if len(names) == 1 else shown.more}"))
-    return found
+            reasons.append(visible(f"{told} {shown.one if len(names) == 1 else shown.more}"))
+    return reasons

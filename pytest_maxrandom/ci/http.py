@@ -1,7 +1,7 @@
 """Requests to a forge's interface: JSON both ways, repeated where that is safe.
 
-urllib3 sends them, within the limits of `host/http.py`. What is hard is beyond its retries: a 403
-can be a rate limit or a refusal, and a failed creation must be looked for before it is repeated.
+`host/http.py` sends them, within its limits. What is hard is here: a 403 can be a rate limit or a
+refusal, and a failed creation must be looked for before it is repeated.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import socket
 import ssl
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from http.client import HTTPException
 from time import sleep, time
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from urllib3 import Timeout
 from urllib3.exceptions import HTTPError
+from urllib3.util import parse_url
 
 from pytest_maxrandom.errors import ForgeError
-from pytest_maxrandom.host.http import Key, Unusable, asked, parsed, pool
+from pytest_maxrandom.host.http import Key, Unusable, parsed, server
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _MOST_FAILURES = 6
 """Of all requests together, until the forge is given up."""
 _MOST_REDIRECTS = 5
 _TIMEOUT = 30.0
-"""Seconds in which a connection must stand, and then in which a whole answer must be there."""
+"""Seconds in which a whole answer must be there."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _TOKEN = re.compile(r"[!#-\[\]-~]+")  # what JSON writes as it is
 _NEXT_PAGE = re.compile(r'<([^<>]*)>[^<>]*;\s*rel="?next"?\s*(?:[;,]|$)')
@@ -53,6 +54,7 @@ class Answer:
 
     status: int
     headers: Mapping[str, str]
+    """By their names in small letters."""
     content: Any
     """The JSON, or None where a refusal had none."""
 
@@ -72,8 +74,8 @@ class Answer:
         """Whether it is a rate limit, not a refusal: both can be a 403 of GitHub's."""
         if self.status == 403:
             return (
-                "Retry-After" in self.headers
-                or self.headers.get("X-RateLimit-Remaining") == "0"
+                "retry-after" in self.headers
+                or self.headers.get("x-ratelimit-remaining") == "0"
                 or any(limit in self.words.lower() for limit in _LIMITS)
             )
         found = self.content if isinstance(self.content, dict) else {}
@@ -86,15 +88,15 @@ class Answer:
     @property
     def pause(self) -> float | None:
         """How many seconds the server asks to wait, if it does."""
-        after = self.headers.get("Retry-After", "")
+        after = self.headers.get("retry-after", "")
         if (seconds := whole_number(after)) is not None:
             return float(seconds)
-        now = _seconds(self.headers.get("Date", "")) or time()
+        now = _seconds(self.headers.get("date", "")) or time()
         if (then := _seconds(after)) is not None:
             return max(0.0, then - now)
-        for prefix in ("X-RateLimit", "RateLimit"):
-            reset = whole_number(self.headers.get(f"{prefix}-Reset"))
-            if self.headers.get(f"{prefix}-Remaining") == "0" and reset is not None:
+        for prefix in ("x-ratelimit", "ratelimit"):
+            reset = whole_number(self.headers.get(f"{prefix}-reset"))
+            if self.headers.get(f"{prefix}-remaining") == "0" and reset is not None:
                 return max(0.0, reset - now) + 1.0
         return None
 
@@ -135,17 +137,14 @@ class Client:
                 "the token in the environment holds a space, a line break or another character "
                 "that no token has; copy it again"
             )
-        self._headers = {
-            **headers,
-            "User-Agent": "pytest-maxrandom",
-            "Content-Type": "application/json; charset=utf-8",
-        }
+        self._headers = {**headers, "User-Agent": "pytest-maxrandom"}
         self._key = Key(token, secret=0)
         self._failures = 0
         self._waited = 0.0
         # Redirects are not followed here: they would send the token to any host.
         proxy = None if proxy_bypass(self.host) else getproxies().get(scheme)
-        self._pool = pool(proxy, timeout=Timeout(_TIMEOUT), retries=False)
+        at = parse_url(self._origin)
+        self._server = server(scheme, at.host or "", at.port, proxy)
 
     def send(
         self, method: str, path: str, content: object = None, *, repeatable: bool = True
@@ -176,7 +175,7 @@ class Client:
                 answer = self._exchange(method, url, content)
             except Unusable as error:
                 raise ForgeError(f"{self.host} {error}") from None
-            except HTTPError as error:
+            except (HTTPError, HTTPException, OSError) as error:
                 failure = f"{self.host}: no answer ({self._reason(error)})"
             else:
                 pause, limited = answer.pause, answer.is_limit
@@ -216,7 +215,7 @@ class Client:
             if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
                 raise ForgeError(f"{self.host}: {path} is not a list; is it the right address?")
             yield from found
-            link = _NEXT_PAGE.search(answer.headers.get("Link", ""))  # RFC 8288
+            link = _NEXT_PAGE.search(answer.headers.get("link", ""))  # RFC 8288
             following = link and link[1]
             if following in seen:
                 raise ForgeError(f"{self.host}: the pages of {path} link to each other in a circle")
@@ -236,9 +235,9 @@ class Client:
                     f"{self.host} refers to {shown}, where the token is not sent; is that the "
                     "address of the interface?"
                 )
-            response, body = asked(self._pool, method, url, body=data, headers=self._headers)
-            status, headers = response.status, response.headers
-            location = headers.get("Location")
+            path = parse_url(url).request_uri
+            status, headers, body = self._server.asked(method, path, data, self._headers, _TIMEOUT)
+            location = headers.get("location")
             # Only these keep the method; of the others, those to a GET do no harm.
             if not location or status not in ((301, 302, 307, 308) if data is None else (307, 308)):
                 return Answer(status, headers, self._content(body))
@@ -268,7 +267,7 @@ class Client:
             )
         return answer
 
-    def _reason(self, error: HTTPError) -> str:
+    def _reason(self, error: Exception) -> str:
         """Name a failure, and refuse what no repetition can mend."""
         cause: BaseException = error
         while isinstance(cause, HTTPError) and (deeper := cause.__cause__ or cause.__context__):

@@ -125,13 +125,13 @@ class Before:
             reservations, gone = self._of_base(judged, ran)
         except (GitError, OSError) as error:
             return replace(judged, outcome=unread_base(str(error)), recorded=None)
+        lost = None if run is None or self._since is None else self._since.of(run, ran.root)
         uncounted = Uncounted()
         if run is not None and ledger != "off":
             uncounted = self._committed.lacks(run, ran.root)
         reservations += uncounted.reservations
         for each in reservations:
             each.fails = each.kind in fail_on and "untold" not in each.weaker
-        lost = None if run is None or self._since is None else self._since.of(run)
         if run is not None and (reservations or self._not_compared or lost):
             judged.recorded = run = replace(
                 run,
@@ -177,13 +177,13 @@ class Before:
         at, watch, comparison = self._base
         unread = comparison.base.unread.items()
         judged.said += [f"not compared with {self.ref}: {file}: {why}" for file, why in unread]
-        found = comparison.reservations(judged.recorded, ran)
-        if found:
+        reservations = comparison.reservations(judged.recorded, ran)
+        if reservations:
             at.tree.check_fork_known(self.ref)
         lost = watch.lost()
         if judged.recorded is not None:
-            found += watch.restarted(judged.recorded, ran.root, comparison.moved)
-        return found, lost
+            reservations += watch.restarted(judged.recorded, ran.root, comparison.moved)
+        return reservations, lost
 
 
 def _tree(*, required: bool) -> Repository | None:

@@ -118,29 +118,29 @@ def run_pytest(arguments: Sequence[str], known: Mapping[str, str] = {}) -> Ran:
     """
     command = [sys.executable, "-m", "pytest", "-p", __name__, *arguments]
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder) / "told"
+        handed_over = Path(folder) / "told"
         # In a session of its own, so that an interrupt reaches it once: through this process. At
         # the second one pytest would give up its reports.
         with (
             subprocess.Popen(
                 command,
-                env={**os.environ, **known, _TOLD: str(told)},
+                env={**os.environ, **known, _TOLD: str(handed_over)},
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             ) as process,
             _interrupts_for(process),
         ):
             code = process.wait()
-        found: dict[str, str | None] = _handed_over("configuration", told) or {}
-        left_out: list[str] = _handed_over("left_out", told) or []
-        excused: dict[str, str] = _handed_over("excused", told) or {}
-    templates = found.get("templates")
+        configuration: dict[str, str | None] = _handed_over("configuration", handed_over) or {}
+        left_out: list[str] = _handed_over("left_out", handed_over) or []
+        excused: dict[str, str] = _handed_over("excused", handed_over) or {}
+    templates = configuration.get("templates")
     return Ran(
         code if code >= 0 else 128 - code,
-        Path(found.get("root") or Path.cwd()),
+        Path(configuration.get("root") or Path.cwd()),
         Path(templates) if templates else None,
-        found.get("shards"),
-        bool(found),
+        configuration.get("shards"),
+        bool(configuration),
         tuple(left_out),
         excused,
     )

@@ -197,7 +197,7 @@ class _Told:
         """Tell it, unless pytest ended before all was set up."""
         if self._paths is None or not self._paths.keys() <= self._states.keys():
             return
-        told = {
+        selection = {
             "states": [
                 (place, name.partition("::")[2], self._states[name])
                 for name, place in self._paths.items()
@@ -205,7 +205,7 @@ class _Told:
             "unread": [self._place(session.config.rootpath / path) for path in self._broken],
             "elsewhere": sorted(set(self._elsewhere())),
         }
-        self._file.write_text(json.dumps(told), encoding="utf-8")
+        self._file.write_text(json.dumps(selection), encoding="utf-8")
 
     def _place(self, path: Path) -> str:
         return Path(os.path.relpath(path, self._top)).as_posix()

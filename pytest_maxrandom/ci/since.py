@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
-from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.record import Regressions
+from pytest_maxrandom.reports.base_run import base_run
+from pytest_maxrandom.reports.recorded_looks import count_looks
 from pytest_maxrandom.reports.regressions import regressions
-from pytest_maxrandom.reports.results import find
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +41,8 @@ class Since:
         asserted
             What is asserted.
         named
-            A file, or ``REVISION:PATH``; empty where it is at the base by the path of this report.
+            A file, ``REVISION:PATH``, or a suite; empty where it is at the base by the path of this
+            report.
         ref
             The base; empty where none is known.
         json
@@ -49,17 +52,24 @@ class Since:
             problem = "no base is known; name its report with --base-report"
             return cls(asserted, "the base", None, problem)
         try:
-            return cls(asserted, named or ref, find(named or ref, json))
-        except ReportError as error:
+            return cls(asserted, named or ref, base_run(named or ref, json))
+        except MaxRandomError as error:
             way_out = (
                 "keep the report of each run on the base, as a file in git or as an artifact, and "
                 "name it with --base-report"
             )
             return cls(asserted, named or ref, None, f"{error}. {way_out[0].upper()}{way_out[1:]}")
 
-    def of(self, run: RunRecord) -> Regressions:
-        """Compare a run with the base; a claim that only the base has cannot be told."""
+    def of(self, run: RunRecord, root: Path) -> Regressions:
+        """Compare a run with the base; a claim that only the base has cannot be told.
+
+        Parameters
+        ----------
+        root : Path
+            What the files of its ids are relative to.
+        """
         if self.base is not None:
+            count_looks(self.base, run, root, uuid4().hex)
             return regressions(self.base, run, self.named, self.asserted)
         return Regressions(
             since=self.named,

@@ -130,19 +130,19 @@ def stated_in(root: Path, files: Iterable[PurePosixPath], known: Iterable[PurePo
         All files of the repository, which the code of tests may import or read.
     """
     whole = {root / each for each in known}
-    found, unread = list[Stated](), dict[PurePosixPath, str]()
+    stated, unread = list[Stated](), dict[PurePosixPath, str]()
     for file in files:
         path = root / file
         try:
             if is_suite(path, root):
-                found += _of_suite(path, file)
+                stated += _of_suite(path, file)
             elif _TEST_FILE.fullmatch(file.name):
-                found += _by_hand(path, root, file, whole)
+                stated += _by_hand(path, root, file, whole)
         except (MaxRandomError, OSError, ValueError, SyntaxError, RecursionError) as error:
             unread[file] = str(error).partition("\n")[0].replace(f"{root}{os.sep}", "")
         except MemoryError:  # of Python's parser, whose stack has an end
             unread[file] = "its expressions are nested too deeply"
-    return Found(found, unread)
+    return Found(stated, unread)
 
 
 def _of_suite(path: Path, file: PurePosixPath) -> Iterator[Stated]:

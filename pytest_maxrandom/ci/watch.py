@@ -84,7 +84,7 @@ class Watch:
         moved : mapping
             Folders that the suites of a folder came from since the base, from the top folder on.
         """
-        found = []
+        reservations = []
         now = WorkTree(self._tree).files
         left = {one for one in self._base.folders if not self._has_suites(one.parent)}
         for claim in run.claims:
@@ -112,8 +112,8 @@ class Watch:
             if max((tries[each] for each in before.keys() - near), default=0) > sum(
                 tries[each] for each in near
             ):
-                found.append(Reservation("restarted", claim.id))
-        return found
+                reservations.append(Reservation("restarted", claim.id))
+        return reservations
 
     def _has_suites(self, folder: PurePosixPath) -> bool:
         root = self._tree.root
@@ -152,15 +152,16 @@ class Committed:
     def lacks(self, run: RunRecord, rootdir: Path) -> Uncounted:
         """Say which tries of models that were run it does not count.
 
-        What is recorded or simulated, and what hand-written tests claim, has no ledger. The lines
+        Simulated tries have no such ledger, and of what is recorded or claimed by hand-written
+        tests it has only looks. The lines
         that the run left in the work tree tell, and what its report says of each claim: so nobody
         hides lines by removing them again.
         """
-        found = Uncounted()
+        uncounted = Uncounted()
         if self._tree is None:
-            found.without_git = "this folder is in no git checkout"
+            uncounted.without_git = "this folder is in no git checkout"
         by_folder = self._new_lines(run, rootdir)
-        told: set[Path] = set()
+        counted: set[Path] = set()
         for claim in run.claims:
             folder = (rootdir / claim.id.partition("::")[0]).resolve().parent / FOLDER
             own = [
@@ -168,31 +169,31 @@ class Committed:
                 for path, file, row in by_folder.get(folder, [])
                 if row["kind"] == "prompt" and _is_of(claim, file, row)
             ]
-            told |= {path for path, _ in own}
+            counted |= {path for path, _ in own}
             tries = len({_try(row) for _, row in own})
             if tries := tries or self._untold(claim, folder):
-                found.reservations.append(Reservation("uncounted", claim.id, tries=tries))
+                uncounted.reservations.append(Reservation("uncounted", claim.id, tries=tries))
         for folder, rows in by_folder.items():
             for path in dict.fromkeys(path for path, _, _ in rows):
-                found.files.append(path)
-                if path not in told:
+                uncounted.files.append(path)
+                if path not in counted:
                     name = f"{_from_root(self._tree, folder)}/{path.name}"
                     tries = sum(row["kind"] == "prompt" for at, _, row in rows if at == path)
-                    found.reservations.append(Reservation("uncounted", name, tries=tries))
-        return found
+                    uncounted.reservations.append(Reservation("uncounted", name, tries=tries))
+        return uncounted
 
     def _new_lines(self, run: RunRecord, rootdir: Path) -> dict[Path, list[tuple[Path, File, Row]]]:
         """Return the lines beside suites that the commit lacks, by their folders."""
         suites = {record.id.partition("::")[0] for record in records(run)}
         folders = {(rootdir / suite).resolve().parent / FOLDER for suite in suites}
-        found: dict[Path, list[tuple[Path, File, Row]]] = defaultdict(list)
+        by_folder: dict[Path, list[tuple[Path, File, Row]]] = defaultdict(list)
         for folder in sorted(folders):
             place = _from_root(self._tree, folder)
             committed = [file for file in self._files if file.folder == place]
             for path in sorted(folder.glob("*.jsonl")):
                 file = file_at(path, place / path.name)
-                found[folder] += [(path, file, row) for _, row in file.beyond(committed)]
-        return {folder: rows for folder, rows in found.items() if rows}
+                by_folder[folder] += [(path, file, row) for _, row in file.beyond(committed)]
+        return {folder: rows for folder, rows in by_folder.items() if rows}
 
     def _untold(self, claim: ClaimRecord, folder: Path) -> int:
         """Return how many of the tries that a report tells of the commit does not count."""
@@ -241,15 +242,15 @@ def _from_root(tree: Repository | None, folder: Path) -> PurePosixPath:
         return PurePosixPath(folder.as_posix())
 
 
-def how_to_commit(tree: Repository | None, found: Uncounted) -> str:
+def how_to_commit(tree: Repository | None, uncounted: Uncounted) -> str:
     """Say how to commit the lines that were left in the work tree."""
     if tree is None:
-        return f"no ledger can be committed, because {found.without_git}; run the gate in one"
-    if not found.files:
+        return f"no ledger can be committed, because {uncounted.without_git}; run the gate in one"
+    if not uncounted.files:
         return "the lines are gone from the work tree: run the suites, and commit their ledger"
     seen = {path.resolve() for path in tree.files(f":(glob)**/{FOLDER}/*.jsonl")}
-    force = "" if seen.issuperset(found.files) else "--force "  # what git ignores
-    folders = dict.fromkeys(str(_from_root(tree, path.parent)) for path in found.files)
+    force = "" if seen.issuperset(uncounted.files) else "--force "  # what git ignores
+    folders = dict.fromkeys(str(_from_root(tree, path.parent)) for path in uncounted.files)
     named = " ".join(map(shlex.quote, folders))
     return (
         "commit the lines that this run added (in CI the action keeps them as an artifact, to be "

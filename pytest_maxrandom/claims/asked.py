@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.beside import IncumbentAnswers
 from pytest_maxrandom.claims.incumbents import SHOWN
 from pytest_maxrandom.claims.runner import Runner
+from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.stats.seeding import digest
@@ -22,7 +23,7 @@ from pytest_maxrandom.sweeps.scorers import stored_as
 from pytest_maxrandom.sweeps.sweep import run_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
@@ -58,9 +59,8 @@ def incumbent_answers(
     incumbent = planned.incumbent
     if incumbent is None:
         return None
-    tried = ledger.tries()
     if incumbent.line is not None:
-        return _read(planned, session, subject, incumbent.line, tried)
+        return _read(planned, session, subject, incumbent.line, ledger)
     prompt, spec = incumbent.prompt, incumbent.spec
     assert prompt is not None
     shown = {each.id for each in prompt.demonstrations}
@@ -80,19 +80,19 @@ def incumbent_answers(
         raise
     except SweepError as error:
         raise SweepError(f"incumbent: {error}") from error
-    [found] = sweep.predictions
+    [said] = sweep.predictions
     asked = replace(subject, model_digest=model_digest)
-    return IncumbentAnswers(
+    found = IncumbentAnswers(
         settings=spec,
         name=incumbent.name,
         digest=prompt.digest,
         model=model.name,
         model_digest=model_digest,
         scores={
-            example.id: score for example, score in zip(found.examples, found.scores, strict=True)
+            example.id: score for example, score in zip(said.examples, said.scores, strict=True)
         },
-        chosen_here=len(tried) if asked.tried(prompt.digest) in tried else None,
     )
+    return _chosen(found, ledger, asked.tried(prompt.digest))
 
 
 def control_answers(planned: PlannedClaim) -> IncumbentAnswers | None:
@@ -129,34 +129,44 @@ def _read(
     session: SessionState,
     subject: Subject,
     line: PromptLine,
-    tried: Collection[Try],
+    ledger: SetLedger,
 ) -> IncumbentAnswers:
-    """Return stored answers, which are stale where the same model is computed otherwise now."""
+    """Return stored answers; they are stale where their model is another, or computes otherwise."""
     incumbent = planned.incumbent
     assert incumbent is not None
-    if (line.model, line.quantization) == (planned.model.name, planned.model.variant):
-        arithmetic = session.cache(planned).arithmetic.digest
-        for what, there, here in (
-            ("model", line.model_digest, subject.model_digest),
-            ("arithmetic", line.arithmetic, arithmetic),
-        ):
-            if there != here:
-                raise SweepError(
-                    f"incumbent: the answers of {incumbent.source} are stale: the digest of the "
-                    f"{what} of {line.model} is {str(there)[:SHOWN]} there, and {here[:SHOWN]} "
-                    "here; name the incumbent's prompt, so that it is asked again"
-                )
     asked = replace(subject, model_digest=line.model_digest or "")
-    return IncumbentAnswers(
-        settings=incumbent.spec,
+    spec, own = incumbent.spec, planned
+    if spec.model is not None:
+        own = _beside(planned, spec.model)
+        check_server(own, session.pool, ledger, asked)
+    cache = session.cache(own)
+    for what, there, here in (
+        ("model", line.model_digest, own.backends.identify(*own.loads).tried_digest),
+        ("arithmetic", line.arithmetic, cache.arithmetic.digest),
+    ):
+        if there != here:
+            raise SweepError(
+                f"incumbent: the answers of {incumbent.source} are stale: the digest of the "
+                f"{what} of {line.model} is {str(there)[:SHOWN]} there, and {here[:SHOWN]} "
+                "here; name the incumbent's prompt, so that it is asked again"
+            )
+    found = IncumbentAnswers(
+        settings=spec,
         name=incumbent.name,
         digest=line.prompt,
         model=line.model,
         model_digest=line.model_digest,
         scores={each.id: each.credit for each in line.examples},
-        chosen_here=len(tried) if asked.tried(line.prompt) in tried else None,
         stored=True,
     )
+    return _chosen(found, ledger, asked.tried(line.prompt))
+
+
+def _chosen(found: IncumbentAnswers, ledger: SetLedger, tried: Try) -> IncumbentAnswers:
+    """Return an incumbent with what of it may have been chosen on these examples."""
+    tries = ledger.tries()
+    rank = ledger.rank_when_named(tried, tried.prompt) if tried in tries else None
+    return found if rank is None else replace(found, chosen_here=len(tries), rank=rank)
 
 
 def _beside(planned: PlannedClaim, model: ModelSpec) -> PlannedClaim:

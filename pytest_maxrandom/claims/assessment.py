@@ -30,7 +30,7 @@ from pytest_maxrandom.stats.winner import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -196,8 +196,7 @@ def assess(
     found = answer_facts(answers, best)
     if answers.prompts and not thrifty:
         found["new_questions"] = new_questions(answers, best, null.t, metric, searched=searched)
-    if (of_samples := found.get("sampled")) is not None:
-        notes = [*notes, Remark("samples", {"sampled": asdict(of_samples)})]
+    notes = [*notes, *samples_told(answers, found)]
     result = replace(result, notes=(*result.notes, *notes), **found)
     return result if thrifty else _flagged(result, claim, null, guessers, views)
 
@@ -241,6 +240,14 @@ def answer_facts(answers: Answers, best: int) -> dict[str, Any]:
         "ties": None if answers.ties is None else sum(answers.ties),
         "best_ties": None if answers.ties is None else answers.ties[best],
     }
+
+
+def samples_told(answers: Answers, facts: Mapping[str, Any]) -> list[Remark]:
+    """Return what a reader must know of several samples, of which `facts` tell; else nothing."""
+    if (of_samples := facts.get("sampled")) is None:
+        return []
+    kind = "graded_samples" if answers.without_guessers else "samples"
+    return [Remark(kind, {"sampled": asdict(of_samples)})]
 
 
 def _scores(metric: Metric, view: View) -> list[float] | None:

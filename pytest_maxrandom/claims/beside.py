@@ -38,6 +38,9 @@ class IncumbentAnswers:
     """By the ids of the examples on which it was scored, from 0 to 1."""
     chosen_here: int | None = None
     """Number of prompts that were tried on these examples, where it is one of them."""
+    rank: int = 1
+    """One more than the number of those that scored higher when it became the incumbent: as the
+    worst of as many it may have been chosen."""
     stored: bool = False
     """Whether nobody was asked: a file that was changed would be another incumbent by its name."""
 
@@ -100,7 +103,8 @@ def beside(
         p, record = _compared(claim, key, answers, other, t, best, test)
         found.p[key], found.records[BESIDE[key]] = p, record
         if other.chosen_here is not None:
-            found.notes.append(Remark("incumbent_chosen_here", {"prompts": other.chosen_here}))
+            values = {"prompts": other.chosen_here, "rank": other.rank}
+            found.notes.append(Remark("incumbent_chosen_here", values))
     return found
 
 
@@ -126,10 +130,12 @@ def _compared(
 ) -> tuple[float, BesideIncumbent]:
     settings, level = other.settings, claim.levels(t).get(key, DEFAULT_LEVEL)
     by = claim.by if key == "incumbent_p" else 0.0
+    of = max(t, len(answers.prompts))
     found = best_over_incumbent(
         answers.values,
         [other.scores.get(name, np.nan) for name in answers.examples],
-        t=max(t, len(answers.prompts)),
+        # Of all pairs of a candidate and an incumbent that scored no lower than this one.
+        t=of * other.rank,
         by=by,
         level=level,
         clusters=answers.groups,
@@ -151,12 +157,14 @@ def _compared(
         level=level,
         by=by,
         test=found.test,
-        of=float(found.t),
+        of=float(of),
         n=found.n,
         units=found.units,
         candidates=len(answers.prompts),
-        alike=len(found.alike),
+        alike=[answers.prompts[row] for row in found.alike],
         needed=found.needed,
         matters=settings.matters,
         chosen_here=other.chosen_here,
+        rank=other.rank,
+        look=claim.look if key == "incumbent_p" else None,
     )

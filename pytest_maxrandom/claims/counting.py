@@ -296,7 +296,7 @@ def look_of(
     claim: int,
     task: int,
     own: int,
-    chosen: tuple[int, int, int],
+    chosen: tuple[int, int],
 ) -> Tries:
     """Return what a look at a claim that has been judged counts.
 
@@ -311,7 +311,7 @@ def look_of(
     chosen : tuple of int
         Of how many its prompts and its model may have been chosen, as the ledger has it.
     """
-    prompts, variants, answers = chosen
+    prompts, variants = chosen
     counted: Literal["claim", "task", "budget", "doubling"] = planned.counted
     if planned.claim.spend:
         counted = "doubling"
@@ -328,7 +328,6 @@ def look_of(
         holds=holds,
         distinct_prompts=prompts,
         variants=variants,
-        different_answers=answers,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
-from pytest_maxrandom.claims.planned import aggregate_of
+from pytest_maxrandom.claims.samples import aggregate_of
 from pytest_maxrandom.claims.verdict import BESIDE, OF_ANSWERS, standing
 from pytest_maxrandom.record import DecidedEarly, Remark
 from pytest_maxrandom.record.result import Result

@@ -164,10 +164,12 @@ class Evaluation:
         )
         own = self.tries.besides_searches(result.t)
         chosen = ledger.chosen_from(subject)
+        different = ledger.different_answers(subject)
         result = replace(
             result,
             answers=None if kept is None else kept.packed(),
             tries=look_of(planned, result, look, claim, task, own, chosen),
+            different_answers=different,
             model_digest=subject.model_digest,
             counted_as=None if subject.model == planned.model.name else subject.model,
             notes=(

@@ -263,5 +263,7 @@ def _sentence(message: str, read: Answers) -> str:
     if _NO_CHANCE not in told:
         return told
     right = sorted({read.labels[label] for each in read.gold or () for label in each})
-    few = f"; the right answers are {listed(right)}" if 1 < len(right) <= _FEW_LABELS else ""
+    few = "; or `reference` in place of `gold`, if there are no choices" if right else ""
+    if 1 < len(right) <= _FEW_LABELS:
+        few = f"; the right answers are {listed(right)}"
     return told.replace(_NO_CHANCE, f"give `choices` (4, or their list) or `chance` (1/4){few}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.samples import aggregate_of, unlike
 from pytest_maxrandom.errors import (
     ModelError,
     ModelNotFound,
@@ -90,6 +91,12 @@ def incumbent_of(suite: SuiteSpec, condition: Condition, base: Path) -> Incumben
         return None
     if spec.answers is not None:
         line = _stored(spec, condition, base)
+        if why := unlike(aggregate_of(suite), 1):
+            raise NoIncumbent(
+                f"{spec.answers}: {why}; name the incumbent's prompt and model, so that it is "
+                "asked as often",
+                "answers",
+            )
         is_graded = SCORERS[suite.scoring].is_graded
         if (is_graded or line.examples[0].score is not None) and line.scoring != suite.scoring:
             raise NoIncumbent(
@@ -98,6 +105,16 @@ def incumbent_of(suite: SuiteSpec, condition: Condition, base: Path) -> Incumben
                 "model, so that it is asked again",
                 "answers",
             )
+        for model in suite.models if spec.model is None else [spec.model]:
+            if (model.name, model.variant) != (line.model, line.quantization):
+                whose = "of the suite" if spec.model is None else "beside them"
+                raise NoIncumbent(
+                    f"{spec.answers} holds answers of {line.model}, and nothing tells whether they "
+                    f"are still its own: the model {whose} is {model.test_id}; give its `model` "
+                    "beside `answers`, or name its prompt and model without them, so that it is "
+                    "asked again",
+                    "answers",
+                )
         return Incumbent(spec, None, line, spec.answers)
     task = condition.task
     known = {each.id: each for each in (*task.examples, *(task.pool or ()))}

@@ -72,15 +72,17 @@ def surplus_needed(planned: PlannedClaim, prompts: int, *, tree: bool) -> tuple[
         Where the incumbent is right on no example that the best prompt is wrong on; and where one
         of the two alone is right on each. How often the two differ is not looked at, since that
         would tell of the examples; the more often, the more is needed. None where none pass, no
-        incumbent is claimed to be worse, examples belong together, or they are drawn anew.
+        incumbent is claimed to be worse, scores are graded, examples belong together, or they are
+        drawn anew: by the rule of `usual_test`, as the claim is judged.
     """
-    spec = planned.suite.incumbent
-    if spec is None or (
-        not tree and (spec.test or usual_test(planned.condition.prompt_set.n)) != "exact"
-    ):
+    spec, n = planned.suite.incumbent, planned.condition.prompt_set.n
+    level = planned.claim.levels(prompts).get("incumbent_p")
+    if spec is None or level is None or planned.is_graded:
         return None
-    level, n = planned.claim.levels(prompts).get("incumbent_p"), planned.condition.prompt_set.n
-    if level is None or planned.condition.labels.groups is not None:
+    if planned.condition.labels.groups is not None:
+        return None
+    usual = usual_test(n, t=prompts, at_hand=prompts, level=level)
+    if not tree and (spec.test or usual) != "exact":
         return None
 
     def least(apart: int | None) -> int:

@@ -40,7 +40,7 @@ _SHARE = 0.1
 def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
     """Return the answers of a sweep over a task without choices."""
     how = planned.aggregate
-    if how is None or planned.is_graded:
+    if how is None:
         return _open_answers(planned, predictions)
     samples = _open_answers(planned, samples_of(predictions))
     return with_samples(_open_answers(planned, predictions), samples, how)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.claims.samples import scores_samples
+from pytest_maxrandom.claims.samples import aggregate_of, scores_samples
 from pytest_maxrandom.claims.training import training_of, training_record
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, examples_digest
 from pytest_maxrandom.record import (
@@ -21,8 +21,6 @@ from pytest_maxrandom.record import (
     note,
 )
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.samples import Aggregate
-from pytest_maxrandom.suite.prompts import PassSpec
 from pytest_maxrandom.sweeps.scorers import SCORERS, stored_as
 
 if TYPE_CHECKING:
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import ClaimHeading, Record
     from pytest_maxrandom.stats.exchanges import Exchange
+    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.recorded import (
         RecordedModelSpec,
@@ -292,16 +291,6 @@ class PlannedClaim(ClaimOfSuite):
             training=training_record(self.training, condition),
         )
         return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
-
-
-def aggregate_of(suite: SuiteSpec) -> Aggregate | None:
-    """Return what several samples of each answer come to; None where each is asked for once."""
-    how = suite.generation
-    if how.samples == 1 or not SCORERS[suite.scoring].generates:
-        return None
-    if isinstance(how.aggregate, PassSpec):
-        return Aggregate("pass", how.samples, how.aggregate.asked)
-    return Aggregate(how.aggregate or "mean", how.samples)
 
 
 def generated_by(prompt: Prompt) -> Generated | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from pytest_maxrandom.claims.classes import in_metric
 from pytest_maxrandom.claims.incumbents import NoIncumbent
+from pytest_maxrandom.claims.kept import of_answers
 from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import settled
 from pytest_maxrandom.claims.planned import ClaimOfSuite
@@ -15,6 +16,7 @@ from pytest_maxrandom.claims.recorded_incumbents import (
     recorded_incumbent,
     without_control,
 )
+from pytest_maxrandom.claims.recorded_looks import beside_incumbent
 from pytest_maxrandom.claims.samples import NoSamples, scored_by_samples
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
@@ -30,6 +32,7 @@ from pytest_maxrandom.sweeps.samples import aggregated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.beside import IncumbentAnswers
@@ -106,6 +109,26 @@ class RecordedClaim(ClaimOfSuite):
     def simulated(self) -> bool:
         """Whether a rule made the answers up."""
         return self.evidence is not None and self.evidence.read.simulated
+
+    def looked_at(self, heading: ClaimRecord, beside: Path, run: str) -> RecordedClaim:
+        """Count a look beside the incumbent; nothing where there is none.
+
+        Parameters
+        ----------
+        heading, beside, run
+            As of `look_at`; what is told of the ledger is added to the heading.
+
+        Raises
+        ------
+        LedgerError
+            If the ledger cannot be read.
+        """
+        if self.incumbent is None or self.evidence is None:
+            return self
+        kept = of_answers(self.evidence.results)
+        assert kept is not None
+        claim = beside_incumbent(self.claim, heading, kept, self.incumbent, beside, run)
+        return replace(self, claim=claim)
 
     def record(self, node_id: str, suite: str) -> ClaimRecord:
         """Return what can be said of the claim before it is judged."""
@@ -248,15 +271,6 @@ class _Planner:
     def _of_samples(self, read: Answers) -> Answers | None:
         """Return results by what the suite says of their samples, or add to the problems."""
         said = self._suite.spec.aggregate
-        if any(each.kind == "graded_samples" for each in read.notes):
-            if said in (None, "mean"):
-                return read
-            self._problem(
-                ("aggregate",),
-                f"aggregate: {read.path} holds scores of samples, of which only the mean counts; "
-                "remove it, or give right and wrong answers with their choices",
-            )
-            return None
         if read.sampled is None and said is not None:
             self._problem(
                 ("aggregate",),

@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_maxrandom.claims.beside import IncumbentAnswers
 from pytest_maxrandom.claims.incumbents import NoIncumbent
+from pytest_maxrandom.claims.samples import unlike
 from pytest_maxrandom.errors import did_you_mean, listed
 from pytest_maxrandom.stats.seeding import digest
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.suite.recorded import RecordedPromptSpec
+
+
+_TIE = 1e-9
 
 
 def recorded_control(
@@ -52,6 +56,7 @@ def recorded_control(
         name=f"the control {found.digest!r}",
         digest=digest(found.digest, judges[0] or "", *cells),
         chosen_here=None,
+        rank=1,
     )
 
 
@@ -86,6 +91,8 @@ def recorded_incumbent(
             "with the incumbent's answers; give the answers of each prompt"
         )
     found = _results(read, elsewhere)
+    if why := unlike(read.aggregate, 1 if found.aggregate is None else found.aggregate.samples):
+        raise NoIncumbent(f"{found.path}: {why}; give as many samples of each", "results")
     row = _row(spec, found)
     scores = {
         name: float(value)
@@ -101,6 +108,7 @@ def recorded_incumbent(
         model=found.model or read.model,
         scores=scores,
         chosen_here=several if several > 1 else None,
+        rank=1 + int((found.distinct().accuracies > found.accuracies[row] + _TIE).sum()),
         stored=True,
     )
 

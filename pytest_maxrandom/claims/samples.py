@@ -16,7 +16,9 @@ from pytest_maxrandom.stats.components import components
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.sample_chance import Kinds
 from pytest_maxrandom.stats.samples import Aggregate, profiles
+from pytest_maxrandom.suite.prompts import PassSpec
 from pytest_maxrandom.sweeps.samples import choices_of_samples
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.stats.samples import How
+    from pytest_maxrandom.suite.spec import SuiteSpec
 
 VOTE = "use `aggregate: vote`, which makes one answer of the samples"
 """The way out where answers must be right or wrong."""
@@ -34,14 +37,39 @@ class NoSamples(ValueError):
     """Why samples cannot be judged by what they come to, in one sentence."""
 
 
+def aggregate_of(suite: SuiteSpec) -> Aggregate | None:
+    """Return what several samples of each answer come to; None where each is asked for once."""
+    how = suite.generation
+    if how.samples == 1 or not SCORERS[suite.scoring].generates:
+        return None
+    if isinstance(how.aggregate, PassSpec):
+        return Aggregate("pass", how.samples, how.aggregate.asked)
+    return Aggregate(how.aggregate or "mean", how.samples)
+
+
+def unlike(aggregate: Aggregate | None, samples: int) -> str | None:
+    """Say why so many samples of each answer are not comparable with what others come to.
+
+    None where they are: of a mean, a vote, and an estimate for fewer samples than there are.
+    """
+    if aggregate is None or aggregate.how in ("mean", "vote"):
+        return None
+    if samples == aggregate.samples or (aggregate.j <= samples and aggregate.asked is not None):
+        return None
+    return (
+        f"it has {samples} of each answer, and the others come to `aggregate: {aggregate.how}` of "
+        f"{aggregate.samples} samples, which is another score whoever answers"
+    )
+
+
 def scores_samples(aggregate: Aggregate | None) -> bool:
     """Whether the score of an answer is that of its samples: any but one, or a vote, is."""
     return aggregate is not None and aggregate.how != "vote"
 
 
 def scored_by_samples(answers: Answers) -> bool:
-    """Whether answers are scored so."""
-    return scores_samples(answers.aggregate)
+    """Whether answers are scored so, and guessers can be, too."""
+    return scores_samples(answers.aggregate) and not answers.without_guessers
 
 
 def guessers_of_samples(
@@ -152,16 +180,15 @@ def sampled(answers: Answers, best: int) -> Sampled | None:
         return None
     k = aggregate.samples
     own = samples.of_prompts([*range(best * k, best * k + k)])
-    right = own.correct[:, answers.evaluated[best]]
-    shares = right.mean(axis=0)
+    right = own.values[:, answers.evaluated[best]]
     found = components(right.T) if right.shape[1] > 1 else None
     record = Sampled(
         samples=k,
         aggregate=aggregate.how,
         asked=aggregate.asked,
-        right=float(shares.mean()),
-        any_right=float((shares > 0).mean()),
-        all_right=float((shares == 1).mean()),
+        right=float(right.mean(axis=0).mean()),
+        any_right=float(right.max(axis=0).mean()),
+        all_right=float(right.min(axis=0).mean()),
         noise_of_data=None if found is None else found.of_data,
         noise_of_prediction=None if found is None else found.of_prediction,
         between=None if found is None else found.between,

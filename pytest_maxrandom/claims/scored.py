@@ -9,7 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.assessment import answer_facts, new_questions, with_red_flags
+from pytest_maxrandom.claims.assessment import (
+    answer_facts,
+    new_questions,
+    samples_told,
+    with_red_flags,
+)
 from pytest_maxrandom.claims.beside import beside
 from pytest_maxrandom.claims.verdict import holds
 from pytest_maxrandom.flags import find
@@ -62,7 +67,7 @@ def assess_scores(
         passed=passed,
         cannot_tell=claim.cannot_tell,
         new_questions=new_questions(answers, best, t),
-        notes=tuple(found.notes),
+        notes=(*found.notes, *samples_told(answers, facts)),
         **found.fields,
         **facts,
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.shuffles import Shuffle
-    from pytest_maxrandom.ledger import Try
+    from pytest_maxrandom.ledger import SetLedger, Subject, Try
     from pytest_maxrandom.ledger.lines import Looked, Told
     from pytest_maxrandom.record import Unpassable
     from pytest_maxrandom.record.result import Result
@@ -32,6 +32,7 @@ def searched(
     tries: Collection[Try],
     searches: Mapping[str, Mapping[Try, Told]],
     looks: Sequence[Looked],
+    seen: Sequence[int],
     best: Try,
 ) -> Searched:
     """Return as the best of how many prompts a claim's best one is judged after searches.
@@ -46,12 +47,36 @@ def searched(
         By the name of a search what it was told of each try, from the ledger.
     looks : sequence of Looked
         Those at any claim on these examples before this one.
+    seen : sequence of int
+        The n of each result that searches could read beside what they were told.
     best : Try
         The best prompt.
     """
     own = len(told_of(searches).intersection(tries))
     found = found_in(searches, best)
-    return judged_as(planned, t - own, searches_of(searches), looks, found)
+    return judged_as(planned, t - own, searches_of(searches), looks, seen, found)
+
+
+def told_besides(
+    planned: PlannedClaim, ledger: SetLedger, subject: Subject, best: Try | None = None
+) -> tuple[list[int], list[Looked]]:
+    """Return what searches were told beside the replies to them, or will be: results, and looks.
+
+    Parameters
+    ----------
+    best : Try, optional
+        The best prompt; without it all counts that stands there now.
+
+    Returns
+    -------
+    list of int, list of Looked
+        The n of each result that they could read, and the looks.
+    """
+    found = ledger.in_sight(best, further=best is None)
+    # Beside an incumbent a look tells of that as well.
+    tries = {tried for tried, _ in found} if planned.suite.incumbent is None else set()
+    prompts = planned.condition.prompt_set.digests if best else []
+    return [n for _, n in found], ledger.looks_before(subject, prompts, tries)
 
 
 def found_in(searches: Mapping[str, Mapping[Try, Told]], best: Try | None = None) -> search.Found:
@@ -102,6 +127,7 @@ def judged_as(
     t: int,
     searches: Sequence[tuple[str, search.Searched]],
     looks: Sequence[Looked],
+    seen: Sequence[int],
     best: search.Found,
 ) -> Searched:
     """Return how a claim is judged after searches, each with the name of who proposed prompts.
@@ -113,13 +139,14 @@ def judged_as(
     best : Found
         What searches were told before the best prompt.
     """
-    told = [_told_by(planned, look) for look in looks]
+    told = [_told_by(planned, look) for look in looks] + [search.Look(1, n) for n in seen]
     prompts = search.prompts_of(t, [one for _, one in searches], looks=told, found=best)
     found = Searched(
         searches=_recorded(searches),
         possible=None if prompts is None else float(prompts),
         decided_by="validation",
         looks=len(looks),
+        in_sight=len(seen),
     )
     if found.learned:
         found.why = _impossible(planned, found, prompts)
@@ -144,6 +171,7 @@ def most_judged_as(
     t: int,
     searches: Sequence[tuple[str, search.Searched]],
     looks: Sequence[Looked],
+    seen: Sequence[int],
     most: search.Found,
 ) -> Searched:
     """Return how a claim is judged at worst if no more prompts than these were better before.
@@ -157,7 +185,7 @@ def most_judged_as(
         return math.inf if found is None else found
 
     worst = max(range(most.better + 1), key=prompts)
-    return judged_as(planned, t, searches, looks, search.Found(most.before, worst))
+    return judged_as(planned, t, searches, looks, seen, search.Found(most.before, worst))
 
 
 def _recorded(searches: Sequence[tuple[str, search.Searched]]) -> list[SearchOfExamples]:
@@ -224,10 +252,8 @@ def unjudged(result: Result, *, holds: bool) -> Result:
 
 def search_facts(found: Searched) -> dict[str, Any]:
     """Return what a reader must know of the searches: from where tries came, and the rule."""
-    searches = [asdict(each) for each in found.searches]
-    rule: dict[str, Any] = {"searches": searches, "possible": found.possible}
-    rule |= {"decided_by": found.decided_by, "why": found.why, "looks": found.looks}
-    return {"searches": searches, "rule": rule}
+    rule = asdict(found)
+    return {"searches": rule["searches"], "rule": rule}
 
 
 def fewest_of_tree(shuffle: Shuffle, best: int, level: float) -> int:

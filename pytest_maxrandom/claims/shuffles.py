@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
+_CELLS = 2**20
+"""Numbers of samples, by example and label, that are counted at once."""
+
 
 class Shuffle(NamedTuple):
     """Answers of distinct prompts, and which right answers can be exchanged.
@@ -254,16 +257,24 @@ def _earned(
     kinds = np.array([distinct[own] for own in gold])
     k, n = aggregate.samples, said.shape[1]
     labels = 1 + max(int(said.max()), *map(max, gold))
-    cells = np.arange(n) * labels
-    # A prompt at a time: of many labels most are not said.
     small = np.int32 if aggregate.unit < 2**31 else np.int64
     earned = np.empty((len(said) // k, n, len(distinct)), dtype=small)
-    for prompt, own in enumerate(earned):
-        samples = cells + said[prompt * k : prompt * k + k]
-        counts = np.bincount(samples.ravel(), minlength=n * labels).reshape(n, labels)
+    # Few prompts at a time: of many labels most are not said.
+    for rows in _batches(len(earned), n * labels):
+        own = said[rows.start * k : rows.stop * k].reshape(len(rows), k, n)
+        cells = (np.arange(len(rows))[:, None, None] * n + np.arange(n)) * labels + own
+        counts = np.bincount(cells.ravel(), minlength=len(rows) * n * labels)
+        counts = counts.reshape(len(rows), n, labels)
         for place, right in enumerate(distinct):
-            own[:, place] = aggregate.credits(counts[:, [*right]].sum(axis=1))
+            scored = aggregate.credits(counts[..., [*right]].sum(axis=2))
+            earned[rows.start : rows.stop, :, place] = scored
     return kinds, earned
+
+
+def _batches(count: int, cells: int) -> Iterator[range]:
+    """Yield so many rows in order, in ranges of few cells; each has at least one row."""
+    size = max(1, _CELLS // cells)
+    return (range(first, min(first + size, count)) for first in range(0, count, size))
 
 
 def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], permutations: int) -> OrderTest:

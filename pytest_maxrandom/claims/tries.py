@@ -14,7 +14,7 @@ from pytest_maxrandom.claims.counting import (
     subject_of,
     tries_of,
 )
-from pytest_maxrandom.claims.searched import searched, told_of
+from pytest_maxrandom.claims.searched import searched, told_besides, told_of
 from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.notation import count
 
@@ -81,8 +81,8 @@ class ClaimTries:
         planned, ledger, subject = self._planned, self._ledger, self._subject
         if not (searches := ledger.searches):
             return None
-        looks = ledger.looks_before(subject, planned.condition.prompt_set.digests)
         tries, tried, closed = ledger.tries(subject), subject.tried(best), ledger.closed
+        seen, looks = told_besides(planned, ledger, subject, tried)
         if not any(tried in told for told in searches.values()):
             # Whoever proposed it may have read all that was published of a search.
             searches = {
@@ -91,7 +91,7 @@ class ClaimTries:
                 else told
                 for name, told in searches.items()
             }
-        return searched(planned, t, tries, searches, looks, tried)
+        return searched(planned, t, tries, searches, looks, seen, tried)
 
     def of_model(self, best: str, others: Iterable[PlannedClaim]) -> int:
         """Return as the best of how many its best prompt stands for its model, or its arm.
@@ -205,9 +205,12 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
     others = t - len(own) - earlier
     asked, budget = planned.suite.prompts.count, planned.suite.prompts.budget
     told = len(told_of(ledger.searches) & before)
+    seen = len(ledger.in_sight(further=True)) if ledger.searches else 0
+    read = f"{count(seen)} result{'s' * (seen != 1)} in sight of searches" if seen else ""
     if budget is not None and budget + told >= t:
         besides = f", and {count(told)} of searches" if told else ""
         why = f"the budget{besides}; {count(t)} asked for or evaluated"
+        why += f", {read}" if read else ""
         return Expected(budget + told, why, bool(unsure))
     whys = (
         f"beyond the budget of {count(budget)}" if budget is not None else "",
@@ -215,6 +218,7 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
         f"{count(earlier)} evaluated before" if earlier else "",
         f"{count(others)} of other claims of this run" if others else "",
         f"the end of the doubling of {count(t)}" if planned.claim.spend else "",
+        read,
     )
     return Expected(planned.claim.tried(t), ", ".join(filter(None, whys)), bool(unsure))
 

@@ -241,7 +241,7 @@ def _beyond_grades(claim: PlannedClaim) -> Iterator[tuple[Location, str]]:
     """Yield what a claim asks for that graded answers cannot give, and where."""
     if not claim.is_graded:
         return
-    scoring, aggregate = claim.suite.scoring, claim.aggregate
+    scoring = claim.suite.scoring
     index = [task.name for task in claim.suite.tasks].index(claim.task)
     for key, why in _beyond_scores(claim):
         place: Location = ("tasks", index, key) if key in ("test", "looks") else (key,)
@@ -249,12 +249,6 @@ def _beyond_grades(claim: PlannedClaim) -> Iterator[tuple[Location, str]]:
     for key in ("label_bias", "until"):
         if getattr(claim.suite, key) not in (None, "all"):
             yield (key,), f"`scoring: {scoring}` gives no labels and no right answers; remove it"
-    if aggregate is not None and aggregate.how != "mean":
-        yield (
-            ("generation", "aggregate"),
-            f"`{aggregate.how}` is of answers that are right or wrong, and `scoring: {scoring}` "
-            "says how good one is, of which the mean counts; remove `aggregate`",
-        )
     guessed = [key for key in claim.claim.bounds() if key in OF_GUESSERS]
     if guessed and claim.claim.cannot_tell is None:
         own = ("tasks", index) if claim.suite.tasks[index].assertion else ()

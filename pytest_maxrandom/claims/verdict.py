@@ -17,6 +17,7 @@ from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.notation import Unmet
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
+from pytest_maxrandom.stats.judged_losses import look_share
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.suite.claims import severities
@@ -83,6 +84,9 @@ class Claim:
     spend: bool = False
     """Whether its levels are spent over the doublings of t, so that it may be looked at any number
     of times."""
+    look: int | None = None
+    """Which look at recorded answers beside the incumbent it is; None where t counts looks, or
+    nobody does."""
     notes: tuple[Remark, ...] = field(default=(), compare=False)
     """What a reader must know of it."""
     cannot_tell: Remark | None = field(default=None, compare=False)
@@ -154,6 +158,8 @@ class Claim:
         """Return what each p-value is compared with, where t prompts were tried."""
         bounds, claims = self.bounds().items(), self.family or 1
         shares = {key: bound / claims for key, bound in bounds if isinstance(bound, float)}
+        if self.look is not None and "incumbent_p" in shares:
+            shares["incumbent_p"] *= look_share(self.look)
         if not self.spend:
             return shares
         return {key: spent(share, t).level for key, share in shares.items()}

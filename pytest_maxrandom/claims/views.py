@@ -180,8 +180,7 @@ def result_of_sweep(
         )
     generated, notes = _generated(predictions, result.best)
     if planned.is_graded:
-        how = planned.aggregate
-        told = [Remark("graded_samples", {"samples": how.samples})] if how else []
+        told = []
     elif planned.condition.task.is_open:
         told = [*follows(planned, predictions, DEFAULT_LEVEL)] if not thrifty else []
     else:

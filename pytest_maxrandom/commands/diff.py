@@ -5,10 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from pytest_maxrandom.commands import json_text, written
+from pytest_maxrandom.host import STORE
 from pytest_maxrandom.reports import worse
+from pytest_maxrandom.reports.base_run import base_run
 from pytest_maxrandom.reports.difference import content, difference, lines, markdown
+from pytest_maxrandom.reports.recorded_looks import count_looks
 from pytest_maxrandom.reports.regressions import Asserted, regressions
 from pytest_maxrandom.reports.results import find, path_of
 from pytest_maxrandom.reports.summary import names
@@ -42,9 +46,19 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Describe the command and its arguments."""
     text = "show what changed between two JSON reports, and whether anything got worse"
     parser = commands.add_parser("diff", help=text, description=_DESCRIPTION, epilog=_EPILOG)
-    parser.add_argument("base", metavar="BASE", help=f"the earlier report: {_REPORT}")
+    parser.add_argument(
+        "base",
+        metavar="BASE",
+        help=f"the earlier report: {_REPORT}; or a suite whose answers the store has",
+    )
     parser.add_argument("head", metavar="HEAD", help="the later report, in the same form")
     parser.add_argument("--assert", dest="asserted", metavar="TEXT", help=ASSERT)
+    parser.add_argument(
+        "--store",
+        type=Path,
+        default=Path(STORE),
+        help=f"file that has the results of a suite that is BASE ({STORE})",
+    )
     parser.add_argument(
         "--format",
         choices=("text", "markdown", "json"),
@@ -73,10 +87,13 @@ def run(options: argparse.Namespace) -> str:
         If what is asserted is none.
     """
     asserted = None if options.asserted is None else read_asserted(options.asserted)
-    base = find(options.base, path_of(options.head))
+    base = base_run(options.base, path_of(options.head), store=options.store)
     head = find(options.head, path_of(options.base))
     found = difference(options.base, base, options.head, head)
-    lost = None if asserted is None else regressions(base, head, options.base, asserted)
+    lost = None
+    if asserted is not None:
+        count_looks(base, head, Path.cwd(), uuid4().hex)
+        lost = regressions(base, head, options.base, asserted)
     options.status = int(found.fell or not (lost is None or lost.met))
     called = {**names(base), **names(head)}
     if options.format == "json":

@@ -125,15 +125,20 @@ def _about_t(claims: list[PlannedClaim]) -> list[str]:
     """Say what t costs and what n brings, for each claim."""
     if not claims:
         return []
+    known = [claim for claim in claims if any(e.chance for e in claim.condition.task.examples)]
     lines = [
         "t: distinct prompts to try. The best of many tries is high even if every try is a guess:",
         "the maximum random baseline is the expected accuracy of the best of t random guessers.",
+    ]
+    if not known:
+        return [*lines, "Without choices it is learnt from the answers, once these are there."]
+    lines += [
         f"`needed` passes where prompts answer independently of each other (p_max <= {_LEVEL:g}).",
-        *_where_alike(claims),
+        *_where_alike(known),
         "`true accuracy`: what one prompt must truly have to reach `needed` with a probability of",
         f"{_POWER * 100:g} % (power), on n and on 2n examples.",
     ]
-    for claim in claims:
+    for claim in known:
         found = claim.condition.prompt_set
         chances = [example.chance for example in found.scored(found.prompts[0])]
         lines += ["", f"{claim.task}, {claim.shots}-shot, n = {found.n}, t = {claim.null.t}:"]

@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> str:
         options.out,
         formats,
         width=width,
-        told=lambda path: print(path, flush=True),
+        report=lambda path: print(path, flush=True),
     )
     if not written.files:
         names = ", ".join(options.only)
@@ -154,19 +154,19 @@ def _check_sources(options: argparse.Namespace) -> None:
 def _catalogues(options: argparse.Namespace) -> list[Catalogue]:
     from pytest_maxrandom.figures.catalogue import of_numbers, of_run, of_studies, of_trends
 
-    found = []
+    catalogues = []
     own = [] if options.results is None else [(options.results.name, load(options.results))]
-    found += [of_run(run) for _, run in own]
+    catalogues += [of_run(run) for _, run in own]
     if options.trend:
-        found.append(of_trends(_trends(options.trend, own, options.results)))
+        catalogues.append(of_trends(_trends(options.trend, own, options.results)))
     if options.holdout:
         studies = studies_of(options.holdout, options)
         if len(studies) > 1:
             studies.append(Study.together("all models", studies))
-        found.append(of_studies(studies))
-    if not found:
-        found.append(of_numbers(_choices(options.choices), options.n, options.t))
-    return found
+        catalogues.append(of_studies(studies))
+    if not catalogues:
+        catalogues.append(of_numbers(_choices(options.choices), options.n, options.t))
+    return catalogues
 
 
 def _trends(sources: list[str], own: list[tuple[str, RunRecord]], like: Path | None) -> list[Trend]:

@@ -195,9 +195,9 @@ def _since(options: argparse.Namespace, json: Path) -> Callable[[str], Since] | 
     return lambda ref: since
 
 
-def _kinds(said: str, ledger: Ledger) -> frozenset[Reserved]:
+def _kinds(names: str, ledger: Ledger) -> frozenset[Reserved]:
     """Read --fail-on; a ledger that is required fails the gate as well."""
-    words = [word.strip() for word in said.split(",") if word.strip() not in ("", "none")]
+    words = [word.strip() for word in names.split(",") if word.strip() not in ("", "none")]
     if unknown := [word for word in words if word not in RESERVED]:
         raise ValueError(
             f"fail-on: found {unknown[0]!r}, expected some of {', '.join(RESERVED)}, or none"

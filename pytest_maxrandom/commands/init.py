@@ -27,7 +27,9 @@ from pytest_maxrandom.errors import Problem, RecordedError, SuiteError
 from pytest_maxrandom.recorded.found import find_results, name_of
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite import FOLDER, is_suite
+from pytest_maxrandom.suite.tasks import RowsSpec
 from pytest_maxrandom.tasks.found import FoundTask, NoTask, Unreadable, find_tasks
+from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
     import argparse
@@ -128,7 +130,7 @@ def run(options: argparse.Namespace) -> str:
     draft = Draft(
         path,
         [_model(model, path.parent) for model in options.model],
-        [_entry(task, path.parent) for task in tasks],
+        [_entry(task, path.parent, options.n if options.shots != [0] else None) for task in tasks],
         options.shots or [4],
         options.n,
         options.t,
@@ -277,13 +279,21 @@ def _model(name: str, base: Path) -> dict[str, Any]:
     return {"name": name, "quantization": "nf4"}
 
 
-def _entry(found: FoundTask, base: Path) -> dict[str, Any]:
-    """Return the keys of a task; paths are made relative to the suite."""
+def _entry(found: FoundTask, base: Path, most: int | None) -> dict[str, Any]:
+    """Return the keys of a task; paths are made relative to the suite.
+
+    Of few open answers, a third is left for the demonstrations of up to `most` examples: prompts
+    that leave out their own have no exact test there.
+    """
     keys = found.spec.model_dump(exclude_unset=True, mode="json")
     for part in (keys, keys.get("pool"), keys.get("test")):
         if isinstance(part, dict) and (path := part.get("path")):
             file = found.base / Path(path).expanduser()
             part["path"] = _relative(file, base) if file.exists() else path
+    if most is not None and isinstance(found.spec, RowsSpec) and found.spec.is_open:
+        there = len(load_task(found.spec, found.base, found.where).examples)
+        if 3 * most > 2 * there and not {"pool", "validation"} & keys.keys():
+            keys["validation"] = {"max_examples": 2 * there // 3}
     return keys
 
 

@@ -194,6 +194,9 @@ def _shown(file: FileSummary) -> Iterator[str]:
                 f"  {claim.name}: a look counted t = {claim.t_looked_at:,} (a budget, the end of a "
                 f"doubling, or other claims' prompts too); {claim.t:,} were evaluated"
             )
+    for name, (answers, beside) in file.recorded.items():
+        looked = f"{count(answers)} different, {count(beside)} beside an incumbent"
+        yield f"  {name}: looks at recorded answers: {looked}"
     for test, openings in file.openings.items():
         yield f"  test set {test[:12]}: opened {'once' if openings == 1 else f'{openings} times'}"
 

@@ -263,15 +263,17 @@ def _plan(tries: Tries, first: int) -> dict[str, Any]:
     if first < 1:
         raise ValueError(f"first: found {first}, expected a whole number from 1 on")
     shown = [*tries.demonstrations.values()][first - 1 : first - 1 + _SHOWN]
+    outlook = tries.outlook
     return {
         "n": tries.n,
         "shots": tries.shots,
         "feedback": tries.feedback,
         "t": tries.t,
         "left": tries.left,
-        "outlook": str(tries.outlook),
-        "needed": tries.outlook.critical_count,
-        "more_than_incumbent": tries.outlook.beside,
+        "outlook": str(outlook),
+        "needed": outlook.critical_count,
+        "more_than_incumbent": outlook.beside,
+        "results_in_sight": outlook.in_sight,
         "prompt": tries.sample,
         "demonstrations": len(tries.demonstrations),
         "examples": [

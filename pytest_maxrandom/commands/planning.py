@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.notation import level
+from pytest_maxrandom.record import SCORE
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.components import (
     Components,
@@ -164,21 +165,21 @@ def _plan_samples(options: argparse.Namespace) -> str:
             raise ValueError(f"--{option}: --samples reads all from the report; remove one of both")
     from pytest_maxrandom.reports.results import load  # it needs pydantic, which numbers do not
 
-    found = {
+    largest = {
         claim.id: _with_more(claim, each)
         for claim in load(Path(options.samples)).claims
         if (each := claim.sampled) is not None and each.between is not None
     }
-    if not found:
+    if not largest:
         raise ValueError(
             f"--samples: {options.samples} has no claim with several samples of each answer; "
             "ask for them (`generation: {samples: 5, temperature: 0.7}`)"
         )
     if options.json:
-        return json_text(found)
+        return json_text(largest)
     head = ("standard error of what samples come to", "")
     rows: list[tuple[str, str]] = []
-    for name, errors in found.items():
+    for name, errors in largest.items():
         rows += [(name, ""), *((f"  {what}", f"{error:.4f}") for what, error in errors.items())]
     return table([head, *rows], left=2)
 
@@ -189,6 +190,8 @@ def _with_more(claim: ClaimRecord, own: Sampled) -> dict[str, float]:
     known = Components(n, k, own.right, own.between or 0.0, own.within or 0.0)
     if how == "mean":
         return more(known)
+    if claim.metric == SCORE:  # a score varies at most as what is right or wrong
+        return {f"{what}, at most": error for what, error in more_of_examples(score, n).items()}
     if own.asked is not None and own.asked < k:  # an estimate, which more samples make better
         return {f"pass@{own.asked} of {k}, at most": more_of_examples(score, n)["now"]}
     errors = more_of_examples(score, n)

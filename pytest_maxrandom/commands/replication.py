@@ -185,13 +185,13 @@ def _full(
     models: dict[tuple[str, ...], dict[Unit, dict[str, Result]]] = {}
     for unit, arms in units.items():
         models.setdefault(unit.pooled, {})[unit] = arms
-    found = hierarchical_model(
+    fitted = hierarchical_model(
         {", ".join(name): _pairs(models[name], a, b) for name in sorted(models)},
         confidence=options.confidence,
         seed=options.seed,
     )
-    reason = found.diagnostics.reason
-    return {**asdict(found), "conclusive": reason is None, "reason": reason}
+    reason = fitted.diagnostics.reason
+    return {**asdict(fitted), "conclusive": reason is None, "reason": reason}
 
 
 def _text(summary: dict[str, Any]) -> str:
@@ -295,8 +295,8 @@ def _all_replicates(result: dict[str, Any], confidence: str) -> Cells:
 
 def _full_cells(result: dict[str, Any], confidence: str) -> Cells:
     full = result["full"]
-    found = full["diagnostics"]
-    rhat, bulk, tail = (found[name]["value"] for name in ("rhat", "ess_bulk", "ess_tail"))
+    diagnostics = full["diagnostics"]
+    rhat, bulk, tail = (diagnostics[name]["value"] for name in ("rhat", "ess_bulk", "ess_tail"))
     return [
         ("effect", signed(full["mean"])),
         (confidence, _interval(full["low"], full["high"])),
@@ -305,7 +305,7 @@ def _full_cells(result: dict[str, Any], confidence: str) -> Cells:
         ("R-hat", NONE if rhat is None else f"{rhat:.3f}"),
         ("bulk ESS", NONE if bulk is None else f"{bulk:,.0f}"),
         ("tail ESS", NONE if tail is None else f"{tail:,.0f}"),
-        ("divergences", count(found["divergences"])),
+        ("divergences", count(diagnostics["divergences"])),
     ]
 
 

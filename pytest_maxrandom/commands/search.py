@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.counting import claim_ledger
 from pytest_maxrandom.commands import suites_in
 from pytest_maxrandom.errors import SearchError
-from pytest_maxrandom.ledger.withheld import Withheld
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.searches.private import private_folder
+from pytest_maxrandom.searches.private import private_ledger
 from pytest_maxrandom.searches.search import claims_of
 from pytest_maxrandom.stats.search import WITHHELD
 
@@ -84,8 +82,7 @@ def _close(planned: PlannedClaim, by: str | None) -> Iterator[str]:
 
     Whatever model they are for; if `by` is given, only those whose prompts it proposed.
     """
-    folder = private_folder(planned.ledger, planned.condition.example_digests)
-    ledger = claim_ledger(planned, withheld=Withheld(folder))
+    ledger, *_ = private_ledger(planned)
     for name, told in ledger.own_searches.items():
         first = next(iter(told.values()))
         if first.feedback not in WITHHELD or (by is not None and first.by != by):
@@ -108,3 +105,9 @@ def _close(planned: PlannedClaim, by: str | None) -> Iterator[str]:
                 "machine: run the command where these were tried, too"
             )
         yield said
+    for path, one in ledger.open_before:
+        if by in (None, one.by):
+            yield (
+                f"{one.by} (feedback {one.feedback}) is open in {path}, whose examples were "
+                "changed since: put them back as they were, and run the command again"
+            )

@@ -192,17 +192,17 @@ def _join(options: argparse.Namespace) -> str:
     manifest = _Manifest.read(folder)
     work = _known(folder, manifest)
     numbers = range(1, manifest.into + 1)
-    found, missing = {}, []
+    finished, missing = {}, []
     for number in numbers:
         try:
-            found[number] = Shard(folder, number).finished(work)
+            finished[number] = Shard(folder, number).finished(work)
         except ShardError as error:
             missing.append(str(error))
     if missing:
         raise ShardError(
             "\n".join([f"{len(missing)} of {manifest.into} parts are missing", *missing])
         )
-    arithmetic = one_arithmetic(found)
+    arithmetic = one_arithmetic(finished)
 
     stores: dict[Path, Store] = {}
     served: dict[str, Fingerprint] = {}

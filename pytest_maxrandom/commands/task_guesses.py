@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.commands.asked import asked_for
 from pytest_maxrandom.errors import Problem, SuiteError, listed, quoted
 from pytest_maxrandom.host.delimiters import delimiter_of
+from pytest_maxrandom.notation import count
 from pytest_maxrandom.recorded.names import (
     ANSWERS,
     CONTEXTS,
@@ -255,6 +256,10 @@ class _Guesser:
         elif texts := self._labels(answer):
             guess = Guess("choices", listed(texts), f"the texts of {quoted(answer)} come again")
             yield from self._read(keys, {"choices": texts}, [guess, *told], (None,))
+        elif not (by_shape or self.spec.answer_is) and (number := self._differ(answer)):
+            why = f"{count(number)} different answers, and no column has choices"
+            open_ = {"answer_is": "open"}
+            yield from self._read(keys, open_, [*told, Guess("answer_is", "open", why)], (None,))
 
     def _read(
         self,
@@ -271,7 +276,7 @@ class _Guesser:
             guesses = [*told]
             if columns:
                 new["columns"] = self.spec.columns.model_copy(update=columns)
-            if reading != self.spec.answer_is:
+            if reading not in (None, self.spec.answer_is):
                 new["answer_is"] = reading
                 guesses.append(Guess("answer_is", str(reading), _READINGS[str(reading)]))
             yield self.spec.model_copy(update=new), guesses
@@ -282,6 +287,18 @@ class _Guesser:
         others = [name for name in self.free if name != answer]
         letters = len(others) >= len(texts) and all(len(text) == 1 for text in texts)
         return [] if letters else texts
+
+    def _differ(self, answer: str) -> int:
+        """Return how many texts answers have if these seem to be free ones; else 0.
+
+        Most differ, they are no letters, and no other column may hold the choices in its texts.
+        """
+        if any(self._has_words(name) for name in self.free if name != answer):
+            return 0
+        values = [row.get(answer) for row in self._rows]
+        texts = {value for value in values if isinstance(value, str) and value.strip()}
+        words = any(len(text) > 1 for text in texts) and not any(map(_is_list, values))
+        return len(texts) if words and 2 * len(texts) > len(values) else 0
 
     def _has_words(self, column: str) -> bool:
         texts = [row.get(column) for row in self._rows]

@@ -117,27 +117,27 @@ def run(options: argparse.Namespace) -> str:
     return f"{len(tasks):,} {'task' if len(tasks) == 1 else 'tasks'} in {options.output}"
 
 
-def _audited(found: Found, prompts: list[int], alpha: float) -> AuditedTask:
-    assert not isinstance(found, NoTask)
-    if isinstance(found, FoundTask):
+def _audited(task: Found, prompts: list[int], alpha: float) -> AuditedTask:
+    assert not isinstance(task, NoTask)
+    if isinstance(task, FoundTask):
         try:
-            return worded(read_and_audit(found, prompts, alpha))
+            return worded(read_and_audit(task, prompts, alpha))
         except SuiteError as error:
             problems = [str(each) for each in error.problems]
         except MaxRandomError as error:
             problems = [str(error)]
         return AuditedTask(
-            name=found.name,
-            path=str(found.path),
-            line=found.line,
-            format=found.spec.format,
+            name=task.name,
+            path=str(task.path),
+            line=task.line,
+            format=task.spec.format,
             problems=problems,
         )
     return AuditedTask(
-        name=found.path.name,
-        path=str(found.path),
-        format=found.format,
-        problems=[str(each) for each in found.problems],
+        name=task.path.name,
+        path=str(task.path),
+        format=task.format,
+        problems=[str(each) for each in task.problems],
     )
 
 

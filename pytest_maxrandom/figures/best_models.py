@@ -48,13 +48,13 @@ def distances(record: BestModelsRecord) -> list[tuple[str, float, float, float, 
     """
     ordered = sorted(record.models, key=lambda each: -each.accuracy)
     top = ordered[0].name
-    found = {top: (0.0, 0.0, 0.0)}
+    spans = {top: (0.0, 0.0, 0.0)}
     for pair in record.pairs:
         if pair.first == top:
-            found[pair.second] = (-pair.difference, -pair.high, -pair.low)
+            spans[pair.second] = (-pair.difference, -pair.high, -pair.low)
         elif pair.second == top:
-            found[pair.first] = (pair.difference, pair.low, pair.high)
-    return [(each.name, *found[each.name], each.among_best) for each in ordered]
+            spans[pair.first] = (pair.difference, pair.low, pair.high)
+    return [(each.name, *spans[each.name], each.among_best) for each in ordered]
 
 
 def _figure(record: BestModelsRecord, file: str) -> Figure:

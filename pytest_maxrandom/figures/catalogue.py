@@ -152,14 +152,14 @@ def of_studies(studies: Sequence[Study]) -> Catalogue:
     from pytest_maxrandom.figures import holdout
 
     shown = [study for study in studies if holdout.drawable(study.trials)]
-    found = Catalogue()
+    catalogue = Catalogue()
     if shown:
-        found.families["holdout"] = lambda: holdout.figures(shown)
+        catalogue.families["holdout"] = lambda: holdout.figures(shown)
     if missing := [study.name for study in studies if study not in shown]:
-        found.notes["holdout"] = (
+        catalogue.notes["holdout"] = (
             f"holdout: left out, because all trials end alike: {', '.join(missing)}"
         )
-    return found
+    return catalogue
 
 
 def of_trends(trends: Sequence[Trend]) -> Catalogue:
@@ -167,14 +167,14 @@ def of_trends(trends: Sequence[Trend]) -> Catalogue:
     from pytest_maxrandom.figures import trend
 
     shown = [each for each in trends if trend.drawable(each)]
-    found = Catalogue()
+    catalogue = Catalogue()
     if shown:
-        found.families["trend"] = lambda: trend.figures(shown)
+        catalogue.families["trend"] = lambda: trend.figures(shown)
     if once := [each.claim for each in trends if each not in shown]:
-        found.notes["trend"] = (
+        catalogue.notes["trend"] = (
             f"trend: left out {_claims(len(once), 'of a single run')}: {_named(once)}"
         )
-    return found
+    return catalogue
 
 
 def write_all(
@@ -183,7 +183,7 @@ def write_all(
     formats: Sequence[str] = DEFAULT_FORMATS,
     *,
     width: float = WIDTH,
-    told: Callable[[Path], object] = lambda _: None,
+    report: Callable[[Path], object] = lambda _: None,
 ) -> Written:
     """Draw and write everything.
 
@@ -193,7 +193,7 @@ def write_all(
         Is made if it is not there.
     width
         Inches that figures are wide at most.
-    told
+    report
         Is called with each file when it is written.
 
     Raises
@@ -216,7 +216,7 @@ def write_all(
                     path = folder / f"{name}.{ending}"
                     figure.savefig(path, format=ending, metadata=_WITHOUT_DATE[ending])
                     files.append(path)
-                    told(path)
+                    report(path)
     return Written(files, [note for each in catalogues for note in each.notes.values()])
 
 

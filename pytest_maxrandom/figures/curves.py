@@ -160,18 +160,18 @@ class Panel:
 
 def panels_of(results: Iterable[Result]) -> list[Panel]:
     """Put a suite's claims with equal n and chances together, ascending by chance and n."""
-    found: dict[tuple[str, Groups], Panel] = {}
+    panels: dict[tuple[str, Groups], Panel] = {}
     for result in results:
         if (one := result.guessers) is not None:
-            known = found.get(kind := (result.suite, one.chance_groups), Panel(one))
-            found[kind] = replace(known, results=(*known.results, result))
-    suites = [*dict.fromkeys(suite for suite, _ in found)]
+            known = panels.get(kind := (result.suite, one.chance_groups), Panel(one))
+            panels[kind] = replace(known, results=(*known.results, result))
+    suites = [*dict.fromkeys(suite for suite, _ in panels)]
 
     def rank(kind: tuple[str, Groups]) -> tuple[int, float, int]:
-        guessers = found[kind].guessers
+        guessers = panels[kind].guessers
         return suites.index(kind[0]), guessers.standard_baseline, guessers.n
 
-    return [found[kind] for kind in sorted(found, key=rank)]
+    return [panels[kind] for kind in sorted(panels, key=rank)]
 
 
 def contour_figures(shown: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:

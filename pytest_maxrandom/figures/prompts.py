@@ -238,13 +238,13 @@ def guessers_of(family: Sequence[Result]) -> list[MaxRandomBaseline]:
 
     They are the hardest to beat. Where others have clearly more examples, those with most too.
     """
-    found: dict[float, list[MaxRandomBaseline]] = {}
+    by_baseline: dict[float, list[MaxRandomBaseline]] = {}
     for result in family:
         if result.guessers is not None:
-            alike = found.setdefault(round(result.guessers.standard_baseline, 6), [])
+            alike = by_baseline.setdefault(round(result.guessers.standard_baseline, 6), [])
             alike.append(result.guessers)
     drawn = []
-    for alike in found.values():
+    for alike in by_baseline.values():
         fewest, most = min(alike, key=_size), max(alike, key=_size)
         drawn += [fewest, most] if most.n > _CLEARLY * fewest.n else [fewest]
     return drawn

@@ -74,14 +74,14 @@ class Result:
 def results_of(run: RunRecord) -> tuple[list[Result], list[str]]:
     """Return the claims that have numbers, and the labels of those that have none."""
     suites = {claim.id: suite for suite, claims in by_suite(run.claims).items() for claim in claims}
-    found, without = [], []
+    results, without = [], []
     for claim in run.claims:
         result = _result(claim, suites[claim.id])
         if result is None:
             without.append(label(claim))
         else:
-            found.append(result)
-    return found, without
+            results.append(result)
+    return results, without
 
 
 def by_model(results: Iterable[Result]) -> dict[str, list[Result]]:

@@ -1,11 +1,14 @@
 """Red flags: what makes a result look better than it is.
 
-=============  ===================================================================
-``kinds``      all kinds, each with everything about it in one place
-``kind``       what these are written with: what checks look at and find, definitions
-``counting``   what answers tell of labels; how many something is so of, and when by accident
-``texts``      texts that several examples share
-=============  ===================================================================
+==============  ==================================================================
+``kinds``       all kinds, each a module of its name with everything about it
+``kind``        what these are written with: what checks look at and find, definitions
+``counting``    what answers tell of labels; how many something is so of, and when by accident
+``texts``       texts that several examples share
+``shortcuts``   what a best prompt is compared with that needs no question
+``things``      things that examples compare
+``dependence``  examples that depend on each other: who passes, and by which labels
+==============  ==================================================================
 
 A check says what it finds by kind and parameters; :mod:`pytest_maxrandom.reports` words that.
 """
@@ -44,8 +47,7 @@ __all__ = [
 
 def _definitions() -> Iterator[RedFlagKind]:
     for module in iter_modules(kinds.__path__):
-        known = vars(import_module(f"{kinds.__name__}.{module.name}")).values()
-        yield from (value for value in known if isinstance(value, RedFlagKind))
+        yield import_module(f"{kinds.__name__}.{module.name}").RED_FLAG
 
 
 KINDS = RedFlagKinds(_definitions)
@@ -106,11 +108,11 @@ def _checked(kind: RedFlagKind, judged: JudgedAnswers) -> Iterator[Flag]:
     TypeError, ValueError
         If a package's check yields no flag of its kind, or parameters that no report can hold.
     """
-    for each in kind.check(judged):
+    for flag in kind.check(judged):
         if kind.kind not in KINDS.parts.built_in:
-            if not isinstance(each, Flag) or each.kind != kind.kind:
-                raise TypeError(f"its check yielded {each!r}, expected Flag({kind.kind!r}, ...)")
-            json.dumps(dict(each.parameters), allow_nan=False)
-            if kind.sentence(case := each.parameters.get("case")) is None:
+            if not isinstance(flag, Flag) or flag.kind != kind.kind:
+                raise TypeError(f"its check yielded {flag!r}, expected Flag({kind.kind!r}, ...)")
+            json.dumps(dict(flag.parameters), allow_nan=False)
+            if kind.sentence(case := flag.parameters.get("case")) is None:
                 raise ValueError(f"it has no sentence for the case {case!r}")
-        yield each
+        yield flag

@@ -81,7 +81,7 @@ def _shared_text(
     first, second, *_ = (
         examples[place] for place, text in zip(kept, texts, strict=True) if text == largest
     )
-    found = {
+    parameters = {
         "n": n,
         "texts": len(sizes),
         "alike": [first, second],
@@ -91,7 +91,7 @@ def _shared_text(
     gold = [alphabetical[place] for place in kept]
     effect = design_effect(gold, texts)
     followed = n < WORTH * apart * effect and follows(gold, texts) <= FOLLOW
-    return SharedText(found | {"worth": n / effect if followed else worth}, followed)
+    return SharedText(parameters | {"worth": n / effect if followed else worth}, followed)
 
 
 def same_text(texts: Iterable[str]) -> list[int]:

@@ -46,10 +46,10 @@ def things_of(answers: Answers) -> Things | None:
     if right is None:
         return None
     number = {text: place for place, text in enumerate(dict.fromkeys(chain(*offered)))}
-    said = None
+    answered = None
     if answers.answers is not None:
         small = np.min_scalar_type(-1 - len(number))
-        said = np.full(answers.answers.shape, NOT_EVALUATED, dtype=small)
+        answered = np.full(answers.answers.shape, NOT_EVALUATED, dtype=small)
         for place, choices in enumerate(offered):
             given, which = np.unique(answers.answers[:, place], return_inverse=True)
             codes = [
@@ -58,11 +58,11 @@ def things_of(answers: Answers) -> Things | None:
                 else number.get(choice_of(answers.labels, label, choices) or "", len(number))
                 for label in given.tolist()
             ]
-            said[:, place] = np.array(codes)[which.ravel()]
+            answered[:, place] = np.array(codes)[which.ravel()]
     return Things(
         [tuple(number[text] for text in each) for each in offered],
         [frozenset(number[text] for text in own) for own in right],
-        said,
+        answered,
     )
 
 

@@ -13,18 +13,26 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from numpy.typing import ArrayLike
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.beside import IncumbentAnswers
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.chances import Chance
     from pytest_maxrandom.stats.incumbents import IncumbentTest
 
     RowOfScores: TypeAlias = ArrayLike | Mapping[str, float]
     Scores: TypeAlias = ArrayLike | Mapping[str, RowOfScores]
+
+
+NO_COMPARISON = (
+    "a test claims one thing of one model; `judge_each(results, compare='all')` tells which of "
+    "several models may be the best, and so does `compare: all` in a suite"
+)
+"""Why the fixture has no table of models."""
 
 
 def refuse(why: str, **given: object) -> None:
@@ -50,6 +58,8 @@ def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
     """Refuse arguments that there are not, and name the one that may be meant."""
     names = [name for name in known if name != "unknown"]
     for name in given:
+        if name == "compare":
+            raise TypeError(f"compare: {NO_COMPARISON}")
         whole = (f"; did you mean {each!r}?" for each in names if each.startswith(name))
         near = next(whole, did_you_mean(name, names))
         raise TypeError(f"there is no argument {name!r}{near} (arguments: {', '.join(names)})")
@@ -83,8 +93,15 @@ def scored(
     t: int | None,
     others: Others,
     clusters: Sequence[Hashable] | Mapping[str, Hashable] | None,
+    look: Callable[[Answers, IncumbentAnswers], Claim],
 ) -> Result:
-    """Judge scores beside a stated baseline, a control, an incumbent, or several of them."""
+    """Judge scores beside a stated baseline, a control, an incumbent, or several of them.
+
+    Parameters
+    ----------
+    look : callable
+        Counts a look beside the incumbent, and returns the claim at the level of that look.
+    """
     from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
     from pytest_maxrandom.claims.scored import assess_scores
 
@@ -99,7 +116,10 @@ def scored(
             ("control", others.control, ()),
         )
     )
-    return assess_scores(claim, answers, _tried(t, answers), incumbent, control)
+    tried = _tried(t, answers)
+    if incumbent is not None:
+        claim = look(answers, incumbent)
+    return assess_scores(claim, answers, tried, incumbent, control)
 
 
 def _tried(t: object, answers: Answers) -> int:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.hooks.run import attached
 from pytest_maxrandom.record import LISTS, ClaimRecord, Record, adapter_of
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Failures:
         """Let a report show its failure so, unless it has a traceback to show."""
         from pytest_maxrandom.reports.summary import label
 
-        told = getattr(report, "maxrandom", ())
+        told = attached(report)
         if not (report.failed and told):
             return
         name, fields = told[0]

@@ -10,7 +10,7 @@ from pytest_maxrandom.claims.verdict import judge as verdict
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import CannotTell, ClaimFailed, RecordedError, RedFlagged
 from pytest_maxrandom.hooks import arguments
-from pytest_maxrandom.hooks.run import RECORDS
+from pytest_maxrandom.hooks.run import RECORDS, run_name
 from pytest_maxrandom.record import BY_HAND, SCORE, ClaimRecord, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.wording import word
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.claims.beside import IncumbentAnswers
+    from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.hooks.arguments import RowOfScores, Scores
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.chances import Chance
@@ -93,7 +96,8 @@ class HandWrittenClaims:
             Of scores: those of a blank or constant answer to the same examples, from the same
             judge; the best prompt is better.
         incumbent : array or mapping, optional
-            Of scores: those of what runs today on the same examples; the best prompt is better.
+            Of scores: those of what runs today on the same examples; the best prompt is better. The
+            ledger beside the test counts looks at other scores, and each has a share of the level.
         by : float
             By how much more than this it is better than the incumbent.
         baseline_p, control_p, incumbent_p : float
@@ -147,7 +151,17 @@ class HandWrittenClaims:
             claim = arguments.claim_of_scores(beats, baseline_p, others)
             heading.asserted = claim.asserted()
             heading.judge = arguments.text("judge", judge) or None
-            result = arguments.scored(claim, scores, t, others, clusters)
+
+            def look(answers: Answers, beside: IncumbentAnswers) -> Claim:
+                from pytest_maxrandom.claims.kept import of_answers
+                from pytest_maxrandom.claims.recorded_looks import beside_incumbent
+
+                kept, folder = of_answers(answers), self._item.path.parent
+                assert kept is not None
+                run = run_name(self._item.config)
+                return beside_incumbent(claim, heading, kept, beside, folder, run)
+
+            result = arguments.scored(claim, scores, t, others, clusters, look)
             heading.metric = "accuracy" if result.correct_counts else SCORE
             return result, heading
 
@@ -174,8 +188,10 @@ class HandWrittenClaims:
         from pytest_maxrandom.claims.in_memory import Said, claims_in_memory, only
 
         def found(heading: ClaimRecord) -> Found:
+            arguments.refuse_unknown({*said} & {"compare"}, ())
             claim = only(claims_in_memory(results, Said.of(said)))
             known = replace(claim.record(heading.id, heading.suite), line=heading.line)
+            claim = claim.looked_at(known, self._item.path.parent, run_name(self._item.config))
             return result_of_recorded(claim), known
 
         return self._asserted(found)[1]

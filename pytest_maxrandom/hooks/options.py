@@ -87,26 +87,26 @@ def _store(config: pytest.Config, option: str) -> Path:
 
 def _executor(config: pytest.Config, option: str) -> str:
     """Return where models are run; the command line overrules the configuration."""
-    said: str | None = config.getoption(option)
-    where = option if said is not None else "maxrandom_executor"
-    if said is None:
-        said = config.getini("maxrandom_executor") or "local"
-    if said == "local":
-        return said
+    executor: str | None = config.getoption(option)
+    where = option if executor is not None else "maxrandom_executor"
+    if executor is None:
+        executor = config.getini("maxrandom_executor") or "local"
+    if executor == "local":
+        return executor
     from pytest_maxrandom.sweeps.cluster.connection import MISSING, address_of, installed
 
     try:
-        address_of(said)
+        address_of(executor)
     except ValueError as error:
         raise pytest.UsageError(f"{where}: {error}") from None
     if not installed():
         raise pytest.UsageError(f"{where}: {MISSING}")
     if getattr(config, "workerinput", None) or config.getoption("numprocesses", None):
         raise pytest.UsageError(
-            f"{where}: {said} spreads work over actors by itself, and one process leads them; "
+            f"{where}: {executor} spreads work over actors by itself, and one process leads them; "
             "remove -n"
         )
-    return said
+    return executor
 
 
 def _positive(config: pytest.Config, option: str) -> int | None:
@@ -121,8 +121,8 @@ def _positive(config: pytest.Config, option: str) -> int | None:
 
 def _asserted(config: pytest.Config, option: str) -> Asserted | None:
     """Return what is asserted of this run and an earlier one."""
-    said = config.getoption(option)
-    if said is None:
+    text = config.getoption(option)
+    if text is None:
         return None
     from pytest_maxrandom.reports.regressions import Asserted
 
@@ -131,7 +131,7 @@ def _asserted(config: pytest.Config, option: str) -> Asserted | None:
             f"{option}: found no report to compare with; give it with --maxrandom-diff BASE"
         )
     try:
-        return Asserted.read(said)
+        return Asserted.read(text)
     except ValueError as error:
         raise pytest.UsageError(f"{option}: {error}") from None
 

@@ -169,13 +169,13 @@ class Board:
             self._shown = now
             self._pass_on(tuple(tally.state()))
 
-    def take(self, process: str, told: str | tuple[Any, ...]) -> None:
+    def take(self, process: str, message: str | tuple[Any, ...]) -> None:
         """Show what a process counts (a `State`), or the line of its training, empty at its end."""
         with self._lock:
-            if isinstance(told, str):
-                self._trainings[process] = told
+            if isinstance(message, str):
+                self._trainings[process] = message
             else:
-                state = State(*told)
+                state = State(*message)
                 self._states[process, state.model] = state
             self._show()
 
@@ -190,12 +190,12 @@ class Board:
         at = f"training {self._turn}: {step}/{steps} steps{shown}"
         self._pass_on(at if step < steps else "")
 
-    def _pass_on(self, told: str | tuple[Any, ...]) -> None:
+    def _pass_on(self, message: str | tuple[Any, ...]) -> None:
         if self._channel is None:
-            self.take("", told)
+            self.take("", message)
             return
         try:
-            self._channel.send(told)
+            self._channel.send(message)
         except OSError:  # the controller has gone
             self._channel = None
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.hooks.failures import Failures, Mistakes
 from pytest_maxrandom.hooks.options import Settings, read_settings
-from pytest_maxrandom.hooks.run import RECORDS, Run
+from pytest_maxrandom.hooks.run import RECORDS, Run, attached, run_name
 from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Reporting:
 
         pytest takes no hook whose name does not begin so.
         """
-        told = [record for _, record in getattr(report, "maxrandom", ())]
+        told = [record for _, record in attached(report)]
         if report.when == "call" and report.failed and any(map(itemgetter("cannot_tell"), told)):
             for of_item in _junit(self._config):
                 for node in of_item(report).nodes:
@@ -112,8 +112,10 @@ class Reporting:
         run, asserted = self._run.record(), self._settings.diff_assert
         if self._base is not None and asserted is not None:
             if self._worse is None:
+                from pytest_maxrandom.reports.recorded_looks import count_looks
                 from pytest_maxrandom.reports.regressions import regressions
 
+                count_looks(self._base, run, self._config.rootpath, run_name(self._config))
                 since, whole = self._settings.diff or "", not _is_selection(self._config)
                 self._worse = regressions(self._base, run, since, asserted, gone=whole)
             run.regressions = self._worse
@@ -214,7 +216,7 @@ class Reporting:
             gone: Literal["of the suites", "none"]
             gone = "none" if _is_selection(config) else "of the suites"
             run = self._recorded()
-            found = difference(named, base, "this run", run, gone)
+            changes = difference(named, base, "this run", run, gone)
             if run.regressions is not None:
                 from pytest_maxrandom.reports.summary import names
                 from pytest_maxrandom.reports.worse import lines as lost
@@ -225,7 +227,7 @@ class Reporting:
                     terminalreporter.line(line, **({colour: True} if colour else {}))
             terminalreporter.section("maxrandom: what changed")
             width = terminalreporter._tw.fullwidth
-            for line, colour in lines(found, width, _MOST_CHANGES):
+            for line, colour in lines(changes, width, _MOST_CHANGES):
                 terminalreporter.line(line, **({colour: True} if colour else {}))
 
 
@@ -263,10 +265,11 @@ def _base(config: pytest.Config, settings: Settings) -> RunRecord | None:
     """
     if settings.diff is None:
         return None
-    from pytest_maxrandom.reports.results import find
+    from pytest_maxrandom.reports.base_run import base_run
 
     try:
-        return find(settings.diff, settings.json, config.invocation_params.dir)
+        here = config.invocation_params.dir
+        return base_run(settings.diff, settings.json, here, settings.store)
     except MaxRandomError as error:
         raise pytest.UsageError(f"--maxrandom-diff: {error}") from error
 

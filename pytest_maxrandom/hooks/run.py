@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -25,8 +27,16 @@ if TYPE_CHECKING:
 RECORDS = pytest.StashKey[Sequence[Record]]()
 """The records of a pytest item: one for an item of a suite."""
 
+_RUN = pytest.StashKey[str]()
+
 CELLS = pytest.StashKey[str]()
 """The answers of a claim, packed, where a page is asked for."""
+
+
+def run_name(config: pytest.Config) -> str:
+    """Return what the session is called in ledgers, the same in all of its processes."""
+    name: str = getattr(config, "workerinput", {}).get("testrunuid", "")
+    return config.stash.setdefault(_RUN, name or uuid.uuid4().hex)
 
 
 def attach(item: pytest.Item, report: pytest.TestReport) -> None:
@@ -38,11 +48,20 @@ def attach(item: pytest.Item, report: pytest.TestReport) -> None:
         for record in item.stash[RECORDS]:
             word_remarks(record)
         kinds = {kind: name for name, kind in LISTS.items()}
-        vars(report)["maxrandom"] = [
-            (kinds[type(record)], plain(record)) for record in item.stash[RECORDS]
-        ]
+        found = [(kinds[type(record)], plain(record)) for record in item.stash[RECORDS]]
+        # A worker of pytest-xdist would send each of its values by itself.
+        sent = hasattr(item.config, "workerinput")
+        vars(report)["maxrandom"] = json.dumps(found) if sent else found
         if CELLS in item.stash:
             vars(report)["maxrandom_cells"] = {item.nodeid: item.stash[CELLS]}
+
+
+def attached(report: pytest.TestReport) -> Sequence[tuple[str, dict[str, Any]]]:
+    """Return the names of the lists, and the records, that travelled with a report."""
+    found = getattr(report, "maxrandom", ())
+    if isinstance(found, str):
+        vars(report)["maxrandom"] = found = json.loads(found)
+    return found
 
 
 class Run:
@@ -68,7 +87,7 @@ class Run:
 
     def add(self, report: pytest.TestReport) -> None:
         """Take over the records that travelled with a report."""
-        for name, record in getattr(report, "maxrandom", ()):
+        for name, record in attached(report):
             self._found[name][record["id"]] = {**record, "outcome": _outcome(report, record)}
         self.cells |= getattr(report, "maxrandom_cells", {})
 
@@ -120,12 +139,14 @@ class Run:
         return run
 
 
-def _sound(kind: type[Record], found: Iterable[dict[str, Any]], broken: list[str]) -> list[Record]:
+def _sound(
+    kind: type[Record], records: Iterable[dict[str, Any]], broken: list[str]
+) -> list[Record]:
     """Return the records that are what they should be; of others, say what is wrong."""
     from pydantic import ValidationError
 
     sound = []
-    for record in found:
+    for record in records:
         try:
             sound.append(adapter_of(kind).validate_python(record))
         except ValidationError as error:

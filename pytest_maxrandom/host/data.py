@@ -121,18 +121,18 @@ def reading(base: Path) -> Iterator[Reading]:
         _READING.reset(token)
 
 
-def refused(path: Path, said: str) -> str:
+def refused(path: Path, name: str) -> str:
     """Say why a file, or a folder with all that it links to, is not read; nothing if it is.
 
     Parameters
     ----------
-    said : str
+    name : str
         The path as the suite writes it, variables included.
     """
-    return next(filter(None, (_refused(one, said) for one in (path, *_links(path)))), "")
+    return next(filter(None, (_refused(one, name) for one in (path, *_links(path)))), "")
 
 
-def _refused(path: Path, said: str) -> str:
+def _refused(path: Path, name: str) -> str:
     limits, current = boundary(), _READING.get()
     try:
         real = path.resolve()
@@ -143,16 +143,16 @@ def _refused(path: Path, said: str) -> str:
         return ""
     if limits is not None and not limits.holds(real):
         return (
-            f"{quoted(said, 200)} leads out of the repository; data there are read under "
+            f"{quoted(name, 200)} leads out of the repository; data there are read under "
             "`maxrandom gate` only if the workflow says `--allow-path FOLDER`"
         )
     if ".git" in map(str.casefold, real.parts):
-        return f"{quoted(said, 200)} leads into the folder of git, which holds no data"
+        return f"{quoted(name, 200)} leads into the folder of git, which holds no data"
     of_system = any(real.is_relative_to(one) for one in _OF_SYSTEM)
     if of_system and not real.is_relative_to(_SHARED_MEMORY):
-        return f"{quoted(said, 200)} leads to what the system says of itself, which is no data"
+        return f"{quoted(name, 200)} leads to what the system says of itself, which is no data"
     if there and not stat.S_ISREG(mode := real.stat().st_mode) and not stat.S_ISDIR(mode):
-        return f"{quoted(said, 200)} is not a regular file; give a file that can be read again"
+        return f"{quoted(name, 200)} is not a regular file; give a file that can be read again"
     if current is not None and current.root is not None and there:
         current.quotable &= real.is_relative_to(current.root.resolve())
     return ""

@@ -56,13 +56,13 @@ class Repository:
         if ref.startswith("-") or not ref.isprintable() or not ref.strip():
             raise GitError(f"found {ref!r}, expected a branch, a tag or a commit")
         name = self._in_full(ref)
-        code, found, _ = _git(self.root, "rev-parse", "--verify", f"{name}^{{commit}}")
+        code, output, _ = _git(self.root, "rev-parse", "--verify", f"{name}^{{commit}}")
         if code:
             shallow = ", which is a shallow clone" if self.is_shallow() else ""
             raise GitError(
                 f"git knows no commit {ref} in {self.root}{shallow}; {self._way_out(ref)}"
             )
-        return _text(found).strip()
+        return _text(output).strip()
 
     def _in_full(self, ref: str) -> str:
         """Write a reference out; what is no name of one, such as a commit, stays as it is."""
@@ -73,17 +73,17 @@ class Repository:
         known = self._asked("for-each-ref", "--format=%(refname)", "--", *asked)
         listed = _text(known).split()
         # A pattern also stands for all that is below a folder of its name.
-        found = [place for place in asked if place in listed]
-        if found and _HASH.fullmatch(name):
+        places = [place for place in asked if place in listed]
+        if places and _HASH.fullmatch(name):
             code, _, _ = _git(self.root, "cat-file", "-e", f"{name}^{{commit}}")
             also = [] if code else [f"the commit {name}"]
-            found += also
-        if len(found) > 1:
+            places += also
+        if len(places) > 1:
             raise GitError(
-                f"{ref} is ambiguous in {self.root}: it is {' and '.join(found)}; name one in "
+                f"{ref} is ambiguous in {self.root}: it is {' and '.join(places)}; name one in "
                 "full, or delete the other"
             )
-        return found[0] + ref.removeprefix(name) if found else ref
+        return places[0] + ref.removeprefix(name) if places else ref
 
     def fork_point(self, ref: str) -> str:
         """Return the commit where HEAD's history left that of a reference.
@@ -176,14 +176,14 @@ class Repository:
             return {}
         asked = "".join(f"{name}\n" for name in wanted).encode("ascii")
         stream = io.BytesIO(self._asked("cat-file", "--batch", stdin=asked))
-        found: dict[str, bytes] = {}
+        texts: dict[str, bytes] = {}
         for name in wanted:
             words = stream.readline().split()
             if len(words) != 3:
                 raise GitError(f"{self.root}: git lacks the object {name}; fetch it ({_FETCH_ALL})")
-            found[name] = stream.read(int(words[2]))
+            texts[name] = stream.read(int(words[2]))
             stream.readline()
-        return found
+        return texts
 
     def changed_since(self, commit: str) -> list[str]:
         """Return the paths, from the root, of which the work tree has other contents, or none.
@@ -244,13 +244,13 @@ class Repository:
         for path, name in links.items():
             to = leads[name].decode(errors="replace")
             target = os.path.normpath(PurePosixPath(path).parent / to)
-            found = {
+            linked = {
                 path + each.removeprefix(target): content
                 for each, content in kept.items()
                 if each == target or each.startswith(f"{target}/")
             }
-            behind |= found
-            nowhere += [] if found else [path]
+            behind |= linked
+            nowhere += [] if linked else [path]
         contents = self.contents({*kept.values(), *behind.values()})
         for path, name in (kept | behind).items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

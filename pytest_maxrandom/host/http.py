@@ -2,16 +2,13 @@
 
 A server is anybody's, whether it has a model or the comments of a forge. So an answer has one
 deadline, however its bytes drip; it is unpacked as far as it may be long; and the key, which the
-server was sent, is found again in it however it is written. This is the only module that knows how
-urllib3 reads.
+server was sent, is found again in it however it is written. urllib3 opens connections; what is said
+on them is written and read here, in a third of the time that its pools take of the processor.
 """
 
 from __future__ import annotations
 
 import base64
-import functools
-import http.client
-import io
 import json
 import re
 import time
@@ -19,8 +16,9 @@ import weakref
 import zlib
 from contextlib import suppress
 from functools import cache
+from http.client import BadStatusLine, HTTPException, IncompleteRead, RemoteDisconnected
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import urllib3
@@ -30,99 +28,51 @@ from pytest_maxrandom.host.limits import limits, raised
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+_STATUS = re.compile(r"HTTP/1\.(\d) +(\d{3})(?: .*)?")
 _BETWEEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[^][{}"]+', re.DOTALL)
 _LEVELS = {91: 1, 123: 1, 93: -1, 125: -1}
 _CONNECT = 10.0
 """Seconds at most in which a connection must stand."""
+_PIECE = _LINE = 65_536
+"""Bytes that are read at once, and those of a line at most."""
+_LINES = 200
+"""Headers at most."""
 _ENCODED = 8
 """Letters from which on a key is looked for in base64 and in hexadecimal digits, too."""
 
 
-class _Timed(io.RawIOBase):
-    """The bytes of one answer, until its deadline: that of a socket is for each read alone."""
-
-    def __init__(self, raw: io.RawIOBase, sock: socket.socket) -> None:
-        self._raw, self._sock = raw, sock
-        seconds = sock.gettimeout()
-        self._until = None if seconds is None else time.monotonic() + seconds
-        self._begun = False
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        if self._begun and self._until is not None:
-            left = self._until - time.monotonic()
-            if left <= 0:
-                raise TimeoutError("timed out")
-            self._sock.settimeout(left)
-        self._begun = True
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
+class Unusable(Exception):
+    """An answer may not be read; says why, after whose it is."""
 
 
-class _Answer(http.client.HTTPResponse):
-    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
-        super().__init__(sock, *args, **kwargs)
-        self.fp = io.BufferedReader(_Timed(self.fp.detach(), sock))
+class Answer(NamedTuple):
+    """What a server answered."""
 
-
-class _Http(HTTPConnection):
-    response_class = _Answer
-
-
-class _Https(HTTPSConnection):
-    response_class = _Answer
-
-
-class _HttpPool(urllib3.HTTPConnectionPool):
-    ConnectionCls = _Http
-
-
-class _HttpsPool(urllib3.HTTPSConnectionPool):
-    ConnectionCls = _Https
-
-
-def pool(proxy: str | None = None, **settings: Any) -> urllib3.PoolManager:
-    """Return a pool of connections whose read timeout is that of a whole answer.
-
-    Parameters
-    ----------
-    proxy : str, optional
-        Address of what is asked in place of each server, as the environment names it.
-    """
-    if proxy is None:
-        made = urllib3.PoolManager(**settings)
-    else:
-        at = urllib3.util.parse_url(proxy if "://" in proxy else f"http://{proxy}")
-        said = urllib3.make_headers(proxy_basic_auth=unquote(at.auth)) if at.auth else None
-        made = urllib3.ProxyManager(at._replace(auth=None).url, proxy_headers=said, **settings)
-    made.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
-    return made
+    status: int
+    headers: Mapping[str, str]
+    """By their names in small letters."""
+    body: bytes
+    """Unpacked."""
 
 
 class Server:
     """A server that is asked often, over connections that are kept, one request at a time on each.
 
-    What a pool of urllib3 does besides takes the processor longer than all the rest of a request.
-    So its connections are opened here, and what is said on them is written and read here.
-
     Parameters
     ----------
     scheme, host, port
         Of its address.
+    proxy : str, optional
+        Address of what is asked in its place, as the environment names it.
     """
 
-    def __init__(self, scheme: str, host: str, port: int | None) -> None:
-        self._opened = _Https if scheme == "https" else _Http
-        self._host, self._port = host.strip("[]"), port
+    def __init__(self, scheme: str, host: str, port: int | None, proxy: str | None = None) -> None:
+        self._scheme, self._host, self._port = scheme, host.strip("[]"), port
         self._name = host if port is None else f"{host}:{port}"
-        self._idle: list[_Http | _Https] = []
+        self._proxy = None if proxy is None else _manager(proxy)
+        self._idle: list[HTTPConnection] = []
         weakref.finalize(self, _close, self._idle)
 
     def asked(
@@ -132,8 +82,8 @@ class Server:
         body: bytes | None,
         headers: Mapping[str, str],
         timeout: float,
-    ) -> tuple[http.client.HTTPResponse, bytes]:
-        """Send a request, and return the answer and its body; redirects are not followed.
+    ) -> Answer:
+        """Send a request, and return the answer; redirects are not followed.
 
         Parameters
         ----------
@@ -143,13 +93,15 @@ class Server:
         Raises
         ------
         Unusable
-            As :func:`asked`.
+            If it is longer than it may be, or packed in a way that nobody asked for.
         urllib3.exceptions.HTTPError, http.client.HTTPException, OSError
             If it does not come, or does not in time.
         """
         own = {"Host": self._name, "Accept-Encoding": "identity", **headers}
         if body is not None:
             own |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        if self._proxy is not None and self._scheme == "http":
+            path, own = f"http://{self._name}{path}", own | {**self._proxy.proxy_headers}
         lines = "".join(f"{key}: {value}\r\n" for key, value in own.items())
         head = f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode("latin-1")
         connection = self._connected(timeout)
@@ -160,20 +112,15 @@ class Server:
             # A server may refuse a request, and close, before it has read all of it.
             with suppress(BrokenPipeError, ConnectionResetError):
                 connection.sock.sendall(head + (body or b""))  # each piece would wake the server
-            response = _Answer(connection.sock, method=method)
-            response.begin()
-            raw = _unpacked(response.headers.get("Content-Encoding"), _body_of(response.read))
-            if response.length:
-                raise http.client.IncompleteRead(raw, response.length)
-            kept = not response.will_close
-            return response, raw
+            answer, kept = _answer(_Incoming(connection.sock, timeout))
+            return answer
         finally:
             if kept:
                 self._idle.append(connection)
             else:
                 connection.close()
 
-    def _connected(self, timeout: float) -> _Http | _Https:
+    def _connected(self, timeout: float) -> HTTPConnection:
         """Return a connection that the server has not closed, as far as is known."""
         with suppress(IndexError):  # another thread may take the last one
             while True:
@@ -181,60 +128,152 @@ class Server:
                 if connection.is_connected:
                     return connection
                 connection.close()
-        connection = self._opened(self._host, self._port, timeout=min(_CONNECT, timeout))
+        seconds, proxy = min(_CONNECT, timeout), self._proxy
+        if proxy is None:
+            kind = HTTPSConnection if self._scheme == "https" else HTTPConnection
+            connection = kind(self._host, self._port, timeout=seconds)
+        else:
+            assert proxy.proxy is not None
+            assert proxy.proxy.host is not None
+            through = "https" in (self._scheme, proxy.proxy.scheme)
+            connection = (HTTPSConnection if through else HTTPConnection)(
+                proxy.proxy.host,
+                proxy.proxy.port,
+                timeout=seconds,
+                proxy=proxy.proxy,
+                proxy_config=proxy.proxy_config,
+            )
+            if self._scheme == "https":
+                at = (self._host, self._port or 443, proxy.proxy_headers)
+                connection.set_tunnel(*at, scheme=proxy.proxy.scheme or "http")
         connection.connect()
         return connection
-
-
-def _close(connections: list[_Http | _Https]) -> None:
-    for connection in connections:
-        connection.close()
 
 
 server = cache(Server)
 """Returns the server at an address; all that ask it share its connections."""
 
 
-class Unusable(Exception):
-    """An answer may not be read; says why, after whose it is."""
+def _manager(proxy: str) -> urllib3.ProxyManager:
+    at = urllib3.util.parse_url(proxy if "://" in proxy else f"http://{proxy}")
+    said = urllib3.make_headers(proxy_basic_auth=unquote(at.auth)) if at.auth else None
+    return urllib3.ProxyManager(at._replace(auth=None).url, proxy_headers=said)
 
 
-def asked(
-    pool: urllib3.PoolManager, method: str, url: str, **settings: Any
-) -> tuple[urllib3.BaseHTTPResponse, bytes]:
-    """Send a request, and return the answer and its body, unpacked; redirects are not followed.
-
-    Raises
-    ------
-    Unusable
-        If it is longer than it may be, or packed in a way that nobody asked for.
-    urllib3.exceptions.HTTPError
-        If it does not come in time.
-    """
-    response = pool.request(method, url, redirect=False, preload_content=False, **settings)
-    try:
-        raw = _body_of(functools.partial(response.read, decode_content=False))
-        return response, _unpacked(response.headers.get("Content-Encoding"), raw)
-    except BaseException:
-        response.close()
-        raise
-    finally:
-        response.release_conn()
+def _close(connections: list[HTTPConnection]) -> None:
+    for connection in connections:
+        connection.close()
 
 
-def _body_of(read: Callable[[int], bytes]) -> bytes:
-    """Return the bytes of an answer, and one more than it may be long at most."""
+class _Incoming:
+    """The bytes of one answer, until its deadline: that of a socket is for each read alone."""
+
+    def __init__(self, sock: socket.socket, seconds: float) -> None:
+        self._sock, self._until = sock, time.monotonic() + seconds
+        self._read, self._begun = bytearray(), False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all that came was taken."""
+        return not self._read
+
+    def line(self) -> str:
+        """Return the next line.
+
+        Raises
+        ------
+        http.client.HTTPException
+            If there is none, or none that ends.
+        """
+        while (end := self._read.find(b"\n")) < 0:
+            if len(self._read) > _LINE:
+                raise HTTPException("a line does not end")
+            begun = self._begun
+            if not self._more():
+                ended = "Remote end closed connection without response"
+                raise IncompleteRead(bytes(self._read)) if begun else RemoteDisconnected(ended)
+        line = self._read[:end].rstrip(b"\r").decode("latin-1")
+        del self._read[: end + 1]
+        return line
+
+    def part(self, size: int) -> bytes:
+        """Return so many bytes, or those before the server ends."""
+        while len(self._read) < size and self._more():
+            pass
+        part = bytes(self._read[:size])
+        del self._read[:size]
+        return part
+
+    def _more(self) -> bool:
+        """Wait for more; return whether any came."""
+        if self._begun:
+            left = self._until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("timed out")
+            self._sock.settimeout(left)
+        self._begun = True
+        part = self._sock.recv(_PIECE)
+        self._read += part
+        return bool(part)
+
+
+def _answer(incoming: _Incoming) -> tuple[Answer, bool]:
+    """Return an answer, and whether more can be asked on its connection."""
+    status, headers, kept = _head(incoming)
+    while status < 200:
+        status, headers, kept = _head(incoming)
     most = limits().answer_mb * 1_000_000
-    raw = b""
-    while len(raw) <= most:  # that nothing more comes, and all came, is told by the last read
-        if not (part := read(most + 1 - len(raw))):
+    length = headers.get("content-length", "")
+    if status in (204, 304):
+        raw = b""
+    elif "chunked" in headers.get("transfer-encoding", "").casefold():
+        raw = _chunks(incoming, most + 1)
+    elif length.isdecimal():
+        raw = incoming.part(min(int(length), most + 1))
+        if len(raw) < min(int(length), most + 1):
+            raise IncompleteRead(raw, int(length) - len(raw))
+    else:
+        raw, kept = incoming.part(most + 1), False
+    answer = Answer(status, headers, _unpacked(headers.get("content-encoding"), raw, most))
+    return answer, kept and incoming.is_over
+
+
+def _head(incoming: _Incoming) -> tuple[int, dict[str, str], bool]:
+    """Return a status, headers, and whether the connection is kept."""
+    if not (found := _STATUS.fullmatch(first := incoming.line())):
+        raise BadStatusLine(first[:100])
+    headers: dict[str, str] = {}
+    for _ in range(_LINES):
+        if not (line := incoming.line()):
+            kept = found[1] != "0" and "close" not in headers.get("connection", "").casefold()
+            return int(found[2]), headers, kept
+        name, _, value = line.partition(":")
+        name, value = name.strip().lower(), value.strip()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    raise HTTPException("too many headers")
+
+
+def _chunks(incoming: _Incoming, most: int) -> bytes:
+    """Return the bytes of chunks, as far as they may be many."""
+    raw = bytearray()
+    while len(raw) < most:
+        try:
+            size = int(incoming.line().partition(";")[0], 16)
+        except ValueError:
+            size = -1
+        if size < 0:
+            raise HTTPException("a chunk has no length")
+        if not size:
+            while incoming.line():  # what else is said of the answer
+                pass
             break
-        raw += part
-    return raw
+        raw += incoming.part(min(size, most - len(raw)))
+        if len(raw) < most and incoming.line():
+            raise HTTPException("a chunk is longer than its length")
+    return bytes(raw)
 
 
-def _unpacked(packed: str | None, raw: bytes) -> bytes:
-    most = limits().answer_mb * 1_000_000
+def _unpacked(packed: str | None, raw: bytes, most: int) -> bytes:
     packed = (packed or "").strip().casefold()
     if packed in ("gzip", "x-gzip", "deflate"):
         try:
@@ -258,9 +297,11 @@ def parsed(raw: bytes) -> Any:
     ValueError
         If it is no JSON, or nested deeper than any server's answer.
     """
-    levels = map(_LEVELS.__getitem__, _BETWEEN.sub(b"", raw).replace(b'"', b""))
-    if max(accumulate(levels), default=0) > limits().answer_depth:
-        raise ValueError("nested too deeply")
+    most = limits().answer_depth
+    if raw.count(b"[") + raw.count(b"{") > most:
+        levels = map(_LEVELS.__getitem__, _BETWEEN.sub(b"", raw).replace(b'"', b""))
+        if max(accumulate(levels), default=0) > most:
+            raise ValueError("nested too deeply")
     return json.loads(raw)
 
 

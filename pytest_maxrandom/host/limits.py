@@ -78,13 +78,13 @@ def usual() -> Limits:
     LimitsError
         If the runner's variable says something else than limits.
     """
-    return _said(os.environ.get(VARIABLE, ""))
+    return _stated(os.environ.get(VARIABLE, ""))
 
 
 @cache
-def _said(said: str) -> Limits:
-    found: dict[str, int] = {}
-    for part in filter(None, map(str.strip, said.split(","))):
+def _stated(text: str) -> Limits:
+    numbers: dict[str, int] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
         name, _, number = (word.strip() for word in part.partition("="))
         whole = int(number[:9]) if number.isdecimal() and number.isascii() else 0
         if not 0 < whole <= MOST.get(name, 0):
@@ -93,8 +93,8 @@ def _said(said: str) -> Limits:
                 f"{listed(MOST)} and a whole number above 0"
                 + (f" and at most {MOST[name]:,}" if name in MOST else "")
             )
-        found[name] = whole
-    return replace(USUAL, **found)
+        numbers[name] = whole
+    return replace(USUAL, **numbers)
 
 
 def limits() -> Limits:
@@ -102,10 +102,10 @@ def limits() -> Limits:
     return _in_force[-1] if _in_force else usual()
 
 
-def refused(said: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def refused(numbers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Yield limits that a suite of a gate may not raise so far, and why; none for a person."""
     most = usual()
-    for name, number in said.items():
+    for name, number in numbers.items():
         if number > getattr(most, name) and boundary() is not None:
             yield (
                 name,
@@ -115,9 +115,9 @@ def refused(said: Mapping[str, int]) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def in_force(said: Mapping[str, int]) -> Iterator[None]:
+def in_force(numbers: Mapping[str, int]) -> Iterator[None]:
     """Let what a suite says hold until the block ends."""
-    _in_force.append(replace(usual(), **said))
+    _in_force.append(replace(usual(), **numbers))
     try:
         yield
     finally:

@@ -157,13 +157,13 @@ def _folder() -> Path:
     folder = temporary / f"pytest-maxrandom-{user}"
     with _refused(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+        status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
         raise LockError(_sentence(folder, "it is not a folder"))
     if hasattr(os, "getuid"):
-        if found.st_uid != os.getuid():
+        if status.st_uid != os.getuid():
             raise LockError(_sentence(folder, "it belongs to another user"))
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise LockError(_sentence(folder, "others can write to it"))
     return folder
 
@@ -195,13 +195,13 @@ def on_shared_files(path: Path) -> bool:
     LockError
         If the variable says something else.
     """
-    said = os.environ.get(_SHARED, "")
-    if said not in ("", "yes", "no"):
+    answer = os.environ.get(_SHARED, "")
+    if answer not in ("", "yes", "no"):
         raise LockError(
-            f"{_SHARED}: found {said!r}, expected yes if several hosts share the files of suites "
+            f"{_SHARED}: found {answer!r}, expected yes if several hosts share the files of suites "
             "and stores, no if they do not, or nothing to let the file system decide"
         )
-    return said == "yes" if said else bool(_NETWORK.fullmatch(type_of_files(path)))
+    return answer == "yes" if answer else bool(_NETWORK.fullmatch(type_of_files(path)))
 
 
 def type_of_files(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
@@ -211,13 +211,13 @@ def type_of_files(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
         real = path.resolve()
     except OSError:
         return ""
-    found = (0, "")
+    deepest = (0, "")
     for _, place, kind, *_ in (line.split(" ") for line in lines):
         at = Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), place))
         # Of several in one place the last one is seen.
-        if real.is_relative_to(at) and len(at.parts) >= found[0]:
-            found = len(at.parts), kind
-    return found[1]
+        if real.is_relative_to(at) and len(at.parts) >= deepest[0]:
+            deepest = len(at.parts), kind
+    return deepest[1]
 
 
 def cores() -> int:

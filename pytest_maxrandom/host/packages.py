@@ -51,16 +51,18 @@ def entries() -> tuple[EntryPoint, ...]:
 
 @functools.lru_cache(maxsize=8)
 def _entries(_: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    found: dict[str, list[EntryPoint]] = {}
+    by_package: dict[str, list[EntryPoint]] = {}
     for each in distributions():
         # Most packages add nothing: their files are not parsed, which takes several times as long.
-        if _PREFIX in (each.read_text("entry_points.txt") or "") and each.name not in found:
-            found[each.name] = [
+        if _PREFIX in (each.read_text("entry_points.txt") or "") and each.name not in by_package:
+            by_package[each.name] = [
                 entry
                 for entry in distribution(each.name).entry_points  # the one that is imported
                 if entry.group.startswith(_PREFIX)
             ]
-    return tuple(sorted((each for own in found.values() for each in own), key=lambda e: e.name))
+    return tuple(
+        sorted((each for own in by_package.values() for each in own), key=lambda e: e.name)
+    )
 
 
 def installed(group: str) -> dict[str, list[EntryPoint]]:
@@ -81,16 +83,16 @@ def load(group: str, name: str) -> Any:
     ExtensionError
         If there is none of this name, or it cannot be loaded.
     """
-    found = installed(group).get(name, [])
-    if len(found) != 1:
-        packages = " and ".join(map(_package, found))
+    entries = installed(group).get(name, [])
+    if len(entries) != 1:
+        packages = " and ".join(map(_package, entries))
         raise ExtensionError(
             f"several packages add the {noun(group)} {name!r}: {packages}; uninstall all but one "
             "of them"
-            if found
+            if entries
             else f"no installed package adds the {noun(group)} {name!r}; install the one that does"
         )
-    (entry,) = found
+    (entry,) = entries
     try:
         loaded = entry.load()
         return loaded() if isinstance(loaded, type) else loaded

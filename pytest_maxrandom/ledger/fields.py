@@ -19,7 +19,15 @@ FIELDS: dict[str, dict[str, type]] = {
         "questions": list,
         "chances": dict,
     },
-    "prompt": {**_WHEN, **SUBJECT, "task_digest": str, "prompt": str, "n": int, "correct": int},
+    "prompt": {
+        **_WHEN,
+        **SUBJECT,
+        "task_digest": str,
+        "prompt": str,
+        "n": int,
+        "correct": int,
+        "withheld": int,
+    },
     "look": {
         **_WHEN,
         "look": str,
@@ -60,10 +68,11 @@ FIELDS: dict[str, dict[str, type]] = {
 _OPEN = (("prompt", "correct"), ("feedback", "correct"))
 """What is null in the line of a prompt that was begun, or whose search must not see it; a line with
 its right answers may follow. And what no search was told of a prompt."""
-OPTIONAL = ("questions", "answers", "incumbent")
+OPTIONAL = ("questions", "answers", "incumbent", "withheld")
 """What lines of older versions lack: for each of `examples`, the digest of its question; the digest
 of the answers that a look compared, which a look at a sweep that stopped early lacks too; and that
-of the incumbent's prompt, which a look beside none has not."""
+of the incumbent's prompt, which a look beside none has not. And the 1 of a result that was kept
+from a search, which that of a suite has not."""
 _CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _LEAST = (
     ("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0), ("budget", 0),

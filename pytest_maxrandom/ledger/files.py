@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.folder import has_one_writer, make_folder, sync_folder
-from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Looked, Told, Try, read_lines
+from pytest_maxrandom.ledger.lines import (
+    CUT,
+    PADDING,
+    ClaimKey,
+    Looked,
+    Shown,
+    Told,
+    Try,
+    read_lines,
+)
 from pytest_maxrandom.record import Fingerprint, Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from io import BufferedWriter, FileIO
     from pathlib import Path
 
@@ -70,6 +79,8 @@ class LedgerFile:
         Digest of a test set to the tries that opened it.
     searches : dict
         Digest of a search to the tries that it was told of, each with what it was told.
+    replied : dict
+        When searches were told something, to the digest of one of them.
     closed : set of str
         Digests of the searches whose results may be read.
     served : dict
@@ -98,6 +109,8 @@ class LedgerFile:
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
         self.searches: dict[str, dict[Try, Told]] = {}
+        self.replied: dict[str, str] = {}
+        self._shown: tuple[int, dict[tuple[Try, str, str], Shown]] = (0, {})
         self.closed: set[str] = set()
         self.served: dict[str, dict[Fingerprinted, Fingerprint]] = {}
         self.torn: Remark | None = None
@@ -123,9 +136,11 @@ class LedgerFile:
             self.all_tries.add(name)
             begun = self._begun.setdefault(_claim(row), set())
             if row["correct"] is not None:
-                begun.discard(tried_of(row))
+                begun.discard(name)
             elif name not in known:
-                begun.add(tried_of(row))
+                begun.add(name)
+        if row["kind"] == "feedback":
+            self.replied[row["when"]] = row["search"]
         if row["kind"] == "look":
             self.answered.setdefault(_claim(row), set()).add(_answered(row))
         if isinstance(value, Looked) and isinstance(known, dict):
@@ -143,6 +158,27 @@ class LedgerFile:
         if row["kind"] == "prompt" and row["correct"] is not None:
             return name in known and name not in self._begun.get(_claim(row), ())
         return name in known
+
+    def shown(self) -> Mapping[tuple[Try, str, str], Shown]:
+        """Return the results that a search could read, but those that were kept from one.
+
+        By the try, the set's digest and the run that evaluated it. They are read when they are
+        asked for, since few ledgers know of a search, and each may have a million results.
+
+        Raises
+        ------
+        LedgerError
+            If the file cannot be read.
+        """
+        read, found = self._shown
+        if read != self._offset:
+            found = {
+                (tried_of(row), row["task_digest"], row["run"]): Shown(row["n"], row["when"])
+                for row in rows_of(self.path)
+                if row["kind"] == "prompt" and row["correct"] is not None and "withheld" not in row
+            }
+            self._shown = self._offset, found
+        return found
 
     def shows(self, tried: Try) -> bool:
         """Tell whether a line says how many answers of a try are right."""

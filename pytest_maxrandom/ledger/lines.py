@@ -87,6 +87,15 @@ class Looked(NamedTuple):
     """Names the run that looked."""
 
 
+class Shown(NamedTuple):
+    """A result of a prompt that anybody can read who has the ledger."""
+
+    n: int
+    """Examples that the prompt was scored on."""
+    when: str
+    """UTC, ISO 8601."""
+
+
 class Told(NamedTuple):
     """What a search was told of one prompt."""
 

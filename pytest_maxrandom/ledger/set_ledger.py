@@ -311,9 +311,25 @@ class SetLedger(SetTold):
             None where they cannot be written.
         """
         kept = {} if self._withheld is None else self._withheld.rows()
-        rows = [row for tried, row in kept.items() if tried in tries and not self._has(row)]
+        rows = [row | {"withheld": 1} for tried, row in kept.items() if tried in tries]
+        rows = [row for row in rows if not self._has(row)]
         marks = [self._dated("closed") | {"search": name} for name in closes]
         return len(rows) if self._add(*rows, *marks) else None
+
+    @property
+    def lost(self) -> set[tuple[Try, str]]:
+        """What searches tried on this very set, and nobody here knows the right answers of.
+
+        Each with the set's digest.
+
+        Raises
+        ------
+        LedgerError
+            If what is withheld cannot be read.
+        """
+        kept = {} if self._withheld is None else self._withheld.rows()
+        told = {tried for search in self.own_searches.values() for tried in search}
+        return {(tried, self._digest) for tried in told - kept.keys() if self.unknown([tried])}
 
     @property
     def why_closed(self) -> str:

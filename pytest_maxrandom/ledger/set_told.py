@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.ledger.files import rows_of, tried_of
 from pytest_maxrandom.ledger.lines import example_digest, look_digest, related, search_digest
 from pytest_maxrandom.ledger.questions import question_digest
 from pytest_maxrandom.ledger.set_files import SetFiles
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.lines import Looked, Subject, Told, Try
+    from pytest_maxrandom.ledger.lines import ClaimKey, Looked, Subject, Told, Try
     from pytest_maxrandom.ledger.opened import LedgerFiles
     from pytest_maxrandom.ledger.set_files import Siblings
     from pytest_maxrandom.ledger.withheld import Withheld
@@ -64,6 +65,20 @@ class SetTold(SetFiles):
         return found
 
     @property
+    def open_before(self) -> list[tuple[Path, Told]]:
+        """Searches that are open on these examples as they were before, with one reply of each.
+
+        That is where some right answers stand in no line yet.
+        """
+        return [
+            (file.path, next(iter(told.values())))
+            for files, _ in self._before
+            for file in files
+            for name, told in file.searches.items()
+            if name not in file.closed and not all(map(file.shows, told))
+        ]
+
+    @property
     def searches(self) -> dict[str, dict[Try, Told]]:
         """What searches were told of any of these examples, whoever searched for which model."""
         found: dict[str, dict[Try, Told]] = {}
@@ -106,22 +121,55 @@ class SetTold(SetFiles):
         }
         return {prompt: right for prompt, right in found.items() if right is not None}
 
-    def chosen_from(self, subject: Subject) -> tuple[int, int, int]:
+    def chosen_from(self, subject: Subject) -> tuple[int, int]:
         """Return of how many a claim's prompts and model may have been chosen.
 
         Returns
         -------
         tuple of int
-            Distinct prompts; variants of the model and of the scoring; and how many different
-            answers the looks at the claim compared.
+            Distinct prompts; and variants of the model and of the scoring.
         """
         tries = self.tries(subject)
-        looks = set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
         variants = {(each.model_digest, each.scoring) for each in tries}
-        return (
-            max(1, len({each.prompt for each in tries})),
-            max(1, len(variants)),
-            max(1, len({(look, answers) for look, answers, _ in looks})),
+        return max(1, len({each.prompt for each in tries})), max(1, len(variants))
+
+    def different_answers(self, subject: Subject) -> int:
+        """Return how many different answers the looks at a claim compared."""
+        return max(1, len({(look, answers) for look, answers, _ in self._answered(subject)}))
+
+    def different_comparisons(self, subject: Subject) -> int:
+        """Return how often different answers, or other incumbents, were compared."""
+        return len({each for each in self._answered(subject) if each[2]})
+
+    def _answered(self, subject: Subject) -> set[tuple[str, str, str]]:
+        return set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
+
+    def rank_when_named(self, tried: Try, incumbent: str) -> int | None:
+        """Return how high a try scored among all when looks first named its prompt the incumbent.
+
+        It is one more than the tries that scored higher, or of which that is not known. None where
+        nobody had tried it in an earlier run, so that its score cannot have been a reason.
+
+        Parameters
+        ----------
+        incumbent : str
+            Digest of the prompt.
+        """
+        rows = [row for path in self.files for row in rows_of(path)]
+        named = ((row["when"], row["run"]) for row in rows if row.get("incumbent") == incumbent)
+        when, run = min(named, default=("~", self._run))  # later than any time
+        scores: dict[Try, float | None] = {}
+        for row in rows:
+            if row["kind"] == "prompt" and row["run"] != run and row["when"] <= when:
+                correct = row["correct"]
+                told = None if correct is None else correct / row["n"]
+                scores[tried_of(row)] = scores.get(tried_of(row)) if told is None else told
+        if tried not in scores:
+            return None
+        own = scores[tried]
+        return 1 + sum(
+            each != tried and (own is None or other is None or other > own)
+            for each, other in scores.items()
         )
 
     def looked_at(self, subject: Subject) -> dict[str, int]:
@@ -129,14 +177,62 @@ class SetTold(SetFiles):
         looks = (file.looks.get(subject.claim, {}) for file in self._files)
         return {name: look.t for of_file in looks for name, look in of_file.items()}
 
-    def looks_before(self, subject: Subject, prompts: Sequence[str]) -> list[Looked]:
+    def in_sight(self, best: Try | None = None, *, further: bool = False) -> list[tuple[Try, int]]:
+        """Return the results that searches could read beside what they were told, each with its n.
+
+        That is what the ledger showed of any of these examples before the last reply to a search,
+        such as the results of a suite. Scores that a search was told are counted there, and what it
+        was not told by the look that publishes it.
+
+        Parameters
+        ----------
+        best : Try, optional
+            A prompt. What came later has not chosen one that no search tried; and nothing has
+            where it was there before the first of them was told anything.
+        further : bool
+            Whether a search will be told more, so that it can read what stands there now.
+        """
+        replied = {when for when, _ in self._sharing(lambda file: file.replied)}
+        if not replied and not further:
+            return []
+        told = [each for tries in self.searches.values() for each in tries.items()]
+        scores = {tried for tried, what in told if what.feedback in ("score", "answers")}
+        shown = dict(self._sharing(lambda file: file.shown()))
+        runs, until = {"" if further else self._run}, "~" if further else max(replied)
+        here = [(one.when, run) for (tried, _, run), one in shown.items() if tried == best]
+        if here and best not in {tried for tried, _ in told}:
+            first, run = min(here)
+            if first <= min(replied):
+                return []
+            runs, until = runs | {run}, min(until, first)
+        return list(
+            {
+                (tried, set_): (tried, one.n)
+                for (tried, set_, run), one in shown.items()
+                if run not in runs and one.when <= until and tried not in scores
+            }.values()
+        )
+
+    def looks_before(
+        self, subject: Subject, prompts: Sequence[str], seen: Collection[Try] = ()
+    ) -> list[Looked]:
         """Return the looks that may have chosen prompts, at any claim on any of these examples.
 
         Those of this run have told nobody anything before its prompts were given, and neither have
         those after the first look at the same prompts.
+
+        Parameters
+        ----------
+        seen : collection of Try
+            Tries whose results are known. A look tells nothing more where it compared no others.
         """
+        tries: dict[ClaimKey, set[Try]] = {}
+        for claim, of_file in self._sharing(lambda file: file.tries):
+            tries.setdefault(claim, set()).update(of_file)
+        known = {claim for claim, compared in tries.items() if compared and compared <= set(seen)}
         found: dict[str, Looked] = {}
-        looks = (of.items() for _, of in self._sharing(lambda file: file.looks))
+        of_claims = self._sharing(lambda file: file.looks)
+        looks = (of.items() for claim, of in of_claims if claim not in known)
         for name, look in chain.from_iterable(looks):
             found[name] = min(found.get(name, look), look, key=lambda one: one.when)
         own = found.pop(look_digest(subject, self._digest, prompts), None)

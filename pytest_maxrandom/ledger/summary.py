@@ -82,6 +82,9 @@ class FileSummary:
     """File of a set that is the same to the number of examples that it shares."""
     openings: dict[str, int]
     """Digest of a test set to the number of its openings."""
+    recorded: dict[str, tuple[int, int]]
+    """Claim about recorded results to the number of different answers that were looked at, and to
+    how often such were compared with an incumbent."""
 
 
 def mistakes(path: Path) -> list[str]:
@@ -159,6 +162,12 @@ def summary(paths: Sequence[Path], opened: LedgerFiles) -> FileSummary:
     for file in others:
         file.check()
     files = [*own, *others]
+    recorded = {
+        claim: (len({look[:2] for look in found}), len({look for look in found if look[2]}))
+        for file in own
+        for claim, found in sorted(file.answered.items())
+        if claim not in best
+    }
     openings: dict[str, set[Try]] = {}
     for test, tries in ((test, tries) for one in own for test, tries in one.openings.items()):
         openings.setdefault(test, set()).update(tries)
@@ -174,6 +183,7 @@ def summary(paths: Sequence[Path], opened: LedgerFiles) -> FileSummary:
         ],
         related={str(other.path): common for other, common in others.items()},
         openings={test: len(tries) for test, tries in sorted(openings.items())},
+        recorded={f"{claim.model}, {claim.shots} shots": of for claim, of in recorded.items()},
     )
 
 

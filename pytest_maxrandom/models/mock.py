@@ -166,16 +166,16 @@ class MockModel(Model):
         if prefers is None:
             return [1.0] * count
         if isinstance(prefers, list):
-            found = [0.0] * count
+            weights = [0.0] * count
             for place, weight in zip(order, prefers, strict=False):
-                found[place] = weight
+                weights[place] = weight
         else:
-            weights = {prefers: 1.0} if isinstance(prefers, str) else prefers
-            found = [
-                max(weights.get(name, 0.0) for name in (text, label, label.strip(_AROUND_LABELS)))
+            named = {prefers: 1.0} if isinstance(prefers, str) else prefers
+            weights = [
+                max(named.get(name, 0.0) for name in (text, label, label.strip(_AROUND_LABELS)))
                 for text, label in zip(example.choices, labels, strict=True)
             ]
-        return found if any(found) else [1.0] * count
+        return weights if any(weights) else [1.0] * count
 
     def _uniforms(self, *names: str | int) -> tuple[float, ...]:
         """Return numbers in [0, 1) that depend on the names and the model's seed alone."""

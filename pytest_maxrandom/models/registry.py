@@ -118,13 +118,13 @@ class Backends:
         """
         located = self.locate(spec, base, training)
         with _blaming(spec):
-            found = self.of(spec).identity(located)
+            identity = self.of(spec).identity(located)
         if training is None:
-            return found
+            return identity
         return replace(
-            found,
-            digest=digest(found.digest, training.digest),
-            tried_digest=digest(found.tried_digest, training.digest),
+            identity,
+            digest=digest(identity.digest, training.digest),
+            tried_digest=digest(identity.tried_digest, training.digest),
         )
 
 

@@ -117,7 +117,9 @@ def encode(
             if question.span == "paper":
                 starts = [len(whole) - len(next(encoded)) for whole in wholes]
             else:
-                shared = min(common_length(context, whole) for whole in wholes)
+                # What the first and the last in order have in common, all between them have too.
+                every = (context, *wholes)
+                shared = common_length(min(every), max(every))
                 # Where one answer's tokens are all of the context's, its last is still scored.
                 starts = [min(shared, *(len(whole) - 1 for whole in wholes))] * len(wholes)
             if min(starts) < 1 and beginning is not None:

@@ -294,6 +294,10 @@ class ClaimRecord(ItemRecord):
     red_flags: list[RedFlag] = field(default_factory=list)
     """Signs that the result looks better than it is; those that fail the claim first."""
     tries: Tries | None = None
+    different_answers: Count | None = None
+    """How many different answers the ledger knows of this claim on these examples, these included:
+    the same prompts may be asked again, of a server or another machine, and answer otherwise. None
+    where it counts no looks, as of recorded results that are compared with nothing."""
     searched: Searched | None = None
     """None where no search has tried prompts on these examples."""
     new_questions: NewQuestions | None = None

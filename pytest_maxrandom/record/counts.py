@@ -74,9 +74,6 @@ class Tries:
     """Distinct prompts ever evaluated for this claim on these examples, whatever the model."""
     variants: Count = 1
     """Revisions and quantizations of the model, and ways of scoring, with which that was."""
-    different_answers: Count = 1
-    """How many different answers the ledger knows of this claim on these examples, these included:
-    the same prompts may be asked again, of a server or another machine, and answer otherwise."""
 
 
 Unpassable = Literal["answers", "too_many", "metric", "permutations", "no_formula"]
@@ -117,8 +114,13 @@ class Searched:
     """Why no result on the validation set can pass; None where one can."""
     looks: Count = 0
     """Looks before this one: each told which prompt was best, and how good it was."""
+    in_sight: Count = 0
+    """Results of other prompts, such as those of a suite, that the ledger showed to searches: each
+    counts as a prompt of which they were told how many answers are right."""
 
     @property
     def learned(self) -> bool:
-        """Whether any search was told anything, be it by a verdict."""
-        return self.looks > 0 or any(each.feedback != "none" for each in self.searches)
+        """Whether any search was told anything, be it by a verdict or by the ledger."""
+        return self.looks + self.in_sight > 0 or any(
+            each.feedback != "none" for each in self.searches
+        )

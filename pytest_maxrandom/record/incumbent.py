@@ -47,13 +47,20 @@ class BesideIncumbent:
     """Independent ones of them: examples or clusters."""
     candidates: Count
     """Prompts whose answers are at hand."""
-    alike: Count
-    """How many of them cannot be told from the best, itself included."""
+    alike: list[str]
+    """Those of them that cannot be told from the best, itself included: the first letters of their
+    digests, or what their results call them."""
     needed: Count | None
     """About how many examples would show a difference of `matters` with probability .8; None where
     that is not above `by`."""
     matters: Share
     """The smallest difference that matters."""
+    look: Count | None = None
+    """Which comparison of recorded answers with an incumbent on these examples it is, by the
+    ledger; the k-th has 1/(k (k+1)) of the level. None where t counts what was tried, or nobody
+    counts looks."""
     chosen_here: Count | None = None
-    """Number of prompts that were tried on these examples, where the incumbent is one of them; else
-    None."""
+    """Number of prompts that were tried on these examples, where the incumbent is one of them and
+    its score may have been a reason to name it; else None."""
+    rank: Count = 1
+    """One more than those of them that scored higher when it was named; p is times this, too."""

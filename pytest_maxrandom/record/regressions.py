@@ -56,7 +56,8 @@ class Regression:
     """Which comparison of this claim on these examples it is, by the ledger; the k-th has
     1/(k (k+1)) of the level."""
     looks_counted: bool = True
-    """Whether a ledger counts its looks; none does at recorded results: each look is the first."""
+    """Whether a ledger counts its looks; where recorded results are compared without their suite,
+    none does: each look is the first."""
     p_worse: Share | None = None
     """P-value of "worse", with what the choice of the base costs."""
     p_not_worse: Share | None = None

@@ -92,6 +92,7 @@ class Result:
     counted_as: str | None = None
     searched: Searched | None = None
     tries: Tries | None = None
+    different_answers: int | None = None
     decided: DecidedEarly | None = None
     test: HeldOut | None = None
     notes: tuple[Remark, ...] = ()

@@ -16,18 +16,18 @@ class Sampled:
     """Of each answer."""
     aggregate: Literal["mean", "vote", "pass", "all"]
     """What they come to: the share that is right, the commonest answer, whether any is right,
-    whether all are."""
+    whether all are. Of grades: their mean, the commonest answer, the best, the worst."""
     asked: Count | None = None
     """Of pass@j the number j of samples that are asked; None where all count."""
     right: Share
-    """Share of its samples that are right."""
+    """Share of its samples that are right, or their mean grade."""
     any_right: Share
-    """Share of its examples with a right sample: pass@k."""
+    """Share of its examples with a right sample: pass@k. Of grades the mean of the best."""
     any_by_chance: Share | None = None
     """pass@k of a guesser who gives as many different answers to each example; None where it is not
     known what was answered, or of how many choices."""
     all_right: Share
-    """Share of its examples of which all samples are right."""
+    """Share of its examples of which all samples are right. Of grades the mean of the worst."""
     all_by_chance: Share | None = None
     """The same of a guesser whose samples are all alike where its are."""
     different: float | None = None

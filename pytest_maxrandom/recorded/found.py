@@ -196,7 +196,7 @@ def _look_into_table(found: FoundResults, stated: Mapping[str, Any]) -> None:
                     f"{listed(header)}{did_you_mean(str(name), header)}"
                 )
     rows = read_columns(found.path, {name: (name, False) for name in header})
-    found.guessed = guess(rows, said)
+    found.guessed = guess(rows, said, choices="chance" in stated)
     found.keys["columns"] = {**found.guessed.keys(), **said}
     found.missing |= {f"columns.{role}": why for role, why in found.guessed.missing.items()}
     if "shots" not in found.guessed.columns and "shots" not in found.keys:
@@ -206,7 +206,7 @@ def _look_into_table(found: FoundResults, stated: Mapping[str, Any]) -> None:
         return
     if labels:
         found.chance = f"1/{len(labels)}"
-    if not labels and "choices" not in columns and not stated.keys() & {"chance"}:
+    if not labels and "choices" not in columns and "chance" not in stated:
         gold = columns.get("gold")
         found.missing["chance"] = (
             "the chance of one guess: no column tells how many choices a question has"

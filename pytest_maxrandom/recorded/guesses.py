@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.errors import quoted
+from pytest_maxrandom.recorded.free_texts import are_free
 from pytest_maxrandom.recorded.names import MEANING, NAMED, called_so, last_known, plain
 from pytest_maxrandom.recorded.roles import Guess, Guessed
 from pytest_maxrandom.recorded.tables.cells import are_graded, can_be, is_list
@@ -38,7 +39,9 @@ _BY_SHAPE = ("prompt", "example", "sample", "score", "reference", "input")
 """Roles that more than a name decides."""
 
 
-def guess(rows: Rows, said: Mapping[str, str | Sequence[str] | None]) -> Guessed:
+def guess(
+    rows: Rows, said: Mapping[str, str | Sequence[str] | None], *, choices: bool = False
+) -> Guessed:
     """Guess what each column holds.
 
     Parameters
@@ -48,18 +51,25 @@ def guess(rows: Rows, said: Mapping[str, str | Sequence[str] | None]) -> Guessed
     said : mapping of str to str or sequence of str
         Columns that somebody named, by role; they are not questioned. An empty name says that
         there is none, and several are those of prompts.
+    choices : bool
+        Whether somebody said that each question has choices.
     """
-    return _Guesser(rows, said).found
+    return _Guesser(rows, said, choices).found
 
 
 class _Guesser:
     """Goes from what is surest to what is left."""
 
-    def __init__(self, rows: Rows, said: Mapping[str, str | Sequence[str] | None]) -> None:
+    def __init__(
+        self, rows: Rows, said: Mapping[str, str | Sequence[str] | None], choices: bool
+    ) -> None:
         self._count = rows.count
+        self._said = {"gold"} if choices else {*said}
         self._columns = {name: rows.read(name, str) for name in rows.names}
         self._refused = {role for role, column in said.items() if column == ""}
-        self.found = Guessed({role: Guess.said(column) for role, column in said.items() if column})
+        self.found = Guessed(
+            {role: Guess.of_person(column) for role, column in said.items() if column}
+        )
         if "reference" in self.found.columns:
             self._refused |= {"gold", "choices"}
         told = any(self._named("prediction"))
@@ -301,11 +311,15 @@ class _Guesser:
             return found
         self._take("reference", found)
         if "reference" in self.found.columns:
-            self.found.guessed_at = False
-            self._refused |= {"gold"}
-            asked = [each for each in self._named("input") if self._of_example(each[0])]
-            self._take("input", [*asked, *self._example_as_input()])
+            self._without_choices()
         return []
+
+    def _without_choices(self) -> None:
+        """Take a column for the questions of open answers, whose chance no number tells."""
+        self.found.guessed_at = False
+        self._refused |= {"gold"}
+        asked = [each for each in self._named("input") if self._of_example(each[0])]
+        self._take("input", [*asked, *self._example_as_input()])
 
     def _example_as_input(self) -> Iterator[tuple[str, str]]:
         """Yield the column of examples if these are called by their questions, in several words."""
@@ -333,10 +347,25 @@ class _Guesser:
             self._take("gold", [(gold, f"it has texts of {quoted(said)}, one for each example")])
 
     def _labels(self) -> None:
-        """Take the labels of right answers for choices, if they are few and come again."""
-        gold = self.found.columns.get("gold")
-        if gold is not None and "choices" not in self.found.columns and self.found.guessed_at:
-            self.found.labels = self._choices(gold.column)
+        """Take the labels of right answers for choices, if they are few and come again.
+
+        Else right answers are references, if answers differ so much that no choices tell them.
+        """
+        roles = self.found.columns
+        if (gold := roles.get("gold")) is None or "choices" in roles or not self.found.guessed_at:
+            return
+        self.found.labels = self._choices(gold.column)
+        said, example = roles.get("prediction"), roles.get("example")
+        alike = 2 * len(self._columns[gold.column].distinct) <= self._examples
+        if said is None or alike or not self._said.isdisjoint(("gold", "reference")):
+            return
+        why = are_free(
+            None if example is None or said.of_prompts else self._columns[example.column],
+            [self._columns[name] for name in said.of_prompts or (said.column,)],
+        )
+        if why:
+            roles["reference"] = Guess(roles.pop("gold").column, why)
+            self._without_choices()
 
     def _choices(self, column: str) -> tuple[str, ...]:
         """Return the texts of a column if they are few and come again; else nothing."""

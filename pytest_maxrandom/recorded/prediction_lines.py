@@ -35,6 +35,9 @@ class OpenLine:
     """A number: references can take each other's places where it is the same."""
     controls: dict[HeuristicName, int] = field(default_factory=dict)
     """Which answers that need no knowledge are right, each with one in how many of them is."""
+    voice: str | None = None
+    """Of a sample a digest of what was read in it, the same where nothing tells two answers apart;
+    empty where nothing could be read."""
 
     @property
     def known(self) -> tuple[object, ...]:

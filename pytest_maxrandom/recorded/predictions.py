@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.answers import NO_CHOICE, Answers, OpenAnswers
+from pytest_maxrandom.answers import NO_CHOICE, Answers, OpenAnswers, Voices
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.prediction_lines import AnswerLine, OpenLine, PromptLine, numbered
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
+from pytest_maxrandom.stats.samples import UNREAD
 from pytest_maxrandom.sweeps.samples import folded
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ class _Claim:
     columns: dict[str, int] = field(default_factory=dict)
     """Of each example its place."""
     answers: list[_Cells] = field(default_factory=list)
+    voices: list[dict[str, str | None]] = field(default_factory=list)
+    """Of each line, by the ids of the examples, what an answer without choices says."""
     samples: list[int] = field(default_factory=list)
     """Of each line which sample of its prompt it is."""
 
@@ -68,6 +72,11 @@ class _Claim:
             self._compare(answer, where)
         self.prompts.append((line.prompt, tuple(line.demonstration_ids)))
         self.samples.append(line.sample or 0)
+        self.voices.append(
+            {own.id: None if own.open is None else own.open.voice for own in line.examples}
+            if any(own.open for own in line.examples)
+            else {}
+        )
         columns = [self.columns.setdefault(own.id, len(self.columns)) for own in line.examples]
         said = [-1 if (label := _label(own)) is None else label for own in line.examples]
         rows = [_values(own) for own in line.examples]
@@ -115,6 +124,7 @@ class _Claim:
         order = sorted(range(len(found)), key=found.__getitem__)
         self.prompts = [self.prompts[each] for each in order]
         self.answers = [self.answers[each] for each in order]
+        self.voices = [self.voices[each] for each in order]
 
     def _read(self, path: Path) -> Answers:
         """Return it as if each sample were a prompt."""
@@ -164,8 +174,18 @@ class _Claim:
                     )
                     for name in names
                 },
+                voices=self._voices(),
             ),
         }
+
+    def _voices(self) -> Voices | None:
+        """Return which samples say the same; None where a line does not tell."""
+        rows = [[row.get(name, "") for name in self.examples] for row in self.voices]
+        if any(voice is None for row in rows for voice in row):
+            return None
+        number = {voice: at for at, voice in enumerate(dict.fromkeys(filter(None, chain(*rows))))}
+        labels = [[number[voice] if voice else UNREAD for voice in row] for row in rows]
+        return Voices(np.array(labels, dtype=np.int64), tuple(number))
 
     def _of_scores(self) -> dict[str, Any]:
         """Return what `Answers` hold of graded answers."""

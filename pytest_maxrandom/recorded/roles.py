@@ -24,7 +24,7 @@ class Guess:
     """The columns of the prompts, where each has one; the first is `column`."""
 
     @classmethod
-    def said(cls, column: str | Sequence[str]) -> Guess:
+    def of_person(cls, column: str | Sequence[str]) -> Guess:
         """Return what somebody said."""
         several = () if isinstance(column, str) else tuple(column)
         return cls(several[0] if several else str(column), "you said so", several)

@@ -28,6 +28,7 @@ from pytest_maxrandom.reports.searches import of_searches
 from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.text import clauses, rewritten, shorten, visible
 from pytest_maxrandom.reports.trend import written_moment
+from pytest_maxrandom.reports.unfolded import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -56,6 +57,7 @@ def comment(
     commit: str | None = None,
     untrusted: bool = False,
     limit: int = LIMIT,
+    words: int = 150,
     templates: Path | None = None,
 ) -> str:
     """Render a run as a comment.
@@ -80,6 +82,8 @@ def comment(
         Whether the run comes from a pull request's own code; that is said.
     limit : int
         Bytes in UTF-8 that the comment may have.
+    words : int
+        Words that are seen before anything is unfolded, by our own templates.
     templates : Path, optional
         A folder with the user's own templates.
 
@@ -156,7 +160,8 @@ def comment(
             more_rows=max(0, len(rows) - most_rows),
             **facts,
         )
-        return text.strip("\n") + "\n"
+        text = text.strip("\n") + "\n"
+        return within(text, words) if templates is None else text
 
     with checked(MARKDOWN, "comment.md.j2", templates) as template:
         failing = sum(place == "failing" for place, _ in points)

@@ -21,7 +21,7 @@ from pytest_maxrandom.reports.columns import (
 )
 from pytest_maxrandom.reports.computing import trained, training_table
 from pytest_maxrandom.reports.summary import ends, files, names
-from pytest_maxrandom.reports.tables import Cell, Column, Drawing, Name, Table, tabulate
+from pytest_maxrandom.reports.tables import PAGES, Cell, Column, Drawing, Name, Table, tabulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +33,13 @@ if TYPE_CHECKING:
         ReplicatesRecord,
         RunRecord,
     )
+
+_WIDE = PAGES - {"upright"}
+_AGAINST = "*Against the majority*: a single draw would have given another verdict than most."
+_RSTD = "*RStd*: standard deviation of the recalls (Zheng et al., arXiv:2309.03882)."
+_R = "*r*: the correlation of base rates with the recalls."
+_HOLM = "*Holm*: *p*, adjusted over tasks by Holm."
+_DIFFER = "*Prompts that differ*: by McNemar's test, in the first replicate, adjusted by Holm."
 
 
 def replicates_table(run: RunRecord) -> Table:
@@ -59,21 +66,19 @@ def replicates_table(run: RunRecord) -> Table:
         RESULT,
         claim_column(run),
         Column("passes in", designs.holding, "right", brief="passes in", optional=True),
-        Column("against the\nmajority", designs.contradictions, "right", brief="against"),
+        Column("against the\nmajority", designs.contradictions, "right", brief="against",
+               media=_WIDE, note=_AGAINST),
         Column("best accuracy:\nmedian", median("best_accuracy"), "score", brief="best"),
         Column("range", best, "right", below="range"),
         Column("bars", bars, below="", media=frozenset(("markdown",)), note=NOTES["bars"]),
         Column(MAXIMUM.heading, median("max_random_baseline"), "score"),
-        Column("range", maximum, "right", below=""),
+        Column("range", maximum, "right", below="", media=_WIDE),
         Column("*p_max*", median("p_max"), "right", brief="p_max"),
-        Column("range", p, "right", below=""),
+        Column("range", p, "right", below="", media=_WIDE),
         Column("best of each", drawn, media=HTML_ONLY, note=NOTES["draws"]),
         name_column("replicates", run),
-    ]
-    legend = (
-        "Each claim was repeated with other examples and other demonstrations. *Against the "
-        "majority*: a single draw would have given another verdict than most."
-    )
+    ]  # fmt: skip
+    legend = "Each claim was repeated with other examples and other demonstrations."
     return tabulate("Replicates", columns, run.replicates, key="replicates", legend=legend)
 
 
@@ -100,21 +105,22 @@ def label_bias_table(run: RunRecord) -> Table:
 
     columns: list[Column[Any]] = [
         Column("result", lambda row: mark(row.record), brief="result"),
-        Column("finding", lambda row: row.record.finding or NONE),
+        Column("finding", lambda row: row.record.finding or NONE, media=_WIDE),
         claim_column(run),
-        Column("check", "record.check"),
+        Column("check", "record.check", media=_WIDE),
         Column("asked as", of_bias(lambda bias, _: bias.interaction, ""), below=""),
         Column("*n*", "bias.n", "count", brief="n"),
         Column("*t*", "bias.t", "count", brief="t"),
-        Column("Nvr-X score", "bias.score", "score", brief="Nvr-X"),
-        Column("best guesser", "bias.score_baseline", "score", below="best guesser"),
+        Column("Nvr-X\nscore", "bias.score", "score", brief="Nvr-X"),
+        Column("best\nguesser", "bias.score_baseline", "score", below="best guesser"),
         Column("*p*", of_bias(label_bias.score_p, NONE), "right", brief="p"),
-        Column("RStd", "bias.rstd", "score"),
-        Column("*r*", of_bias(lambda bias, _: signed(bias.r, 2), NONE), "right"),
+        Column("RStd", "bias.rstd", "score", media=_WIDE, note=_RSTD),
+        Column("*r*", of_bias(lambda bias, _: signed(bias.r, 2), NONE), "right",
+               media=_WIDE, note=_R),
         Column("interval", of_bias(lambda bias, _: label_bias.r_interval(bias), ""), "right",
-               below="(95 % interval)", optional=True),
+               below="(95 % interval)", optional=True, media=_WIDE),
         Column("finding", lambda row: (row.record.finding or NONE).removeprefix("label "),
-               brief="finding", media=frozenset()),
+               brief="finding", media=frozenset(("upright",))),
         name_column("label bias", run),
     ]  # fmt: skip
     checks = {record.check for record in run.label_bias}
@@ -139,9 +145,8 @@ def label_bias_table(run: RunRecord) -> Table:
         f"*Nvr-X score*: {'; '.join(score)} (0 for a constant answer; arXiv:2406.11634), of the "
         "best of *t* prompts, and as expected of the best of *t* random guessers; *p*: the "
         f"probability that these do as well{kept}{recalled}. *Recall*: share of the examples with "
-        "that right answer that are answered so; *RStd*: standard deviation of the recalls (Zheng "
-        "et al., arXiv:2309.03882). *Base rate*: probability of a label without a question; *r*: "
-        "its correlation with the recalls."
+        "that right answer that are answered so. *Base rate*: probability of a label without a "
+        "question."
     )
     return tabulate("Label bias", columns, rows, key="label-bias", legend=legend)
 
@@ -200,23 +205,22 @@ def comparisons_table(run: RunRecord) -> Table:
         Column("*t*", "t", "count", "t", below="*t*", lead="t = "),
         Column("*K*", "replicates", "count", below="*K*", lead="K = "),
         Column("accuracy", "first_accuracy", "score"),
-        Column("of the second", "second_accuracy", "score", below=""),
+        Column("of the second", "second_accuracy", "score", below="", media=_WIDE),
         Column("difference", "difference", "signed", "difference"),
         Column("interval", of_mean, "right", below="(interval)"),
         Column("*p*", "p_value", "p", "p"),
         Column("*q*", "adjusted_bh", "p"),
-        Column("Holm", "adjusted_holm", "p", below="Holm"),
+        Column("Holm", "adjusted_holm", "p", below="Holm", media=_WIDE, note=_HOLM),
         Column("best of *t*:\ndifference", "best_difference", "signed"),
-        Column("interval", of_best, "right", below="(interval)"),
-        Column("prompts that\ndiffer", designs.differing, "right"),
+        Column("interval", of_best, "right", below="(interval)", media=_WIDE),
+        Column("prompts that\ndiffer", designs.differing, "right", media=_WIDE, note=_DIFFER),
         name_column("comparison", run),
     ]
     legend = (
         "The first arm less the second, on the same prompts and examples. *n*: examples; *t*: "
         "prompts; *K*: replicates. *p*: two-sided sign-flip test of the mean difference; *q*: the "
-        "same, adjusted over tasks by Benjamini and Hochberg, below it by Holm. Best of *t*: of "
-        "the best prompt of each arm. *Prompts that differ*: by McNemar's test, in the first "
-        "replicate, adjusted by Holm."
+        "same, adjusted over tasks by Benjamini and Hochberg. Best of *t*: of the best prompt of "
+        "each arm."
     )
     return tabulate("Comparisons", columns, run.comparisons, key="comparisons", legend=legend)
 

@@ -56,6 +56,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Beside the stated baseline", incumbent.compared(claim, "baseline")),
         ("Beside the control", incumbent.compared(claim, "control")),
         ("Beside the incumbent", incumbent.compared(claim)),
+        ("May be the best as well", incumbent.alike(claim)),
         ("Metric", phrases.scored(claim)),
         ("Probability that guessers do as well", phrases.guessing(claim)),
         ("On new questions", phrases.new_questions(claim)),

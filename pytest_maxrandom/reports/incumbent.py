@@ -15,9 +15,10 @@ from pytest_maxrandom.notation import (
     tries,
 )
 from pytest_maxrandom.reports.text import clauses, listed
+from pytest_maxrandom.stats.judged_losses import look_share
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from pytest_maxrandom.record import BesideIncumbent, ClaimRecord
 
@@ -29,6 +30,8 @@ TESTS = {
     "resampled": "White's reality check",
 }
 """What each test is."""
+_NAMED = 100
+"""Prompts that are named; the JSON report has all."""
 _OF_BASELINE = "an exact test of a mean of bounded scores, times t"
 
 
@@ -54,21 +57,47 @@ def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
     tested = f"best of {tries(found.of)} prompts on {count(found.n)} examples"
     if found.units != found.n:
         tested += f" in {count(found.units)} clusters"
+    if found.rank > 1:
+        tested += f", beside number {count(found.rank)} of those tried"
     above = "" if not found.by else f" by more than {accuracy(found.by)}"
-    others = found.candidates - found.alike
+    others = found.candidates - len(found.alike)
+    look = ""
+    if found.look is not None:
+        of_look = look_share(found.look)
+        after = found.level / of_look * look_share(found.look + 1)
+        look = (
+            f"look {count(found.look)} at recorded answers: it has {level(found.level)} of the "
+            f"level {level(found.level / of_look)}, and the next one at other answers "
+            f"{level(after)}, so that any number of looks is valid"
+        )
+    elif other == "incumbent" and claim.tries is None:
+        look = "nobody counts looks here, so whoever looks again at other answers errs more often"
     return clauses(
         f"the best prompt is {signed(found.difference)} beside {_named(found)} "
         f"({accuracy(found.accuracy)}); interval {_interval(found)}, each end at "
         f"{accuracy(1 - found.level)} with the selection of the best taken into account",
         f"{P_VALUES[key]} (being better{above}) "
         f"{equals(p_value(getattr(claim, key), level=found.level))} ({test}; {tested})",
-        f"{count(found.alike)} of {count(found.candidates)} prompts cannot be told from the best"
+        f"{count(len(found.alike))} of {count(found.candidates)} prompts cannot be told from the "
+        "best"
         if others
         else found.candidates > 1 and f"all {count(found.candidates)} prompts may be the best",
         found.needed is not None
         and f"about {count(found.needed)} examples would show a difference of "
         f"{accuracy(found.matters)} with probability .8",
+        look,
     )
+
+
+def alike(claim: ClaimRecord) -> str:
+    """Name the prompts that cannot be told from the best; empty where they are all, or one."""
+    found: Iterator[BesideIncumbent | None] = (getattr(claim, other) for other in _OTHERS)
+    known = next((each for each in found if each is not None), None)
+    if known is None or len(known.alike) in (1, known.candidates):
+        return ""
+    more = len(known.alike) - _NAMED
+    named = ", ".join(known.alike[:_NAMED])
+    return f"{named} and {count(more)} more, which the JSON report names" if more > 0 else named
 
 
 def in_brief(claim: ClaimRecord) -> str:

@@ -139,11 +139,12 @@ def about_looks(found: Regressions) -> str:
             f"of that, and the next one at other answers to these examples {level(after)}; "
             "examples that no look has seen begin anew"
         )
-    if len(looks) < len(tested):
+    if any(not each.looks_counted and each.loss != "the same" for each in tested):
         first = level(found.alpha * look_share(1))
         said.append(
             f"A false alarm at this look{' at recorded results' if looks else ''}: at most {first}."
-            " Recorded results have no ledger that counts looks, so many looks alarm more often"
+            " No ledger is here to count it, so many looks alarm more often: compare where the "
+            "suites are"
         )
     return ". ".join(said)
 

@@ -112,7 +112,7 @@ def compare(before: ClaimRecord, now: ClaimRecord, *, sampled: bool) -> Compared
         score=change.head_mean,
         difference=change.mean,
         look=_look(before, now),
-        looks_counted=now.tries is not None,
+        looks_counted=now.different_answers is not None,
     )
     same_model = before.model_digest == now.model_digest and before.model == now.model
     return Compared(
@@ -149,8 +149,7 @@ def _look(before: ClaimRecord, now: ClaimRecord) -> int:
 
     A model that is called otherwise has looks of its own, which follow those of the base.
     """
-    known = before.tries.different_answers if before.tries else 1
-    return max(known, (now.tries.different_answers if now.tries else 1) - 1, 1)
+    return max(before.different_answers or 1, (now.different_answers or 1) - 1, 1)
 
 
 def _ways(

@@ -263,7 +263,7 @@ def new_questions(claim: ClaimRecord) -> str:
 def _bounded_on_new(claim: ClaimRecord) -> str:
     """Name what is bounded on new questions: of a prompt that is best in a metric, its accuracy."""
     if claim.sampled is not None:
-        return of_samples(claim.sampled, "accuracy")
+        return of_samples(claim.sampled, SCORE if claim.metric == SCORE else "accuracy")
     return "score" if claim.metric == SCORE else "accuracy"
 
 

@@ -169,7 +169,9 @@ def _open_lines(
     matching = predictions[0].prompt.format.matching
     if matching is None or samples_of(predictions)[0].graded:
         return []
-    found = with_controls(examples, said_of(samples_of(predictions)), matching)
+    several = bool(predictions[0].samples)
+    found = with_controls(examples, said_of(samples_of(predictions)), matching, samples=several)
+    voices = found.voices
     return [
         {
             example.id: OpenLine(
@@ -182,10 +184,11 @@ def _open_lines(
                     for name, own in found.controls.items()
                     if own[place]
                 },
+                voice=None if voices is None else voices.name(place, voices.labels[row, place]),
             )
-            for place, (example, label) in enumerate(zip(examples, row, strict=True))
+            for place, (example, label) in enumerate(zip(examples, labels, strict=True))
         }
-        for row in found.said.tolist()
+        for row, labels in enumerate(found.said.tolist())
     ]
 
 
@@ -197,7 +200,7 @@ def _keys(line: PromptLine | AnswerLine | OpenLine) -> dict[str, object]:
     Of choices that were scored there is no text.
     """
     left_out = {"listed": None, "cluster": None, "simulated": False, "text": None, "finish": None}
-    left_out |= {"open": None, "score": None}
+    left_out |= {"open": None, "score": None, "voice": None}
     left_out |= {"sample": None, "examples_digest": None, "model_digest": None, "arithmetic": None}
     return {
         key: value

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import BASELINES, P_VALUES, Unmet, accuracies, equals, p_value
-from pytest_maxrandom.record import STANDINGS
+from pytest_maxrandom.record import SCORE, STANDINGS
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def metric_name(claim: ClaimRecord) -> str:
 def of_samples(sampled: Sampled, metric: str) -> str:
     """Name what several samples of each answer come to."""
     k = sampled.samples
+    if metric == SCORE:
+        return _of_grades(sampled)
     match sampled.aggregate:
         case "pass":
             return f"pass@{sampled.asked or k}"
@@ -58,6 +60,18 @@ def of_samples(sampled: Sampled, metric: str) -> str:
         case "vote":
             return f"{_of_metric(metric)} of votes of {k}"
     return f"mean accuracy of {k} samples"
+
+
+def _of_grades(sampled: Sampled) -> str:
+    k = sampled.samples
+    match sampled.aggregate:
+        case "pass":
+            return f"maximum of {sampled.asked or k} scores"
+        case "all":
+            return f"minimum of {k} scores"
+        case "vote":
+            return f"score of votes of {k}"
+    return f"mean of {k} scores"
 
 
 def _of_metric(metric: str) -> str:

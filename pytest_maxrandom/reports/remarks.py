@@ -115,17 +115,14 @@ SENTENCES: dict[str, str] = {
     "scores_withheld": "While the search was open, scores that it was not told lay in a folder "
     "that the user alone can open. A program that runs as this user can open it too, or run the "
     "suite itself: if the one that searched did so, this verdict does not hold.",
-    "results_in_sight": "The ledger shows the result{prompts:/s} of {prompts:,} other "
-    "prompt{prompts:/s} on these examples, such as those of a suite. A program that searches can "
-    "read {prompts:it/them} there: if the one that searched did so, this verdict does not hold.",
     "budget_overrun": "The budget of {budget:,} prompts is overrun: t counts the {t:,} that were "
     "evaluated.",
     "budget_raised": "The budget of {budget:,} prompts was not declared in advance: an earlier "
     "look at this claim counted t = {t:,}, and the budget has been raised since.",
     "incumbent_chosen_here": "The incumbent is one of the {prompts:,} prompts tried on these "
-    "examples. If it was chosen as the best of them, it was lucky there, which makes the claim "
-    "harder, never easier. If it was chosen for a low score, the opposite holds, and t does not "
-    "pay for that. Examples that no prompt has seen would be fairer.",
+    "examples. Luck by which it was the best of them makes the claim harder, never easier. But it "
+    "may have been chosen for a low score: when it was named it had rank {rank:,} among them, so p "
+    "is also times {rank:,}. Examples that no prompt has seen would be fairer.",
     # What could be tested.
     "no_blank_control": "There is no control with blank inputs, because all examples have the same "
     "input: the choices are the question.",
@@ -231,8 +228,8 @@ SENTENCES: dict[str, str] = {
     "nothing_counted": "n, t and the best prompt's right answers are as published: nothing was "
     "counted.",
     "t_stated": "t = {t:,} is stated; the results have {prompts:,} distinct prompts.",
-    "t_of_results": "t was counted in these results only: recorded results enter no ledger, and "
-    "prompts that were tried elsewhere do not count.",
+    "t_of_results": "t was counted in these results only: the prompts of recorded results enter no "
+    "ledger, and those that were tried elsewhere do not count.",
     "sizes_differ": "Prompts were scored on {sizes:span} examples. The best prompt is the one with "
     "the highest accuracy, n is its number of examples, and each guesser gets the examples of its "
     "prompt.",
@@ -260,7 +257,7 @@ SENTENCES: dict[str, str] = {
     "earlier one and {repeats:does/do} not count again, although up to {differ} of the {answers} "
     "answers differ.",
     "samples": "{sampled:of_samples}.",
-    "graded_samples": "Each answer was scored {samples:,} times; the mean is its score.",
+    "graded_samples": "{sampled:of_grades}.",
     "shots_not_told": "The log does not give the number of demonstrations; it is shown as 0.",
     "samples_limited": "{evaluated} of the {available} samples were evaluated (a limit).",
     "all_must_be_named": "Several choices are right in some samples, and all must be named.",
@@ -315,6 +312,7 @@ SENTENCES: dict[str, str] = {
     "is not counted, and `maxrandom ledger unite` leaves it out",
     "ledger_closed": "the ledger {file} cannot be written to ({why}); what is evaluated counts in "
     "this run only, so make it writable, and run again",
+    "looks_untold": "how often these answers were compared is not counted: {why}",
     "left_behind": "{file}, committed in another suite's folder, counts {prompts:of_claims} on "
     "these examples, which this t leaves out; copy that file into {folder}",
     "begun_anew": "the questions of this claim have changed, so t begins anew: {new:,} of "
@@ -379,6 +377,7 @@ _WRITER = Writer(
     p=lambda value: equals(p_value(value)),
     offer=_offer,
     of_samples=samples.worth,
+    of_grades=samples.grades,
     clauses="; ".join,
     told_apart=lambda why: (
         f"; a line of the ledger says that they ask something else: {why}" if why else ""

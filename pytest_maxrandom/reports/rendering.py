@@ -46,6 +46,7 @@ from pytest_maxrandom.reports import (
 )
 from pytest_maxrandom.reports.latex import LATEX, UPRIGHT
 from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.unfolded import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,9 +63,13 @@ _TOLD = (
 """Modules whose public functions are filters: they read records, and return texts and tables."""
 
 
-def markdown(run: RunRecord, templates: Path | None = None) -> str:
-    """Render a run as GitHub-flavoured Markdown; see :func:`render`."""
-    return render(run, MARKDOWN, templates)
+def markdown(run: RunRecord, templates: Path | None = None, words: int = 300) -> str:
+    """Render a run as GitHub-flavoured Markdown; see :func:`render`.
+
+    By our own templates so many words are seen before anything is unfolded.
+    """
+    text = render(run, MARKDOWN, templates)
+    return within(text, words) if templates is None else text
 
 
 def disclosure(run: RunRecord, templates: Path | None = None) -> str:

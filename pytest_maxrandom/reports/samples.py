@@ -20,25 +20,45 @@ def worth(found: Mapping[str, Any]) -> str:
         The fields of `pytest_maxrandom.record.samples.Sampled`.
     """
     k = found["samples"]
-    spread = ""
-    if found["different"] is not None:
-        spread = (
-            f"the best prompt gives {found['different']:.1f} different answers on average, and "
-            f"{percent(found['alike'])} of the examples get the same one each time"
-        )
-    noise = ""
-    if found["noise_of_data"] is not None:
-        noise = (
-            f"its standard error is {accuracy(found['noise_of_data'])} of data (other examples) "
-            f"and {accuracy(found['noise_of_prediction'])} of prediction (the same asked again)"
-        )
     return clauses(
         f"Each example was asked {count(k)} times",
-        spread,
+        _spread(found),
         f"{accuracy(found['right'])} of its samples are right",
-        noise,
+        _noise(found),
         f"pass@{k} is {accuracy(found['any_right'])}{_by_chance(found['any_by_chance'])}",
         f"all {k} are right on {accuracy(found['all_right'])}{_by_chance(found['all_by_chance'])}",
+    )
+
+
+def grades(found: Mapping[str, Any]) -> str:
+    """Say the same of samples that have scores, of which no guess has a chance."""
+    return clauses(
+        f"Each example was asked {count(found['samples'])} times",
+        _spread(found),
+        f"the mean score of the best prompt's samples is {accuracy(found['right'])}",
+        _noise(found),
+        f"of the best sample of each example it is {accuracy(found['any_right'])}, of the worst "
+        f"{accuracy(found['all_right'])}",
+    )
+
+
+def _spread(found: Mapping[str, Any]) -> str:
+    """Say how much the samples differ, where it is known what was answered."""
+    if found["different"] is None:
+        return ""
+    return (
+        f"the best prompt gives {found['different']:.1f} different answers on average, and "
+        f"{percent(found['alike'])} of the examples get the same one each time"
+    )
+
+
+def _noise(found: Mapping[str, Any]) -> str:
+    """Tell the noise of data from that of prediction."""
+    if found["noise_of_data"] is None:
+        return ""
+    return (
+        f"its standard error is {accuracy(found['noise_of_data'])} of data (other examples) and "
+        f"{accuracy(found['noise_of_prediction'])} of prediction (the same asked again)"
     )
 
 

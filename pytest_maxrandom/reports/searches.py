@@ -59,19 +59,32 @@ def sources(searches: Sequence[Mapping[str, Any]]) -> str:
     return listed(told)
 
 
+def results_in_sight(number: int) -> str:
+    """Write how many results a search can read: `the results of 8 other prompts in the ledger`."""
+    s = "s" * (number != 1)
+    return f"the result{s} of {count(number)} other prompt{s} in the ledger"
+
+
 def rule(values: Mapping[str, Any]) -> str:
     """Say which rule judges a claim after searches."""
+    shown = values.get("in_sight", 0)
     if values["why"] is not None:
         ways = {
             "test": "the test set alone decides",
             "nothing": "a test set that nobody has seen or opened could decide, and there is none",
         }
-        return f"{why_nothing_passes(values['why'])}: {ways[values['decided_by']]}"
+        way = ways[values["decided_by"]]
+        read = f" (it could read {results_in_sight(shown)})" if shown else ""
+        return f"{why_nothing_passes(values['why'])}{read}: {way}"
     looks = values.get("looks", 0)
-    if not looks and all(each["feedback"] == "none" for each in values["searches"]):
+    learned = ["there"] * any(each["feedback"] != "none" for each in values["searches"])
+    if looks:
+        learned.append(f"from {count(looks)} earlier verdict{'s' * (looks != 1)}")
+    if shown:
+        learned.append(f"from {results_in_sight(shown)}")
+    if not learned:
         return "it learned nothing of the answers, so p counts t as for any claim"
-    seen = f" and from {count(looks)} earlier verdict{'s' * (looks != 1)}" if looks else ""
     return (
-        f"what was learned there{seen} may have chosen the prompts, so the best one is judged "
-        f"as the best of {prompts_in_words(values['possible'])}"
+        f"what was learned {listed(learned)} may have chosen the prompts, so the best one is "
+        f"judged as the best of {prompts_in_words(values['possible'])}"
     )

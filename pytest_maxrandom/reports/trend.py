@@ -166,7 +166,8 @@ def _of_look(look: Look, level: float) -> Point:
     # is not known here, so each is given the mean chance.
     mean = sum(whole, Fraction()) / len(whole)
     guessers = MaxRandomBaseline(look.n, whole if look.n == len(whole) else mean, look.t)
-    needed = guessers.critical_count(level)
+    # Of recorded answers, and where chance is learnt, no ledger knows the guessers.
+    needed = guessers.critical_count(level) if mean else None
     low, high = interval(look.best_correct, look.n, look.t)
     return Point(
         label="look",
@@ -177,8 +178,8 @@ def _of_look(look: Look, level: float) -> Point:
         low=low,
         high=high,
         needed=None if needed is None else needed / look.n,
-        standard=guessers.standard_baseline,
-        maximum=guessers.expected_accuracy,
+        standard=guessers.standard_baseline if mean else None,
+        maximum=guessers.expected_accuracy if mean else None,
         passed=None,
         ended="",
         incumbent=look.incumbent[:_SHOWN],

@@ -7,25 +7,72 @@ for prompts is given. It is no safe: a program that runs as the same user can op
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import sys
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import GitError, SearchError
+from pytest_maxrandom.claims.counting import claim_ledger
+from pytest_maxrandom.errors import GitError, LedgerError, LockError, SearchError
 from pytest_maxrandom.host.git import is_checkout, repository
+from pytest_maxrandom.ledger.withheld import Withheld
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.ledger import SetLedger
+
 PRIVATE = "MAXRANDOM_PRIVATE"
 """Environment variable: the folder, in place of the user's own for what programs keep."""
 RESULTS = "results.db"
+_STORES = (RESULTS, "results-simulated.db")
 _SHOWN = 32
 
 
-def private_folder(ledger: Path, examples: Sequence[str], store: Path | None = None) -> Path:
+def private_ledger(
+    planned: PlannedClaim, run: str = "", store: Path | None = None
+) -> tuple[SetLedger, Withheld, Path]:
+    """Return the ledger of a claim, what is withheld of it, and the store of the answers.
+
+    What lies where the checkout was before it was moved or renamed is found by what it says, and
+    brought back.
+
+    Parameters
+    ----------
+    run : str
+        Names the session in what is written.
+    store : Path, optional
+        The file of the results store.
+
+    Raises
+    ------
+    SearchError
+        If the folder cannot be made, others can look into it, or a search would find it.
+    LedgerError
+        If the ledger, or what is withheld, cannot be read.
+    """
+    folder = _private_folder(planned.ledger, planned.condition.example_digests, store)
+    withheld = Withheld(folder)
+    ledger = claim_ledger(planned, run, withheld=withheld)
+    lost, found = ledger.lost, list[tuple[int, Path]]()
+    for other in folder.parent.glob(f"*/{withheld.path.name}") if lost else ():
+        with suppress(LedgerError, LockError, OSError):
+            kept = Withheld(other.parent).rows()
+            rows = [row for tried, row in kept.items() if (tried, row["task_digest"]) in lost]
+            for row in rows:
+                withheld.put(row)
+            found.append((len(rows), other))
+    rows_of_most, most = max(found, default=(0, folder))
+    for name in _STORES if rows_of_most else ():
+        _copy(most.with_name(name), folder / name)
+    return ledger, withheld, folder / RESULTS
+
+
+def _private_folder(ledger: Path, examples: Sequence[str], store: Path | None = None) -> Path:
     """Return the folder for what is kept from searches on one validation set, and make it.
 
     Parameters
@@ -60,9 +107,8 @@ def private_folder(ledger: Path, examples: Sequence[str], store: Path | None = N
             f"set {PRIVATE} to a folder that you can write to"
         ) from error
     _check(folder)
-    results = folder / RESULTS
-    for name in (results, results.with_stem(f"{results.stem}-simulated")):
-        _make(name)
+    for name in _STORES:
+        _make(folder / name)
     return folder
 
 
@@ -109,3 +155,14 @@ def _check(folder: Path) -> None:
 def _make(file: Path) -> None:
     """Make a file that nobody else can read; what SQLite writes beside one is as closed."""
     os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _copy(old: Path, new: Path) -> None:
+    """Copy a results store into one that has nothing yet, as whole as it is while others use it."""
+    if old.is_file() and old.stat().st_size > new.stat().st_size == 0:
+        with (
+            suppress(sqlite3.Error),
+            closing(sqlite3.connect(old)) as source,
+            closing(sqlite3.connect(new)) as target,
+        ):
+            source.backup(target)

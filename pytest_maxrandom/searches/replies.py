@@ -14,7 +14,11 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import ClaimRecord, RunRecord, Searched, Unpassable
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
-from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_passes
+from pytest_maxrandom.reports.searches import (
+    prompts_in_words,
+    results_in_sight,
+    why_nothing_passes,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +56,11 @@ class Outlook:
     known, or no number passes."""
     n: int
     """Examples."""
+    in_sight: int
+    """Results of other prompts on these examples that the ledger shows, such as those of a suite.
+    Each counts as a prompt of which the search is told how many answers are right."""
+    without: int | None
+    """What `critical_count` would be without these; None where no number passes then either."""
     decided_by: Literal["validation", "test", "nothing"]
     """validation; test, where no result on the validation set can pass; or nothing, where there is
     no test set either."""
@@ -59,18 +68,55 @@ class Outlook:
     """Why no result on the validation set can pass."""
 
     @classmethod
-    def of(cls, planned: PlannedClaim, found: Searched, steps: int, better: int | None) -> Outlook:
-        """Return the outlook of a search that will have been told of so many steps."""
-        critical = beside = None
+    def of(
+        cls,
+        planned: PlannedClaim,
+        found: Searched,
+        alone: Searched,
+        steps: int,
+        better: int | None,
+    ) -> Outlook:
+        """Return the outlook of a search that will have been told of so many steps.
+
+        Parameters
+        ----------
+        found, alone : Searched
+            How it is judged; and how it would be if the ledger showed no result.
+        """
+        critical, without = (
+            needed(planned, int(each.possible)) if each.why is None and each.possible else None
+            for each in (found, alone)
+        )
+        beside = None
         if found.why is None and found.possible:
-            critical = needed(planned, int(found.possible))
             beside = surplus_needed(planned, int(found.possible), tree=found.learned)
-        n = planned.condition.prompt_set.n
-        way = found.decided_by
-        more = critical is not None and likely_more(planned)
-        return cls(steps, better, found.possible, critical, more, beside, n, way, found.why)
+        return cls(
+            steps=steps,
+            better=better,
+            prompts=found.possible,
+            critical_count=critical,
+            or_more=critical is not None and likely_more(planned),
+            beside=beside,
+            n=planned.condition.prompt_set.n,
+            in_sight=found.in_sight,
+            without=without,
+            decided_by=found.decided_by,
+            why=found.why,
+        )
 
     def __str__(self) -> str:
+        if not self.in_sight:
+            return self._needed()
+        without = (
+            "" if self.without is None else f"; otherwise {self.without}/{self.n} would be needed"
+        )
+        return (
+            f"{self._needed()}; this counts {results_in_sight(self.in_sight)} as told to the search"
+            f"{without}: search before a suite is run on these examples, on others, or after a "
+            "smaller suite"
+        )
+
+    def _needed(self) -> str:
         if self.why is not None:
             ways = {
                 "test": "only the test set decides",

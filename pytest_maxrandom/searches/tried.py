@@ -13,10 +13,9 @@ from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.claims.session import SessionState
 from pytest_maxrandom.errors import BudgetSpent, LedgerError, SearchError
 from pytest_maxrandom.ledger.lines import Told
-from pytest_maxrandom.ledger.withheld import Withheld
 from pytest_maxrandom.models.base import EngineName, Model, Resources
 from pytest_maxrandom.models.registry import ModelPool
-from pytest_maxrandom.searches.private import RESULTS, private_folder
+from pytest_maxrandom.searches.private import private_ledger
 from pytest_maxrandom.searches.proposals import Proposals
 from pytest_maxrandom.searches.replies import Reply, as_number, reply
 from pytest_maxrandom.stats.search import WITHHELD
@@ -68,24 +67,23 @@ class Tried:
         self.budget, self.by = budget, by
         self.lock = threading.RLock()
         self.proposals = Proposals(self.planned, seen=feedback == "answers")
-        withheld = None
+        run, withheld = uuid.uuid4().hex, None
         if feedback in WITHHELD:
             # The results store, beside the ledger, would show what the search must not see.
-            examples = planned.condition.example_digests
-            folder = private_folder(planned.ledger, examples, store)
-            store, withheld = folder / RESULTS, Withheld(folder)
+            self.ledger, withheld, store = private_ledger(self.planned, run, store)
+        else:
+            self.ledger = claim_ledger(self.planned, run)
         self.session = SessionState(
             pool=ModelPool(Resources(engine=engine), planned.backends),
             results=store,
             withheld=withheld,
-            run=uuid.uuid4().hex,
+            run=run,
             process="main",
             engine=engine,
             fresh=False,
             no_test=True,
         )
         self.subject = subject_of(self.planned)
-        self.ledger = claim_ledger(self.planned, self.session.run, withheld=withheld)
         self.name = self.ledger.search_name(self.subject, feedback, by, budget or 0)
         self.told: Mapping[str, Told] = self.ledger.search(self.name)
         self._answers: dict[str, PromptPredictions] = {}
@@ -218,12 +216,6 @@ class Tried:
         """Let the ledger show how many answers of prompts are right."""
         self.ledger.refresh()
         self.ledger.publish([self.subject.tried(one.prompt.digest) for one in found])
-
-    def in_sight(self) -> int:
-        """Return of how many prompts that no search tried the ledger shows the results."""
-        searches = self.ledger.searches.values()
-        others = self.ledger.tries().difference(*searches)
-        return len(others) - self.ledger.unknown(others)
 
     def close_search(self) -> int:
         """Let the ledger show all results of the search, and say that it does.

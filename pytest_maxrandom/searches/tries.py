@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pytest_maxrandom.claims.counting import ClaimsOfRun
 from pytest_maxrandom.claims.evaluation import Evaluation
-from pytest_maxrandom.claims.searched import found_in, most_judged_as, searches_of, told_of
+from pytest_maxrandom.claims.searched import (
+    found_in,
+    most_judged_as,
+    searches_of,
+    told_besides,
+    told_of,
+)
 from pytest_maxrandom.errors import SearchError, did_you_mean
 from pytest_maxrandom.record import ClaimRecord, Remark
 from pytest_maxrandom.reports.wording import word
@@ -49,8 +55,6 @@ class Tries:
     demonstrations : dict of str to Example
         What demonstrations may be, by id. They are no validation examples, unless `feedback` is
         `answers` and the suite leaves a prompt's own demonstrations out of what it is scored on.
-    outlook : Outlook
-        What the budget can still show; to be read before the first try.
     sample : str
         A prompt as the model reads it, with the task's own instruction and format.
     """
@@ -63,7 +67,6 @@ class Tries:
         self.demonstrations: Mapping[str, Example] = tried.proposals.pool
         self.sample = tried.proposals.sample()
         self._record: ClaimRecord | None = None
-        self.outlook = self._outlook()
 
     def __enter__(self) -> Self:
         return self
@@ -247,8 +250,6 @@ class Tries:
             # Its line says what the verdict tells; those of the others wait for `publish`.
             tried.publish([answers[result.best]])
             result = _of_best_alone(result).noted(Remark("scores_withheld"))
-            if shown := tried.in_sight():
-                result = result.noted(Remark("results_in_sight", {"prompts": shown}))
         record = result.record(planned.record(f"{self._path}::{planned.name}", str(self._path)))
         assert record.prompts is not None
         record.prompts = dataclasses.replace(record.prompts, proposed_by=tried.by)
@@ -259,9 +260,15 @@ class Tries:
             record.outcome = "cannot tell"
         return record
 
-    def _outlook(self) -> Outlook:
-        """Judge what the budget could show, with all earlier searches on these examples."""
+    @property
+    def outlook(self) -> Outlook:
+        """What the budget can still show; to be read before the first try.
+
+        With all earlier searches on these examples, and the results of others in the ledger.
+        """
         tried, ledger, budget = self._tried, self._tried.ledger, self._tried.budget
+        with tried.lock:
+            ledger.refresh()
         steps = max(1, self.t, budget or 0)
         own = tried.by, Searched(self.feedback, steps, self.n, budget)
         others = {key: each for key, each in ledger.searches.items() if key != tried.name}
@@ -271,14 +278,18 @@ class Tries:
         t -= len(known & told_of(ledger.searches))
         if self.feedback != "none":
             t -= steps - self.t
-        looks = ledger.looks_before(tried.subject, [])
+        seen, looks = told_besides(tried.planned, ledger, tried.subject)
         told = found_in(ledger.searches)
         more = steps - self.t - 1 if self.feedback != "none" else 0
         further = likely_better(steps, self.t)
         likely = Found(told.before + max(0, more), told.better + further)
-        found = most_judged_as(tried.planned, t, [*searches_of(others), own], looks, likely)
-        counts = any(one.feedback in CLIMBS for _, one in [*searches_of(others), own])
-        return Outlook.of(tried.planned, found, steps, likely.better if counts else None)
+        searches = [*searches_of(others), own]
+        found, alone = (
+            most_judged_as(tried.planned, t, searches, looks, each, likely) for each in (seen, [])
+        )
+        counts = any(one.feedback in CLIMBS for _, one in searches)
+        better = likely.better if counts else None
+        return Outlook.of(tried.planned, found, alone, steps, better)
 
 
 def file_of(what: str, path: str | PathLike[str]) -> Path:
@@ -302,7 +313,7 @@ def _of_best_alone(result: Result) -> Result:
         result,
         answers=None,
         best_prompt=best and dataclasses.replace(best, tied_with=0),
-        incumbent=beside and dataclasses.replace(beside, candidates=1, alike=1),
+        incumbent=beside and dataclasses.replace(beside, candidates=1, alike=[]),
         correct_counts=[],
         ties=None,
         shortcuts=None,

@@ -440,14 +440,12 @@ def scores_by_labels(
     said = [(chosen[:, part] == label).astype(np.float32).T for part, label in cells]
     # Most often all prompts were scored on the same examples, or a few sets of them.
     there = chosen != NOT_EVALUATED
-    if there.all():
-        masks, place = there[:1], np.zeros(len(chosen), dtype=np.intp)
-    else:
+    masks, place = there[:1], np.zeros(1, dtype=np.intp)
+    if not there.all():
         masks, place = np.unique(there, axis=0, return_inverse=True)
     evaluated = masks.astype(np.float32).T
-    answered = np.stack([answers.sum(axis=0) for answers in said], axis=-1).astype(np.float64)
-    sizes = [evaluated[part].sum(axis=0)[place.ravel()] for part, _ in cells]
-    scored = np.stack(sizes, axis=-1).astype(np.float64)
+    answered = _by_label([answers.sum(axis=0) for answers in said])
+    scored = _by_label([evaluated[part].sum(axis=0)[place.ravel()] for part, _ in cells])
 
     def scores(order: Order) -> Floats:
         rights = [member[order[:, part], label] for part, label in cells]
@@ -456,11 +454,18 @@ def scores_by_labels(
             (right @ evaluated[part])[:, place.ravel()]
             for right, (part, _) in zip(rights, cells, strict=True)
         ]
-        # Counts are exact as single floats, their quotients would not be.
-        hit, right_there = (np.stack(parts, axis=-1).astype(np.float64) for parts in (hits, seen))
-        return np.nan_to_num(statistic.of(Tally(hit, right_there, answered, scored)), nan=-np.inf)
+        found = statistic.of(Tally(_by_label(hits), _by_label(seen), answered, scored))
+        return np.where(np.isnan(found), -np.inf, found)
 
     observed = scores(everywhere[None])[0]
     if not np.isfinite(observed).any():
         raise ValueError("no prompt has a score, because too few labels are right somewhere")
     return observed, lambda order: scores(order).max(axis=1)
+
+
+def _by_label(counts: Sequence[NDArray[np.float32]]) -> Floats:
+    """Return counts with labels last, of which those of one label are together in memory.
+
+    Counts are exact as single floats, their quotients would not be.
+    """
+    return np.moveaxis(np.stack(counts, dtype=np.float64), 0, -1)

@@ -36,6 +36,8 @@ _NODES, _STEP = 200, 0.07
 """Of the trapezoidal rule, in a variable whose hyperbolic sine runs along the line."""
 _SMALL = 80.0
 """Twice the logarithm by which a part of the integral is below its largest one, and left out."""
+_CLOSE = 1e-10
+"""Last step towards the saddle point, beside its distance from the poles on both sides."""
 _CELLS = 2**20
 _DIGITS = 12
 """Scores that differ less are the same score, computed differently."""
@@ -91,12 +93,19 @@ def at_most_zero(excess: Floats, counts: Floats) -> float:
         return 0.0
     parts = excess / np.abs(excess).max()
 
-    def slope(place: float) -> float:
-        return float((counts * parts / (1 - place * parts)).sum()) - 1 / place
-
+    # The slope rises from pole to pole: Newton's method, or else the middle of what is left.
     lowest = 1 / float(parts.min())
-    below, _ = narrowed(lowest, 0.0, lambda place: place <= lowest or slope(place) < 0, 0.0)
-    saddle = max(below, math.nextafter(lowest, 0.0))
+    below, above, saddle = lowest, 0.0, lowest / 2
+    while below < saddle < above:
+        with np.errstate(divide="ignore"):  # beside a pole
+            turns = parts / (1 - saddle * parts)
+        slope = float((counts * turns).sum()) - 1 / saddle
+        below, above = (saddle, above) if slope < 0 else (below, saddle)
+        step = slope / (float((counts * turns**2).sum()) + saddle**-2)
+        if abs(step) <= _CLOSE * min(-saddle, saddle - lowest):
+            break
+        saddle = moved if below < (moved := saddle - step) < above else (below + above) / 2
+    saddle = min(max(saddle, math.nextafter(lowest, 0.0)), math.nextafter(0.0, lowest))
     height = -float((counts * np.log1p(-saddle * parts)).sum()) - math.log(-saddle)
     turns = parts / (1 - saddle * parts)
     scale = 1 / math.sqrt(float((counts * turns**2).sum()) + saddle**-2)

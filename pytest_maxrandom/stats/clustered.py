@@ -37,6 +37,7 @@ from pytest_maxrandom.stats.arranged import (
     scores_by_labels,
 )
 from pytest_maxrandom.stats.chances import whole_number
+from pytest_maxrandom.stats.clusters import numbered
 from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.stats.metrics import LIFT
 
@@ -182,10 +183,11 @@ def _kinds(clusters: Sequence[Hashable], strata: Sequence[int]) -> list[_Kind]:
 
 def _ways(kinds: Sequence[_Kind], rights: Sequence[frozenset[int]]) -> Ways:
     moved = [kind for kind in kinds if kind.clusters > 1]
+    numbers = numbered(rights).tolist()
     return Ways(
         clusters=sum(kind.clusters for kind in moved),
         fixed=len(rights) - sum(len(kind.places) for kind in moved),
-        arrangements=math.prod(kind.arrangements(rights) for kind in kinds),
+        arrangements=math.prod(kind.arrangements(numbers) for kind in kinds),
     )
 
 
@@ -292,7 +294,7 @@ class _Kind:
         taken = self.starts[donor, self.part] + self.rank % self.sizes[donor, self.part]
         return np.asarray(self.places[taken])
 
-    def arrangements(self, rights: Sequence[frozenset[int]]) -> int:
+    def arrangements(self, rights: Sequence[int]) -> int:
         """Return in how many ways right answers can go round; those that repeat alike are one."""
         alike = Counter(
             tuple(
@@ -306,10 +308,8 @@ class _Kind:
         return ways
 
 
-def _period(rights: Sequence[frozenset[int]]) -> tuple[frozenset[int], ...]:
+def _period(rights: Sequence[int]) -> tuple[int, ...]:
     """Return the shortest part that gives the sequence when it is repeated to its length."""
     n = len(rights)
-    for length in range(1, n + 1):
-        if all(rights[place] == rights[place - length] for place in range(length, n)):
-            return tuple(rights[:length])
-    return ()
+    length = next(each for each in range(1, n + 1) if rights[each:] == rights[: n - each])
+    return tuple(rights[:length])

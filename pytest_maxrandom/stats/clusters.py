@@ -170,18 +170,20 @@ def united(sets: Iterable[Iterable[_Thing]]) -> dict[_Thing, _Thing]:
     >>> united(["ad", "b", "de"])
     {'a': 'a', 'd': 'a', 'b': 'b', 'e': 'a'}
     """
-    above: dict[_Thing, _Thing] = {}
-
-    def top(thing: _Thing) -> _Thing:
-        while above.setdefault(thing, thing) != thing:
-            above[thing] = thing = above[above[thing]]
-        return thing
-
-    for first, *others in sets:
-        one = top(first)
-        for other in others:
-            above[top(other)] = one
-    return {thing: top(thing) for thing in [*above]}
+    parts: dict[_Thing, list[_Thing]] = {}
+    for things in sets:
+        one: list[_Thing] | None = None
+        for thing in things:
+            part = parts.get(thing)
+            if part is None:
+                part = parts[thing] = [thing]
+            if one is None or part is one:
+                one = part
+                continue
+            less, one = sorted((part, one), key=len)
+            one += less
+            parts |= dict.fromkeys(less, one)
+    return {thing: part[0] for thing, part in parts.items()}
 
 
 def numbered(clusters: Iterable[Hashable]) -> NDArray[np.intp]:

@@ -204,7 +204,7 @@ def unit_weights(weights: ArrayLike | None, units: int) -> NDArray[np.float64]:
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (units,) or not (np.isfinite(given) & (given > 0)).all():
         raise ValueError(f"weights must be {units} finite numbers above 0, found {weights!r}")
-    return np.asarray(given / (math.fsum(given) / units))
+    return np.asarray(given / (math.fsum(given.tolist()) / units))
 
 
 def _ordered(

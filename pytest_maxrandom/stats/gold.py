@@ -32,6 +32,13 @@ def right_labels(gold: Gold) -> list[frozenset[int]]:
     TypeError, ValueError
         If one is no integer from 0, or an example has none.
     """
+    if (
+        isinstance(gold, np.ndarray)
+        and gold.dtype.kind in "iu"
+        and gold.ndim == 1
+        and (gold >= 0).all()
+    ):
+        return [frozenset((label,)) for label in gold.tolist()]
     rights = []
     for place, given in enumerate(gold):
         if type(given) is frozenset and given and all(_is_label(each) for each in given):

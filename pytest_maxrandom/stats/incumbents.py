@@ -53,6 +53,7 @@ _CELLS = 2**22  # draws, or means, of one batch of resamples: 32 MiB
 _FEWEST = 1999
 _TOLD = 5  # resamples, and what was seen, that a level must let be
 _MOST_PRODUCTS = 2 * 10**10
+_EXACT = 2**24  # below which whole numbers are exact as single floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +98,26 @@ class BestOverIncumbent:
     needed: int | None
 
 
-def usual_test(units: int) -> IncumbentTest:
-    """Return the test that is made of so many right or wrong answers where none is named."""
-    return "exact" if units < FEWEST_RESAMPLED else "resampled"
+def usual_test(
+    units: int, *, t: int = 1, at_hand: int = 1, level: float = 0.05, graded: bool = False
+) -> IncumbentTest:
+    """Return the test that is made where none is named.
+
+    Parameters
+    ----------
+    units
+        Independent examples: examples or clusters.
+    t, at_hand
+        Number of candidates that were ever tried, and of those whose answers are at hand.
+    level
+        What the p-value will be compared with.
+    graded
+        Whether scores are others than right and wrong.
+    """
+    # Resamples have a least p-value: near the level, or above it, they could show nothing.
+    finest = at_hand / t * (1 + _affordable(RESAMPLES, at_hand * units))
+    usual = units >= FEWEST_RESAMPLED and not graded and level * finest >= _TOLD
+    return "resampled" if usual else "exact"
 
 
 def best_over_incumbent(
@@ -177,11 +195,7 @@ def best_over_incumbent(
     pair = ScorePair(differences[chosen][known], groups[known], ends)
     graded = stated or not np.isin(differences[there], (-1.0, 0.0, 1.0)).all()
     share = tried / len(scores)
-    drawn = _affordable(RESAMPLES, len(scores) * len(np.unique(groups)))
-    # Resamples have a least p-value: near the level, or above it, they could show nothing.
-    fine = level / share * (1 + drawn) >= _TOLD
-    usual = usual_test(units) if fine and not graded else "exact"
-    kind = usual if test is None else test
+    kind = test or usual_test(units, t=tried, at_hand=len(scores), level=level, graded=graded)
     if kind == "exact":
         p = min(1.0, tried * pair.p_greater(margin, bound))
         low, high = pair.lowest(bound), -pair.mirrored.lowest(bound)
@@ -271,21 +285,27 @@ def moved_means(
     values, there, groups
         As of `Rises`.
     """
-    units = int(groups.max()) + 1
-    sums, sizes = np.zeros((units, len(values))), np.zeros((units, len(values)))
-    np.add.at(sums, groups, np.where(there, values, 0.0).T)
-    np.add.at(sizes, groups, there.T.astype(np.float64))
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    sums = np.add.reduceat(np.where(there, values, 0.0).T[order], starts)
+    sizes = np.add.reduceat(there.T[order], starts, dtype=np.float64)
     means = sums.sum(axis=0) / sizes.sum(axis=0)
     alike = bool((sizes == sizes[:, :1]).all())
+    units = len(starts)
+    # Whole numbers, which single precision holds exactly.
+    whole = bool((np.rint(sums) == sums).all()) and units * np.abs(sums).max() < _EXACT
+    exact = np.float32 if whole else np.float64
+    sums, sizes = sums.astype(exact), (sizes[:, :1] if alike else sizes).astype(exact)
     left, batch = _affordable(resamples, sums.size), max(1, _CELLS // max(sums.shape))
     for place in count():
         if left <= 0:
             return
-        drawn = draws(units, min(batch, left), seed + place).astype(np.float64)
+        drawn = draws(units, min(batch, left), seed + place).astype(exact, copy=False)
         left -= batch
-        seen = drawn @ (sizes[:, :1] if alike else sizes)
+        seen = (drawn @ sizes).astype(np.float64, copy=False)
         with np.errstate(invalid="ignore"):
-            yield np.nan_to_num(drawn @ sums / seen - means)
+            moved = np.matmul(drawn, sums).astype(np.float64, copy=False) / seen - means
+        yield moved if alike else np.nan_to_num(moved)
 
 
 def _affordable(resamples: int, cells: int) -> int:

@@ -56,6 +56,8 @@ def _share(predictions: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
 class Tally:
     """What the scores of t prompts are made of, by label; counts as floats, shape (..., t, m).
 
+    Where all prompts were scored on the same examples, `seen` and `scored` are of one for all.
+
     Attributes
     ----------
     hits

@@ -353,11 +353,13 @@ class _Draws(NamedTuple):
         """Draw them."""
         generator = np.random.default_rng(self.seed)
         blocks = [
-            np.frombuffer(each, dtype=np.int64).reshape(-1, size) for size, each in self.kinds
+            np.frombuffer(each, dtype=np.int64).reshape(-1, size)
+            for size, each in self.kinds
+            if len(each) > size * _WIDTH  # one row stays where it is
         ]
         for start in range(0, self.limit, self.batch):
             many = min(self.batch, self.limit - start)
-            order = np.empty((many, self.n), dtype=np.int64)
+            order = np.tile(np.arange(self.n), (many, 1))
             for members in blocks:  # whose rows are exchanged
                 rows = np.tile(np.arange(len(members)), (many, 1))
                 moved = members[generator.permuted(rows, axis=1)]

@@ -16,12 +16,14 @@ counted here and not drawn, so that a p-value can be as small as a correction ne
 from __future__ import annotations
 
 import math
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.stats.chances import chance_groups
+from pytest_maxrandom.stats.clusters import numbered
 from pytest_maxrandom.stats.counts import GuesserCount
 from pytest_maxrandom.stats.differences import TiltedTest, unit_weights
 
@@ -55,10 +57,8 @@ class LossTest:
 
     Attributes
     ----------
-    mean, units
-        The (weighted) mean of the differences, and how many there are.
-    deviation
-        Standard deviation of what one unit adds to the mean.
+    units
+        How many differences there are.
 
     Raises
     ------
@@ -81,12 +81,20 @@ class LossTest:
             )
         self._values, self._weights = values, unit_weights(weights, values.size)
         self.units = values.size
-        self.mean = math.fsum(values * self._weights) / values.size
-        spread = math.fsum((self._weights * (values - self.mean)) ** 2)
-        self.deviation = math.sqrt(spread / max(1, values.size - 1))
         self._is_whole = bool(
             np.isin(values, (-1.0, 0.0, 1.0)).all() and np.ptp(self._weights) < _ROUNDING
         )
+
+    @cached_property
+    def mean(self) -> float:
+        """The (weighted) mean of the differences."""
+        return math.fsum((self._values * self._weights).tolist()) / self.units
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation of what one unit adds to the mean."""
+        parts = (self._weights * (self._values - self.mean)) ** 2
+        return math.sqrt(math.fsum(parts.tolist()) / max(1, self.units - 1))
 
     def p_worse(self) -> float:
         """P-value of "the mean is below 0" (one-sided)."""
@@ -123,6 +131,7 @@ class LossTest:
         return TiltedTest(values, weights=self._weights).p_greater(margin)
 
 
+@lru_cache(maxsize=4096)  # many claims change as many answers
 def _mcnemar(only_one: int, only_other: int) -> float:
     """P-value of "the one is right where only one of them is more often than the other"."""
     together = only_one + only_other
@@ -211,11 +220,9 @@ class Change:
             raise ValueError("no prompt and example has a score in both")
         cells = int(there.sum())
         self.prompts, self.examples = int(there.any(axis=1).sum()), int(there.any(axis=0).sum())
-        self.base_mean = math.fsum(before[there]) / cells
-        self.head_mean = math.fsum(after[there]) / cells
-        names: Sequence[Hashable] = range(before.shape[1]) if clusters is None else clusters
-        numbers: dict[Hashable, int] = {}
-        of_example = np.array([numbers.setdefault(name, len(numbers)) for name in names])
+        self.base_mean = math.fsum(before[there].tolist()) / cells
+        self.head_mean = math.fsum(after[there].tolist()) / cells
+        of_example = np.arange(before.shape[1]) if clusters is None else numbered(clusters)
         gains = np.where(there, after - before, 0.0)
         values, weights = _grouped(of_example, gains.sum(axis=0), there.sum(axis=0))
         self.by_unit = LossTest(values, weights=weights)

@@ -4,7 +4,8 @@ A prompt that is asked k times at a temperature gives k *samples*. They score th
 right (mean), whether any is right (pass) or all are (all), or what their commonest answer (vote)
 does. Where j of k samples are asked (pass@j), the score is the unbiased estimator of Chen et al.
 ("Evaluating Large Language Models Trained on Code", 2021): 1 - C(k - c, j) / C(k, j), where c are
-right.
+right. Of samples with scores from 0 to 1 it is their mean, the best of them, the worst, or the
+expected best of j.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 How: TypeAlias = Literal["mean", "vote", "pass", "all"]
 """What several samples of an answer come to: the share that is right, the commonest answer, whether
-any is right, whether all are."""
+any is right, whether all are. Of grades: their mean, that of the commonest answer, the best, the
+worst."""
 
 UNREAD = 2**62
 """The label of a sample that is no choice: nobody could read one in it."""
@@ -65,6 +67,32 @@ class Aggregate(NamedTuple):
         if self.how == "mean":
             return self.samples
         return math.comb(self.samples, self.j) if self.how == "pass" else 1
+
+    def of_fewer(self, samples: int) -> Aggregate:
+        """Return what so many of the samples come to."""
+        fewer = None if self.asked is None or self.asked >= samples else self.asked
+        return self._replace(samples=samples, asked=fewer)
+
+    def of_grades(self, grades: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the scores of examples whose samples have scores from 0 to 1, shape (..., k).
+
+        Raises
+        ------
+        ValueError
+            Of a vote, which depends on what was said, too.
+        """
+        k, j = self.samples, self.j
+        if self.how == "mean":
+            return np.asarray(grades.mean(axis=-1), dtype=np.float64)
+        if self.how == "all":
+            return np.asarray(grades.min(axis=-1), dtype=np.float64)
+        if self.how == "vote":
+            raise ValueError("a vote depends on what was said, too")
+        if j == k:
+            return np.asarray(grades.max(axis=-1), dtype=np.float64)
+        # The i-th from below is the best of j where the others are drawn from those below it.
+        weights = [math.comb(i, j - 1) / math.comb(k, j) for i in range(k)]
+        return np.asarray(np.sort(grades, axis=-1) @ np.array(weights), dtype=np.float64)
 
     def credits(self, right: NDArray[np.integer]) -> Labels:
         """Return the scores of examples, in units of 1 / `unit`, by how many samples are right.
@@ -111,18 +139,22 @@ def voted(labels: Labels, names: Callable[[int, int], str], examples: Sequence[s
     votes = np.where(read | ~read.any(axis=2, keepdims=True), votes, 0)
     top = votes == votes.max(axis=2, keepdims=True)
     first = np.take_along_axis(labels, top.argmax(axis=2)[..., None], axis=2)[..., 0]
-    lots: dict[tuple[int, int], str] = {}
-
-    def lot(example: int, label: int) -> str:
-        key = example, label
-        if key not in lots:
-            lots[key] = digest("vote", examples[example], names(example, label))
-        return lots[key]
-
     found: Labels = first.copy()
-    for prompt, example in np.argwhere((top & (labels != first[..., None])).any(axis=2)).tolist():
-        tied = {*labels[prompt, example, top[prompt, example]].tolist()}
-        found[prompt, example] = min(tied, key=lambda label: lot(example, label))
+    tied = (top & (labels != first[..., None])).any(axis=2)
+    own, of, top = labels[tied], tied.nonzero()[1], top[tied]
+    if not len(own):
+        return found
+    known, number = np.unique(own[top], return_inverse=True)
+    keys, place = np.unique(of[top.nonzero()[0]] * len(known) + number, return_inverse=True)
+    lots = [
+        digest("vote", examples[example], names(example, label))
+        for example, label in zip(
+            (keys // len(known)).tolist(), known[keys % len(known)].tolist(), strict=True
+        )
+    ]
+    drawn = np.full(own.shape, len(lots))
+    drawn[top] = np.argsort(np.argsort(lots))[place]
+    found[tied] = np.take_along_axis(own, drawn.argmin(axis=1)[:, None], axis=1)[:, 0]
     return found
 
 

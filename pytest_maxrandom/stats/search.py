@@ -89,6 +89,9 @@ class Found(NamedTuple):
 class Look(NamedTuple):
     """A verdict that was seen: it told which prompt is best, and how many answers are right.
 
+    The result of a prompt that no search tried is one of a single prompt, where searches can read
+    it: such as that of a suite, before a search or while it is open.
+
     Attributes
     ----------
     t
@@ -134,7 +137,9 @@ def prompts_of(
         The searches on these examples. Whatever else was tried may have come from what they
         learned, so each answer that they were given multiplies it.
     looks
-        Those before. Whatever else the searches are told, a look tells them too.
+        Those before. Whatever else the searches are told, a look tells them too. Where a look comes
+        in between, each node behind it is divided by what it may tell, so their weights still sum
+        to at most one, whatever the program knew when it let the look happen.
     found
         Where the prompt stands among what searches were told; without it, the number holds for
         each prompt.

@@ -89,7 +89,7 @@ class _Data:
         return min(1.0, tried * rule_p_value(values, self.groups, self.clusters, guesses=guesses))
 
 
-def read_and_audit(found: FoundTask, prompts: Sequence[int], alpha: float = 0.05) -> AuditedTask:
+def read_and_audit(source: FoundTask, prompts: Sequence[int], alpha: float = 0.05) -> AuditedTask:
     """Load a task and return what is known of it.
 
     Of a suite's task the validation examples are scored, of any other all examples.
@@ -99,21 +99,24 @@ def read_and_audit(found: FoundTask, prompts: Sequence[int], alpha: float = 0.05
     MaxRandomError
         If it cannot be read, or a suite's task cannot be split as the suite asks.
     """
-    task = load_task(found.spec, found.base, found.where)
+    task = load_task(source.spec, source.base, source.where)
     if task.is_open:
         told = (
             f"{task.name} has no choices, so that nothing is known of guessers before answers are"
         )
-        raise SuiteError([Problem(*found.where("format"), told)])
+        raise SuiteError([Problem(*source.where("format"), told)])
     scored = task.examples
-    if found.line is not None:
-        rest, _ = set_aside(task, found.spec, found.base, partial(found.where, "test"))
+    if source.line is not None:
+        rest, _ = set_aside(task, source.spec, source.base, partial(source.where, "test"))
         try:
-            scored = validation_set(rest, found.spec.validation)
+            scored = validation_set(rest, source.spec.validation)
         except NoPrompts as error:
-            raise SuiteError([Problem(*found.where(error.key), str(error))]) from None
+            raise SuiteError([Problem(*source.where(error.key), str(error))]) from None
     place = AuditedTask(
-        name=found.name, path=str(found.path), line=found.line, format=found.spec.format
+        name=source.name,
+        path=str(source.path),
+        line=source.line,
+        format=source.spec.format,
     )
     return audit(place, task, scored, prompts, alpha)
 

@@ -135,16 +135,16 @@ def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Pl
         except NoTexts as error:
             problems |= dict.fromkeys(_of_replicates(no_texts(suite, error)))
             continue
-        found = conditions[own]
-        if _drawn(found) == (1, 1):
-            problems[Problem(suite.path, suite.line("replicates"), _all_the_same(found[0]))] = None
+        drawn = conditions[own]
+        if _drawn(drawn) == (1, 1):
+            problems[Problem(suite.path, suite.line("replicates"), _all_the_same(drawn[0]))] = None
             continue
         # What cannot be told was said of other examples.
         asked = dataclasses.replace(claim.claim, cannot_tell=None)
         further = [
             told_by_clusters(
                 dataclasses.replace(
-                    claim, claim=asked, condition=found[k], suite=suites[k], replicate=k
+                    claim, claim=asked, condition=drawn[k], suite=suites[k], replicate=k
                 )
             )
             for k in suites
@@ -184,13 +184,13 @@ def replicate(record: ClaimRecord | Result) -> Replicate:
     assert record.holds is not None or record.cannot_tell is not None
     names = {field.name for field in dataclasses.fields(Replicate)}
     shared = names.intersection(field.name for field in dataclasses.fields(record))
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         **{name: getattr(record, name) for name in shared},
         "passed": record.holds,
         "best_prompt": record.best_prompt.digest,
         "demonstration_ids": record.best_prompt.demonstration_ids,
     }
-    return Replicate(**told)
+    return Replicate(**fields)
 
 
 def record_replicates(

@@ -258,10 +258,10 @@ def things_changed(arm: ArmSpec) -> list[str]:
     A model comes with its revision, and with how its files are quantized already; that, with the
     permission to load them.
     """
-    said = {key: value for key, value in arm if value is not None}
+    stated = {key: value for key, value in arm if value is not None}
     comes = set()
-    if "model" in said:
+    if "model" in stated:
         comes.add("revision")
-    if said.get("quantization") == "stored":
-        comes |= {"unverified"} | ({"quantization"} if "model" in said else set())
-    return [key for key in said if key not in comes]
+    if stated.get("quantization") == "stored":
+        comes |= {"unverified"} | ({"quantization"} if "model" in stated else set())
+    return [key for key in stated if key not in comes]

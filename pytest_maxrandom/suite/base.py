@@ -136,14 +136,14 @@ def placed(
     in `among` are left out.
     """
     shared = [{(one["loc"], one["type"]) for one in each.errors()} for each in among]
-    found = []
+    details = []
     for each in error.errors(include_url=False):
         if not all((each["loc"], each["type"]) in own for own in shared):
             continue
         context = {"told": each["msg"], name: (thing, each["loc"]), **each.get("ctx", {})}
         kind = PydanticCustomError(each["type"], "{told}", context)
-        found.append(InitErrorDetails(type=kind, loc=each["loc"], input=each["input"]))
-    return ValidationError.from_exception_data(error.title, found)
+        details.append(InitErrorDetails(type=kind, loc=each["loc"], input=each["input"]))
+    return ValidationError.from_exception_data(error.title, details)
 
 
 Shots = Annotated[int, Field(ge=0, le=1000)]

@@ -226,17 +226,17 @@ def _of_replicates(
     ]
     if recorded:
         asking += [("replicates",)] if "replicates" in suite else []
-        told = (
+        mistake = (
             "this draws new examples and demonstrations, but these results are recorded; remove "
             "it, and use `maxrandom replication` for results that hold replicates"
         )
     else:
         asking = asking if suite.get("replicates") is None else []
-        told = (
+        mistake = (
             "this is a share of the suite's replicates, but the suite has none; add `replicates: "
             "20` to the suite, or remove this"
         )
-    yield from ((place, told) for place in asking)
+    yield from ((place, mistake) for place in asking)
 
 
 def _of_label_bias(

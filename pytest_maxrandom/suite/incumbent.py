@@ -43,7 +43,8 @@ class IncumbentSpec(IncumbentSettings):
     format: FormatSpec | None = None
     """What it writes differently from the task."""
     model: AnyModel | None = None
-    """Its model; the model of the claim if not given."""
+    """Its model; the model of the claim if not given. Beside `answers` it is not asked, but tells
+    whether they are still its own."""
     answers: Text | None = None
     """Instead of the above, its answers: a file (relative to the suite file) that
     --maxrandom-predictions wrote. It must hold the same task."""
@@ -53,20 +54,20 @@ class IncumbentSpec(IncumbentSettings):
 
     @property
     def of_prompt(self) -> bool:
-        """Whether anything is said of its prompt or its model."""
-        return bool(self.model_fields_set & {"instruction", "demonstrations", "format", "model"})
+        """Whether anything is said of its prompt."""
+        return bool(self.model_fields_set & {"instruction", "demonstrations", "format"})
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield answers of something that is to be asked, and a prompt of no answers."""
         if self.answers is not None and self.of_prompt:
             yield (
                 ("answers",),
-                "these are recorded, but `instruction`, `demonstrations`, `format` and `model` are "
-                "what is asked; remove one of the two",
+                "these are recorded, but `instruction`, `demonstrations` and `format` are what is "
+                "asked; remove one of the two",
             )
         if self.prompt is not None and self.answers is None:
             yield ("prompt",), "this names a prompt of `answers`, which is not given; add it"
-        if self.answers is None and not self.of_prompt:
+        if self.answers is None and self.model is None and not self.of_prompt:
             yield (
                 (),
                 "says nothing of what runs today; give `instruction`, `demonstrations`, `format`, "

@@ -85,13 +85,13 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
     SuiteError
         With all the mistakes of the file; where it is a link out of the repository, that there are.
     """
-    with reading(path.parent) as found:
+    with reading(path.parent) as reads:
         if why := refused(path, path.name):
             raise SuiteError([Problem(path, None, why)])
         try:
             return _any_suite(path)
         except SuiteError:
-            if found.quotable:
+            if reads.quotable:
                 raise
             told = "this link leads out of the repository, and there is a mistake in the file there"
             raise SuiteError([Problem(path, None, told)]) from None

@@ -38,7 +38,7 @@ def mistakes_of(
     errors: Sequence[ErrorDetails],
     document: Document,
     kind: type[Spec],
-    told: Collection[Location],
+    reported: Collection[Location],
 ) -> dict[Location, str]:
     """Return one sentence for each part of the document that is wrong.
 
@@ -52,7 +52,7 @@ def mistakes_of(
         at[document.path(error["loc"]) + (error["loc"][-1:] if missing else ())].append(error)
     # Where a list may also be a text, it is wrong as a text; its entries say what is wrong with it.
     parents = {path[:end] for path in at for end in range(len(path))}
-    explained = {path for path in at if _is_unknown(at[path][0]) and path in told}
+    explained = {path for path in at if _is_unknown(at[path][0]) and path in reported}
     left = at.keys() - parents - explained
     beside: defaultdict[Location, list[str]] = defaultdict(list)
     for path in filter(None, left):
@@ -99,14 +99,14 @@ def _sentence(
             return f"{name}: {context['told']}"
         case "repeated":
             return f"{name} repeats {dotted((*path[:-1], context['first']))}; remove one of the two"
-    found, part = first["input"], _part(first, document)
+    value, part = first["input"], _part(first, document)
     expected = list(dict.fromkeys(_expected(path, part, error) for error in alternatives))
     subject = f"`{name}`" if name else "a suite"
     keys = part.keys if path and first["type"] == "model_type" else []
     return (
-        f"{subject}: found {_shown(found)}, expected {' or '.join(expected)}"
+        f"{subject}: found {_shown(value)}, expected {' or '.join(expected)}"
         + (f" (keys here: {', '.join(keys)})" if keys else "")
-        + (_reason(path, found) or _hint(found, first["type"], expected) or _entry(path, found))
+        + (_reason(path, value) or _hint(value, first["type"], expected) or _entry(path, value))
     )
 
 
@@ -229,29 +229,29 @@ def _expected(path: Location, part: Part, error: ErrorDetails) -> str:
     return _EXPECTED[kind].format(**context).replace(" 1 entries", " one entry")
 
 
-def _hint(found: Any, kind: str, expected: Sequence[str]) -> str:
-    if kind in _NUMBERS and isinstance(found, str):
-        return _unquoted(found)
+def _hint(value: Any, kind: str, expected: Sequence[str]) -> str:
+    if kind in _NUMBERS and isinstance(value, str):
+        return _unquoted(value)
     if kind not in ("literal_error", "string_type"):
         return ""
-    if isinstance(found, bool):
-        meant = ("'yes'", "'on'") if found else ("'no'", "'off'")
+    if isinstance(value, bool):
+        meant = ("'yes'", "'on'") if value else ("'no'", "'off'")
         options = expected[0].split(" or ")
         possible = kind == "string_type" or any(word in options for word in meant)
         return "; YAML reads yes, no, on and off as true and false" + (
             ": put it in quotes" if possible else ""
         )
-    if isinstance(found, int | float | dt.date):
+    if isinstance(value, int | float | dt.date):
         return "" if any("a number" in each for each in expected) else "; put it in quotes"
-    if kind == "literal_error" and isinstance(found, str):
+    if kind == "literal_error" and isinstance(value, str):
         options = [option.strip("'") for option in expected[0].split(" or ")]
-        if "nf4" in options and _GGUF_TYPE.fullmatch(found):
+        if "nf4" in options and _GGUF_TYPE.fullmatch(value):
             return "; GGUF files have this type: write `backend: gguf`, and no `quantization`"
         of_metrics = {
             called: name for name, metric in METRICS.usable().items() for called in metric.also
         }
-        often = (of_metrics | _OFTEN_CALLED).get(found.casefold(), "")
-        return f"; did you mean `{often}`?" if often in options else _nearest(found, options)
+        often = (of_metrics | _OFTEN_CALLED).get(value.casefold(), "")
+        return f"; did you mean `{often}`?" if often in options else _nearest(value, options)
     return ""
 
 
@@ -270,17 +270,17 @@ def _reason(path: Location, found: Any) -> str:
     return "; say why, such as `xfail: too few examples`" if found else "; remove it"
 
 
-def _entry(path: Location, found: Any) -> str:
+def _entry(path: Location, value: Any) -> str:
     """Say how to write a model or a task of which only the name stands there, or the file."""
-    if path[:1] not in (("models",), ("tasks",)) or len(path) > 2 or not isinstance(found, str):
+    if path[:1] not in (("models",), ("tasks",)) or len(path) > 2 or not isinstance(value, str):
         return ""
-    if not found.isprintable():
+    if not value.isprintable():
         return ""
-    keys = {"name": found}
+    keys = {"name": value}
     if path[0] == "tasks":
-        if (usual := usual_format({"path": found})) is None:
+        if (usual := usual_format({"path": value})) is None:
             return ""
-        keys = {"name": PurePath(found).stem, "format": usual, "path": found}
+        keys = {"name": PurePath(value).stem, "format": usual, "path": value}
     written = yaml.safe_dump(
         keys, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**6
     ).strip()

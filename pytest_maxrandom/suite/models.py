@@ -181,14 +181,14 @@ class MockSpec(ModelSpec):
 
 def _address(url: str) -> str:
     # What stands in a refusal stands in reports too, so that these do not show what was found.
-    told = "expected an address without ? and #" if "?" in url or "#" in url else ""
+    mistake = "expected an address without ? and #" if "?" in url or "#" in url else ""
     if "@" in url:
-        told = (
+        mistake = (
             "expected an address without user and password, which do not belong in a suite; name "
             "the variable with the key by `api_key_env`"
         )
-    if told:
-        raise PydanticCustomError(CONTRADICTION, "{told}", {"told": told})
+    if mistake:
+        raise PydanticCustomError(CONTRADICTION, "{told}", {"told": mistake})
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0

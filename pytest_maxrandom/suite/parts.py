@@ -54,13 +54,13 @@ def sound_parts(path: Path) -> tuple[list[Part], Callable[..., int]]:
     There are none where results are recorded: `sound_results` has those.
     """
     document, data = _read(path)
-    found = []
+    sound = []
     for part, typed in (("models", _model), ("tasks", _task)):
         for index, keys in enumerate([] if is_recorded(data) else entries(data, part)):
             spec, whole = _without_mistakes(_with_format(part, keys), typed)
             if spec is not None:
-                found.append(Part((part, index), spec, whole))
-    return found, lambda *place: document.line(place)
+                sound.append(Part((part, index), spec, whole))
+    return sound, lambda *place: document.line(place)
 
 
 def sound_texts(path: Path) -> dict[str, str]:

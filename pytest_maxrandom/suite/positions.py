@@ -80,7 +80,7 @@ class Document:
 
     def path(self, location: Sequence[str | int]) -> Location:
         """Return the parts of `location` that the document has, one below the other."""
-        found: list[str | int] = []
+        known: list[str | int] = []
         here = self.data
         for part in location:
             if isinstance(here, dict):
@@ -89,8 +89,8 @@ class Document:
                 fits = isinstance(here, list) and isinstance(part, int) and part < len(here)
             if fits:
                 here = here[part]
-                found.append(part)
-        return tuple(found)
+                known.append(part)
+        return tuple(known)
 
 
 class _Loader(yaml.SafeLoader):
@@ -139,13 +139,15 @@ class _Loader(yaml.SafeLoader):
 def _tagged(loader: _Loader, node: yaml.Node) -> Any:
     """Note a tag that says what no suite can hold, and read what stands behind it."""
     if node.tag == _FUNCTION:
-        told = "`!function` names a Python function, which only lm-eval tasks may have; remove it"
+        mistake = (
+            "`!function` names a Python function, which only lm-eval tasks may have; remove it"
+        )
     else:
-        told = (
+        mistake = (
             f"found the tag {quoted(node.tag)} before a value, but a suite has plain values; "
             "remove the tag"
         )
-    loader.mistakes.append((node.start_mark.line + 1, told))
+    loader.mistakes.append((node.start_mark.line + 1, mistake))
     if isinstance(node, yaml.MappingNode):
         return loader.construct_mapping(node, deep=True)
     if isinstance(node, yaml.SequenceNode):

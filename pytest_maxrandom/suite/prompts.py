@@ -147,7 +147,8 @@ class AggregateSettings(Spec):
     aggregate: Literal["mean", "vote", "pass", "all"] | PassSpec | None = None
     """Where there are several samples of each answer: what they come to. mean: the share that is
     right, if not given. vote: the commonest answer. pass: any is right; {pass: 4}: the estimate of
-    that of 4 samples, from more. all: all are."""
+    that of 4 samples, from more. all: all are. Of grades: their mean, that of the commonest answer,
+    the best, the worst."""
 
 
 class GenerationSpec(AggregateSettings):

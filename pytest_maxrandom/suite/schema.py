@@ -154,18 +154,18 @@ class Part:
         return [option for kind in self.kinds for option in self._options_of(kind)]
 
     def _options_of(self, kind: type[Spec]) -> list[Node]:
-        found = list(_options(_schema_of(kind, entries()), kind))
+        options = list(_options(_schema_of(kind, entries()), kind))
         for part in self.path:
             if isinstance(part, int):
-                inner = [each["items"] for each in found if "items" in each]
+                inner = [each["items"] for each in options if "items" in each]
             else:
-                parts = [each.get("properties", {}) for each in found]
+                parts = [each.get("properties", {}) for each in options]
                 inner = [each[part] for each in parts if part in each]
                 # Names that the suite chooses itself are no properties.
-                names = [each.get("additionalProperties") for each in found]
+                names = [each.get("additionalProperties") for each in options]
                 inner = inner or [each for each in names if isinstance(each, dict)]
-            found = [option for node in inner for option in _options(node, kind)]
-        return found
+            options = [option for node in inner for option in _options(node, kind)]
+        return options
 
 
 @functools.cache

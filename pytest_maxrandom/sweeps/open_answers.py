@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.answers import OpenAnswers
+from pytest_maxrandom.answers import OpenAnswers, Voices
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.samples import UNREAD
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.labels import Labels
 from pytest_maxrandom.sweeps.open_roles import COPIED, Role, offer_of, roles_of, strata_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -221,6 +223,21 @@ def coded(
         strata_of(roles),
         tuple(role.name for role in roles),
     )
+
+
+def voices_of(said: Sequence[Sequence[str | None]], matching: Matching) -> Voices:
+    """Return which answers to an example say the same.
+
+    Parameters
+    ----------
+    said : t sequences of n str or None
+        Per prompt and example what was read; None where nothing could be.
+    """
+    keys = [[None if text is None else matching.key(text) for text in row] for row in said]
+    number = {key: at for at, key in enumerate(dict.fromkeys(filter(None, chain(*keys))))}
+    labels = [[UNREAD if key is None else number[key] for key in row] for row in keys]
+    names = tuple(digest(*map(str, key))[:16] for key in number)
+    return Voices(np.array(labels, dtype=np.int64), names)
 
 
 def said_of(predictions: Sequence[PromptPredictions]) -> list[dict[str, str | None]]:

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.sweeps.open_answers import coded, is_right, labels_of_references
+from pytest_maxrandom.sweeps.open_answers import coded, is_right, labels_of_references, voices_of
 from pytest_maxrandom.sweeps.open_roles import numbers_in_order, offer_of, role_of, roles_of
 
 if TYPE_CHECKING:
@@ -27,12 +27,22 @@ _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w'-]*(?: [A-Z][\w'-]*)*")
 
 
 def with_controls(
-    examples: Sequence[Example], said: Sequence[Mapping[str, str | None]], matching: Matching
+    examples: Sequence[Example],
+    said: Sequence[Mapping[str, str | None]],
+    matching: Matching,
+    *,
+    samples: bool = False,
 ) -> OpenAnswers:
-    """Return open answers as labels (see `coded`), with the controls beside them."""
-    own = controls(examples, matching)
-    asked = any(each.text for each in examples)
-    return coded(examples, said, matching)._replace(controls=own, asked=asked)
+    """Return open answers as labels (see `coded`), with the controls beside them.
+
+    Of `samples`, which may vote, it is told which of them say the same.
+    """
+    spoken = [[row.get(each.id) for each in examples] for row in said] if samples else None
+    return coded(examples, said, matching)._replace(
+        controls=controls(examples, matching),
+        asked=any(each.text for each in examples),
+        voices=None if spoken is None else voices_of(spoken, matching),
+    )
 
 
 def controls(

@@ -96,7 +96,8 @@ class PromptPredictions:
             pairs = zip(self.chosen, self.examples, strict=True)
             return tuple(float(choice in example.right) for choice, example in pairs)
         right = np.sum([each.scores for each in self.samples], axis=0).astype(np.int64)
-        earned = how._replace(samples=len(self.samples)).credits(right)
+        how = how.of_fewer(len(self.samples))
+        earned = how.credits(right)
         return tuple((earned / how.unit).tolist())
 
     @property

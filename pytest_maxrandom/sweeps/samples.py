@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from pytest_maxrandom.answers import NO_CHOICE
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.flags.things import choice_of
-from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.stats.samples import UNREAD, Aggregate, voted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.answers import Answers, OpenAnswers
     from pytest_maxrandom.stats.samples import How
+
+S = TypeVar("S", bound=np.generic)
 
 
 def folded(samples: Answers, k: int) -> Answers:
@@ -47,30 +50,10 @@ def folded(samples: Answers, k: int) -> Answers:
             f"answer to example {samples.examples[example]!r}, and {k} of others; give as many of "
             "each"
         )
-    values = samples.values
     # Only those that come from lists of choices can be counted by what was said.
-    scored = samples.scores is not None and samples.chances is None
-    if scored or ((values > 0) & (values < 1)).any():
-        return _graded(samples, k)
+    if samples.chances is not None and not samples.is_graded:
+        samples = replace(samples, scores=None)
     return _made_one(samples, Aggregate("mean", k))
-
-
-def _graded(samples: Answers, k: int) -> Answers:
-    """Return the mean scores of samples that are neither right nor wrong, or no choices."""
-    first = samples.of_prompts([*range(0, len(samples.prompts), k)])
-    means = samples.values.reshape(-1, k, len(samples.examples)).mean(axis=1)
-    return replace(
-        first,
-        scores=means,
-        correct=means == 1,
-        answers=None,
-        gold=None,
-        log_likelihoods=None,
-        labelled=None,
-        unread=None,
-        ties=None,
-        notes=(*first.notes, Remark("graded_samples", {"samples": k})),
-    )
 
 
 def aggregated(answers: Answers, how: How, asked: int | None = None) -> Answers:
@@ -99,15 +82,13 @@ def aggregated(answers: Answers, how: How, asked: int | None = None) -> Answers:
             f"{where}: pass@{asked} needs at least {asked} samples of each answer, found "
             f"{before.samples}; ask for fewer, or take more"
         )
-    if how == "vote" and (samples.answers is None or samples.gold is None):
+    is_graded = samples.scores is not None
+    known = samples.answers is not None and (is_graded or samples.gold is not None)
+    if how == "vote" and not known and (samples.open is None or samples.open.voices is None):
+        known_alone = "scores" if is_graded else "right and wrong"
         raise RecordedError(
-            f"{where}: a vote needs what was answered and what is right, and "
-            + (
-                "only right and wrong are known; use mean, pass or all, or record the predictions"
-                if answers.open is None
-                else "of recorded answers without choices all wrong ones are alike; use mean, pass "
-                "or all"
-            )
+            f"{where}: a vote needs what was answered and what is right, and only {known_alone} "
+            "are known; use mean, pass or all, or record the predictions"
         )
     made = _made_one(samples, Aggregate(how, before.samples, asked))
     return replace(made, notes=answers.notes)
@@ -116,12 +97,14 @@ def aggregated(answers: Answers, how: How, asked: int | None = None) -> Answers:
 def with_samples(answers: Answers, samples: Answers, aggregate: Aggregate) -> Answers:
     """Return a sweep's answers, which are the commonest of samples, by what these come to.
 
+    Grades are already what they come to.
+
     Parameters
     ----------
     answers, samples : Answers
         Of prompts, and as if each of their samples were a prompt.
     """
-    if aggregate.how == "vote":
+    if aggregate.how == "vote" or samples.scores is not None:
         return replace(answers, sampled=samples, aggregate=aggregate)
     made = _made_one(samples, aggregate)
     return replace(made, answers=answers.answers, unread=answers.unread)
@@ -131,14 +114,24 @@ def _made_one(samples: Answers, aggregate: Aggregate) -> Answers:
     k, n = aggregate.samples, len(samples.examples)
     first = samples.of_prompts([*range(0, len(samples.prompts), k)])
     evaluated = first.evaluated
-    answers, scores = None, None
+    answers, scores, opened = None, None, first.open
     if samples.answers is not None:
-        said = by_sample(samples.answers, k)
-        answers = voted(choices_of_samples(samples, k), partial(_name, samples), samples.examples)
-        answers = np.where(answers == UNREAD, said[..., 0], answers)
+        said, labels = by_sample(samples.answers, k), choices_of_samples(samples, k)
+        chosen = voted(labels, partial(_name, samples), samples.examples)
+        answers = np.where(chosen == UNREAD, said[..., 0], chosen)
         answers[~evaluated] = NOT_EVALUATED
     right = samples.correct.reshape(-1, k, n).sum(axis=1)
-    if aggregate.how == "vote":
+    if samples.scores is not None:
+        grades = samples.scores.reshape(-1, k, n).transpose(0, 2, 1)
+        if aggregate.how == "vote":
+            scores = _of_first(grades, labels, chosen)
+        else:
+            scores, answers = aggregate.of_grades(grades), None
+        correct = scores == 1
+    elif aggregate.how == "vote" and samples.open is not None:
+        opened = _voted(samples.open, samples.examples, k)
+        correct = hits(opened.said, opened.gold, np.arange(n))
+    elif aggregate.how == "vote":
         assert answers is not None
         assert samples.gold is not None
         correct = hits(answers, samples.gold, np.arange(n))
@@ -152,6 +145,7 @@ def _made_one(samples: Answers, aggregate: Aggregate) -> Answers:
         correct=correct,
         scores=scores,
         answers=answers,
+        open=opened,
         log_likelihoods=None,
         labelled=None,
         unread=None,
@@ -159,6 +153,23 @@ def _made_one(samples: Answers, aggregate: Aggregate) -> Answers:
         sampled=samples,
         aggregate=aggregate,
     )
+
+
+def _voted(samples: OpenAnswers, examples: Sequence[str], k: int) -> OpenAnswers:
+    """Return of answers without choices the commonest, by the first sample that says so."""
+    voices = samples.voices
+    assert voices is not None
+    labels = by_sample(voices.labels, k)
+    chosen = voted(labels, voices.name, examples)
+    return samples._replace(said=_of_first(by_sample(samples.said, k), labels, chosen), voices=None)
+
+
+def _of_first(
+    values: NDArray[S], labels: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> NDArray[S]:
+    """Return what the first sample has that says what was chosen."""
+    first = (labels == chosen[..., None]).argmax(axis=2)[..., None]
+    return np.take_along_axis(values, first, axis=2)[..., 0]
 
 
 def by_sample(labels: NDArray[np.signedinteger[Any]], k: int) -> NDArray[np.int64]:

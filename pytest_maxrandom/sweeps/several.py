@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.stats.samples import UNREAD, voted
+from pytest_maxrandom.sweeps.open_answers import voices_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,21 +28,18 @@ def made_one(samples: Sequence[PromptPredictions], aggregate: Aggregate) -> Prom
     first = samples[0]
     votes, names = _votes(samples)
     said = voted(
-        np.ascontiguousarray(votes.T)[None],
-        lambda place, vote: "" if vote == UNREAD else names(place, vote),
-        [example.id for example in first.examples],
+        np.ascontiguousarray(votes.T)[None], names, [example.id for example in first.examples]
     )[0].tolist()
     rows = [*zip(votes.tolist(), samples, strict=True)]
     source = [
         next(each for own, each in rows if own[place] == vote) for place, vote in enumerate(said)
     ]
     generated = bool(first.texts)
-    grades = [each.graded for each in samples]
     return replace(
         first,
         chosen=tuple(each.chosen[place] for place, each in enumerate(source)),
         said=tuple(each.said[place] for place, each in enumerate(source)) if first.said else (),
-        graded=tuple(np.mean(grades, axis=0).tolist()) if first.graded else (),
+        graded=_grades(samples, source, aggregate),
         ties=0,
         margins=(0.0,) * len(said),
         texts=tuple(each.texts[place] for place, each in enumerate(source)) if generated else (),
@@ -52,6 +49,16 @@ def made_one(samples: Sequence[PromptPredictions], aggregate: Aggregate) -> Prom
         samples=tuple(samples),
         aggregate=aggregate,
     )
+
+
+def _grades(
+    samples: Sequence[PromptPredictions], source: Sequence[PromptPredictions], aggregate: Aggregate
+) -> tuple[float, ...]:
+    """Return how good each answer is; of a vote the answer with the first text that says so."""
+    if aggregate.how == "vote" or not samples[0].graded:
+        return tuple(each.graded[place] for place, each in enumerate(source) if each.graded)
+    grades = np.array([each.graded for each in samples]).T
+    return tuple(aggregate.of_fewer(len(samples)).of_grades(grades).tolist())
 
 
 def _votes(
@@ -66,11 +73,9 @@ def _votes(
     if not first.said or matching is None:
         rows = [[UNREAD if c is None else c for c in each.chosen] for each in samples]
         found = np.array(rows, dtype=np.int64)
-        return found, lambda place, choice: first.examples[place].choices[choice]
-    keys = [
-        [None if text is None else matching.key(text) for text in each.said] for each in samples
-    ]
-    number = {key: place for place, key in enumerate(dict.fromkeys(itertools.chain(*keys)))}
-    names = [*number]
-    rows = [[UNREAD if key is None else number[key] for key in row] for row in keys]
-    return np.array(rows, dtype=np.int64), lambda _, vote: str(names[vote])
+        return (
+            found,
+            lambda place, choice: "" if choice == UNREAD else first.examples[place].choices[choice],
+        )
+    voices = voices_of([each.said for each in samples], matching)
+    return voices.labels, voices.name

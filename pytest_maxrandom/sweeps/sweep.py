@@ -297,8 +297,8 @@ class _Results:
 
     def sweep(self) -> Sweep:
         """Return all of it, once every result was added."""
-        found = [self._found[job.number] for job in self.jobs]
-        asked = [predictions for predictions, _, _ in found]
+        scored = [self._found[job.number] for job in self.jobs]
+        asked = [predictions for predictions, _, _ in scored]
         done, aggregate = tuple(asked), self.jobs[0].aggregate if self.jobs else None
         if aggregate is not None:
             done = tuple(
@@ -306,6 +306,6 @@ class _Results:
                 for _, own in sorted(self._samples.items())
             )
         margins = (margin for one in asked for margin in one.margins if 0 < margin < math.inf)
-        engine = total([spent for _, _, spent in found])
+        engine = total([spent for _, _, spent in scored])
         engine = replace(engine, closest=min(margins, default=None))
-        return Sweep.of(done, engine, [cost for _, cost, _ in found])
+        return Sweep.of(done, engine, [cost for _, cost, _ in scored])

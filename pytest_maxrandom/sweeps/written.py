@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.sweeps.extracting import filtered, found
-from pytest_maxrandom.sweeps.said import choices_said
+from pytest_maxrandom.sweeps.named_choices import choices_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """The choice that a generated answer names; see :mod:`pytest_maxrandom.sweeps.said`.
+    """The choice that a generated answer names; see :mod:`pytest_maxrandom.sweeps.named_choices`.
 
     With a `pattern`, its first group is read in place of the whole answer. What a model refuses to
     answer is no answer, whatever it says. Of choices with one text a lot decides.
@@ -69,7 +69,7 @@ class Generate:
         if text is None:
             return Reading(None)
         answers_of = prompt.format.answers(example)
-        equal = sorted(choices_said(text, answers_of, example.choices, cut=cut))
+        equal = sorted(choices_named(text, answers_of, example.choices, cut=cut))
         if not equal:
             return Reading(None)
         return Reading(lot(equal, prompt, example), len(equal) > 1)
@@ -117,22 +117,22 @@ class Graded(Generate):
 
 def _written(prompt: Prompt, answers: Sequence[Answer]) -> tuple[str | None, bool]:
     """Return what counts of a generated answer, None where nothing does, and if it was cut."""
-    (said,) = answers
+    (answer,) = answers
     how = prompt.format.generation
     assert how is not None
-    if said.text is None:
+    if answer.text is None:
         raise ScoreError(
             "the model gave no text to read; report this to the authors of its backend"
         )
-    text: str | None = said.text
-    cut = said.finish == "length"
+    text: str | None = answer.text
+    cut = answer.finish == "length"
     if how.pattern is not None:
-        match = found(how.pattern, said.text)
+        match = found(how.pattern, answer.text)
         text = None if match is None else match.group(1)
-        cut = cut and match is not None and match.end(1) == len(said.text)
+        cut = cut and match is not None and match.end(1) == len(answer.text)
     elif (matching := prompt.format.matching) is not None:
-        text = filtered(said.text, matching.filters)
-    return (None if said.finish == "refused" else text), cut
+        text = filtered(answer.text, matching.filters)
+    return (None if answer.finish == "refused" else text), cut
 
 
 def lot(equal: Sequence[int], prompt: Prompt, example: Example) -> int:

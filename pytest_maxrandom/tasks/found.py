@@ -220,15 +220,15 @@ def _of_file(path: Path, form: str, keys: Mapping[str, Any], folder: Path) -> It
     yield from _members(FoundTask(name, shown(path), spec, folder, where))
 
 
-def _members(found: FoundTask) -> Iterator[Found]:
+def _members(task: FoundTask) -> Iterator[Found]:
     """Yield the tasks that one stands for, such as those of a group: mostly itself."""
     try:
-        specs = members(found.spec, found.base, found.where)
+        specs = members(task.spec, task.base, task.where)
     except SuiteError as error:
-        yield Unreadable(found.path, error.problems, found.spec.format)
+        yield Unreadable(task.path, error.problems, task.spec.format)
         return
     for spec in specs:
-        yield replace(found, name=spec.name, spec=spec)
+        yield replace(task, name=spec.name, spec=spec)
 
 
 def _name(path: Path, form: str) -> str:

@@ -143,18 +143,18 @@ def _load_pool(spec: TaskSpec, asked: PoolSpec, base: Path, where: Where) -> Tas
     keys = type(spec).model_fields
     way_out = next((f"give `{key}`" for key in ("path", "split") if key in keys), "remove `pool`")
     if unread := [key for key in other if key not in keys]:
-        told = (
+        mistake = (
             f"{spec.name}: `format: {spec.format}` cannot read another {' or '.join(unread)}; "
             f"{way_out}"
         )
-        raise SuiteError([Problem(*where(unread[0]), told)])
+        raise SuiteError([Problem(*where(unread[0]), mistake)])
     ending = PurePath(asked.path or "").suffix.lower()
     if ending in _OTHER_ENDINGS.get(spec.format, ()):
-        told = (
+        mistake = (
             f"{spec.name}: a pool has the format of its task, `format: {spec.format}`, but this "
             f"file ends in {quoted(ending)}; give a pool in the task's format"
         )
-        raise SuiteError([Problem(*where("path"), told)])
+        raise SuiteError([Problem(*where("path"), mistake)])
     return _load(spec.model_copy(update={**other, "pool": None}), base, where)
 
 

@@ -30,13 +30,13 @@ def is_missing() -> bool:
 
 
 @functools.lru_cache(maxsize=2**16)
-def is_same(said: str, reference: str) -> bool:
+def is_same(answer: str, reference: str) -> bool:
     """Tell whether an answer is a reference, as math-verify does.
 
     What cannot be read as mathematics is no reference, and neither is what cannot be compared
     within the time limit of patterns.
     """
-    return _compared.ask(said, reference)
+    return _compared.ask(answer, reference)
 
 
 class _Compared:
@@ -46,7 +46,7 @@ class _Compared:
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
 
-    def ask(self, said: str, reference: str) -> bool:
+    def ask(self, answer: str, reference: str) -> bool:
         """Return the answer to one question."""
         with self._lock:
             process = self._process or self._begin()
@@ -55,16 +55,16 @@ class _Compared:
             limit = threading.Timer(limits().pattern_seconds, process.kill)
             limit.start()
             try:
-                process.stdin.write(json.dumps([said, reference]) + "\n")
+                process.stdin.write(json.dumps([answer, reference]) + "\n")
                 process.stdin.flush()
-                told = process.stdout.readline()
+                reply = process.stdout.readline()
             except BrokenPipeError:
-                told = ""
+                reply = ""
             finally:
                 limit.cancel()
-            if not told:
+            if not reply:
                 self.end()
-            return told == "1\n"
+            return reply == "1\n"
 
     def _begin(self) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE

@@ -34,29 +34,29 @@ def _values(text: str) -> tuple[complex, ...] | None:
     """Return the values of a formula at some places; None where it is none, or has no such ones."""
     import sympy
 
-    found = _parsed(text)
-    if not found or not isinstance(found[0], sympy.Expr):
+    parsed = _parsed(text)
+    if not parsed or not isinstance(parsed[0], sympy.Expr):
         return None
-    names = sorted(found[0].free_symbols, key=str)
+    names = sorted(parsed[0].free_symbols, key=str)
     values = []
     for shift in _PLACES:
         at = {name: shift + place / 7 for place, name in enumerate(names)}
         try:
-            values.append(complex(found[0].evalf(15, subs=at)))
+            values.append(complex(parsed[0].evalf(15, subs=at)))
         except (TypeError, ValueError, OverflowError):
             return None
     return tuple(values)
 
 
-def _same(said: str, reference: str) -> bool:
+def _same(answer: str, reference: str) -> bool:
     from math_verify import verify
 
-    one, other = _values(said), _values(reference)
+    one, other = _values(answer), _values(reference)
     if one is not None and other is not None:
         pairs = zip(one, other, strict=True)
         if any(abs(a - b) > 2 * _NEAR * max(1, abs(b)) for a, b in pairs):
             return False
-    gold, target = list(_parsed(reference)), list(_parsed(said))
+    gold, target = list(_parsed(reference)), list(_parsed(answer))
     return bool(gold and target and verify(gold, target, timeout_seconds=None))
 
 

@@ -25,6 +25,7 @@ PARTS: tuple[TextPart, ...] = ("case", "punctuation", "articles", "spaces")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _DIGITS = str.maketrans("", "", string.digits)
+_BETWEEN_WORDS = re.compile(" |-")
 
 _NUMBER = re.compile(
     r"[-+\u2212]?\s?[$\u20ac\u00a3\u00a5]?\s?"
@@ -134,6 +135,8 @@ class Matching:
     """Whether punctuation and spaces at the ends of a text count."""
     place: Literal["whole", "begin", "end", "anywhere"] = "whole"
     """Where in an answer a reference stands, where other words may stand beside it."""
+    drop: bool = False
+    """Whether texts are compared as DROP's script does, and as nothing above says."""
     filters: tuple[Filter, ...] = ()
     """How an answer is taken out of what was written, where the suite gives no pattern."""
     stop: tuple[str, ...] | None = None
@@ -164,27 +167,27 @@ class Matching:
         """Return what of a text decides which references it is: texts with one key are the same."""
         return _key(self, text)
 
-    def stands_in(self, said: str, reference: str) -> bool:
+    def stands_in(self, answer: str, reference: str) -> bool:
         """Tell whether a reference stands in an answer, of both what counts."""
         match self.place:
             case "begin":
-                return said.startswith(reference)
+                return answer.startswith(reference)
             case "end":
-                return said.endswith(reference)
+                return answer.endswith(reference)
             case "anywhere":
-                return reference in said
-        return said == reference
+                return reference in answer
+        return answer == reference
 
-    def same(self, said: str, reference: str) -> bool:
+    def same(self, answer: str, reference: str) -> bool:
         """Tell whether a text is a reference, whatever its tolerance."""
-        return _same(self, said, reference)
+        return _same(self, answer, reference)
 
-    def matched(self, said: str, references: Sequence[str], how: Open) -> int | None:
+    def matched(self, answer: str, references: Sequence[str], how: Open) -> int | None:
         """Return which of an example's references a text is, the first of several; or None."""
         for place, reference in enumerate(references):
-            if self.same(said, reference):
+            if self.same(answer, reference):
                 return place
-        if how.tolerance and (value := number_of(said)) is not None:
+        if how.tolerance and (value := number_of(answer)) is not None:
             for place, reference in enumerate(references):
                 if is_near(value, number_of(reference), how):
                     return place
@@ -197,13 +200,13 @@ def is_near(value: Fraction, right: Fraction | None, how: Open) -> bool:
 
 
 @functools.lru_cache(maxsize=2**16)
-def _same(matching: Matching, said: str, reference: str) -> bool:
-    if matching.math and not _are_numbers(said, reference):
-        return said.strip() == reference.strip() or is_same(said, reference)
+def _same(matching: Matching, answer: str, reference: str) -> bool:
+    if matching.math and not _are_numbers(answer, reference):
+        return answer.strip() == reference.strip() or is_same(answer, reference)
     if (value := matching.number(reference)) is not None:
         # Without its point 3.5 would be 35.
-        return matching.number(said) == value
-    return matching.stands_in(_normal(matching, said), _normal(matching, reference))
+        return matching.number(answer) == value
+    return matching.stands_in(_normal(matching, answer), _normal(matching, reference))
 
 
 def _are_numbers(*texts: str) -> bool:
@@ -212,6 +215,8 @@ def _are_numbers(*texts: str) -> bool:
 
 @functools.lru_cache(maxsize=2**16)
 def _normal(matching: Matching, text: str) -> str:
+    if matching.drop:
+        return " ".join(filter(None, map(_as_drop, _BETWEEN_WORDS.split(text))))
     for pattern in matching.ignored:
         text = re.sub(pattern, "", text)
     if "case" in matching.parts:
@@ -234,12 +239,28 @@ def _normal(matching: Matching, text: str) -> str:
     return text
 
 
+def _as_drop(word: str) -> str:
+    """Return what counts of a word in DROP, where a number loses no point, and gains one."""
+    bare = word.lower()
+    bare = bare if _is_float(bare) else bare.translate(_PUNCTUATION)
+    bare = str(float(bare)) if _is_float(bare) else bare
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 @functools.lru_cache(maxsize=2**16)
 def _key(matching: Matching, text: str) -> tuple[Fraction | None, str]:
     return number_of(text), matching.normal(text)
 
 
-def f1(said: str, reference: str, matching: Matching) -> float:
+def f1(answer: str, reference: str, matching: Matching) -> float:
     """Return the F1 of the tokens of an answer and a reference, as SQuAD's script counts them.
 
     Numbers are tokens by their values, unless they are compared as texts; without that, what
@@ -250,7 +271,7 @@ def f1(said: str, reference: str, matching: Matching) -> float:
     >>> f1("the red ball", "a red box", Matching()), f1("1,000 men", "1000.0 men", Matching())
     (0.5, 1.0)
     """
-    one, other = _tokens(matching, said), _tokens(matching, reference)
+    one, other = _tokens(matching, answer), _tokens(matching, reference)
     shared = (one & other).total()
     if not shared:
         return 0.0

@@ -275,14 +275,14 @@ def holds(name: str, column: str) -> bool:
 
 
 def _value(row: Mapping[str, object], column: str) -> object:
-    found = _found(row, column, _ABSENT)
-    if found is _ABSENT:
+    value = _found(row, column, _ABSENT)
+    if value is _ABSENT:
         names = [*columns_of(row)]
         raise Mistake(
             f"this row has no column {quoted(column)}, found {listed(names)}"
             f"{did_you_mean(column, names)}"
         )
-    return found
+    return value
 
 
 def _found(row: Mapping[str, object], column: str, default: object = None) -> object:

@@ -13,8 +13,12 @@ from scipy import stats
 
 from pytest_maxrandom.claims.recorded_claims import plan_recorded
 from pytest_maxrandom.claims.views import result_of_recorded
+from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from tests.notes import sentences
+from tests.unit.reports.page import words_unfolded
+from tests.unit.reports.samples import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +47,7 @@ Records = dict[Key, "ClaimRecord"]
 
 @pytest.fixture(scope="module")
 def judged(data_dir: Path) -> Callable[[str], Records]:
-    def run(name: str) -> Records:
+    def judge(name: str) -> Records:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("MAXRANDOM_DATA", str(data_dir))
             suite = load_any_suite(SUITES / name)
@@ -55,7 +59,7 @@ def judged(data_dir: Path) -> Callable[[str], Records]:
             records[record.model, record.task, record.shots] = record
         return records
 
-    return run
+    return judge
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +78,13 @@ def experiments(data_dir: Path) -> dict[Key, dict[str, str]]:
         return {
             (row["model"], row["dataset"], int(row["shots"])): row for row in csv.DictReader(lines)
         }
+
+
+def test_its_reports_are_read_in_seconds(as_published: Records, counted: Records) -> None:
+    for records in (as_published, counted):
+        told = run(*records.values())
+        assert len(words_unfolded(markdown(told))) <= 300
+        assert max(len(words_unfolded(comment(told, base))) for base in (None, told)) <= 150
 
 
 def test_all_experiments_are_there(

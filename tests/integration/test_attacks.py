@@ -22,6 +22,7 @@ from tests.integration.attacks.of_selection import SELECTION
 from tests.integration.attacks.of_suites import SUITES
 from tests.integration.attacks.of_tests import BY_HAND_TESTS
 from tests.integration.jobs import SHA, keep_reports, run_comment, run_gate
+from tests.unit.reports.page import words_unfolded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +66,8 @@ class Seen:
         return "red" if self.code else signs[self.lines[0].split()[1]]
 
     def check(self, attack: Expected) -> None:
-        """Compare it with what must be seen."""
+        """Compare it with what must be seen, in few words."""
+        assert len(words_unfolded(self.text)) <= 150
         assert self.colour == attack.colour, "\n".join([*self.lines[:3], self.out])
         first = self.lines[:3]
         assert len(attack.lines) <= len(first)

@@ -86,6 +86,11 @@ def test_a_loss_since_the_report_of_the_base_is_red(here: Path) -> None:
     report = (here / "out/report.md").read_text()
     assert report.startswith("### ❌ maxrandom")
     assert "🔻 **1 claim is worse than HEAD**" in report
+    # The ledger counts looks at other answers, and its lines are to be committed.
+    assert "commit the lines that this run added" in worse.stdout
+    [ledger] = (here / "maxrandom-ledger").glob("*.jsonl")
+    assert ledger.read_text().count('"kind":"look"') == 2
+    commit(here)
     assert gate(here, "--report=out/report.md", "--base-ref=HEAD").returncode == 0
 
 

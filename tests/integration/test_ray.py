@@ -20,6 +20,7 @@ from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
 from pytest_maxrandom.sweeps.cluster.actor import ModelActor, Refused, Wanted, version
+from tests.any_score import SUITES, numbers, write_suites
 from tests.parts import alike
 from tests.ray_nodes import nodes_in
 from tests.served import serving
@@ -186,6 +187,19 @@ def test_an_incumbent_is_compared_as_in_one_process(folder: Path, nodes: Nodes) 
     assert found["knows"]["outcome"] == "passed"
 
 
+def test_open_answers_grades_and_samples_are_those_of_one_process(
+    folder: Path, nodes: Nodes
+) -> None:
+    write_suites(folder / "eval_suites")
+    _run("--maxrandom-store=alone.db", "eval_suites")
+    before = json.loads(Path("r.json").read_text())["claims"]
+    shutil.rmtree("eval_suites/maxrandom-ledger-simulated")
+    _run(_on(nodes), "--maxrandom-store=ray.db", "eval_suites")
+    found = json.loads(Path("r.json").read_text())["claims"]
+    assert numbers(found) == numbers(before)
+    assert [claim["outcome"] for claim in found] == ["passed"] * len(SUITES)
+
+
 def test_whoever_interrupts_a_run_goes_on_with_it(folder: Path, nodes: Nodes) -> None:
     _suite("s", "- {backend: mock, name: m, knows: 0.9, seconds: 0.1}", _instructions(200))
     process = _begin(_on(nodes))
@@ -321,6 +335,11 @@ def test_served_models_need_no_actors_and_are_asked_by_concurrency(
         _suite("s", far, _instructions(4), "assert: report\n")
         _, claims = _run("--maxrandom-executor=ray:127.0.0.1:1", "--maxrandom-fresh")
         assert claims["far"]["outcome"] == "passed"
+        # Other weights under the same name are another model there, too.
+        server.seed = "other"
+        said, claims = _run(_on(nodes))
+        assert claims["far"]["outcome"] == "error"
+        assert "counts prompts of another model under the same name" in " ".join(said.split())
 
 
 def test_a_node_that_computes_otherwise_is_named_and_not_used(

@@ -201,19 +201,6 @@ def test_predictions_need_all_answers(pytester: pytest.Pytester, suite: Path) ->
     assert all(claim["decided"] is None for claim in claims.values())
 
 
-@pytest.mark.parametrize(
-    "added",
-    ["metric: balanced_accuracy", "replicates: 2", "label_bias: {}"],
-)
-def test_a_suite_says_what_contradicts_it(
-    pytester: pytest.Pytester, suite: Path, added: str
-) -> None:
-    with suite.open("a") as file:
-        file.write(added + "\n")
-    result = pytester.runpytest_inprocess("--collect-only", "-q")
-    result.stdout.fnmatch_lines(["*suite.yaml:*until: `decided`*"])
-
-
 def test_a_pass_takes_all_answers_where_red_flags_may_fail_it(
     pytester: pytest.Pytester, suite: Path
 ) -> None:

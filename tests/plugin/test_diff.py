@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import random
 from itertools import product
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_maxrandom.cli import main
 from tests.repositories import begin_repository, commit
 
 if TYPE_CHECKING:
@@ -82,6 +84,28 @@ def test_a_run_that_passes_fails_where_its_answers_are_worse(pytester: pytest.Py
     worse.stdout.fnmatch_lines(["1 claim is worse than r.json", "worse *sports*"])
     told = json.loads((pytester.path / "r.json").read_text())["regressions"]
     assert [each["loss"] for each in told["claims"]] == ["worse"]
+
+
+def test_the_store_stands_for_a_report_that_nobody_kept(
+    pytester: pytest.Pytester, suites: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytester.runpytest(*OPTIONS, "eval_suites", "--maxrandom-json=kept.json")
+    copytree(suites, pytester.path / "before" / "eval_suites")  # as of another checkout
+    suite = suites / "suite.yaml"
+    suite.write_text(suite.read_text().replace("backend: mock", "backend: mock\n    seed: 1"))
+    pytester.runpytest(*OPTIONS, "eval_suites")
+    found = []
+    asserted = ["r.json", "--assert", "not_worse_than=-0.02", "--format", "json"]
+    for base in ("kept.json", "before/eval_suites/suite.yaml"):
+        capsys.readouterr()
+        assert main(["diff", base, *asserted]) == 1
+        found.append(json.loads(capsys.readouterr().out)["regressions"]["claims"])
+    assert found[0] == found[1]
+    told = pytester.runpytest("eval_suites", f"--maxrandom-diff={base}", *OPTIONS,
+                              "--maxrandom-diff-assert=not_worse_than=-0.02")  # fmt: skip
+    told.stdout.fnmatch_lines(["*worse than before/eval_suites/suite.yaml"])
+    assert main(["diff", base, *asserted, "--store", "none.db"]) == 2
+    assert "none.db lacks answers of " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

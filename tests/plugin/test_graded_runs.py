@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from pytest_maxrandom.host.packages import SCORERS
@@ -134,7 +135,6 @@ def told(pytester: pytest.Pytester, *wanted: str) -> None:
         ("assert: {control_p: 0.05}\n", "names no control; add the key `control`, such as"),
         ("shortcuts: choices_only\n", "*there are no choices; remove `shortcuts`"),
         ("replicates: 3\n", "*compares answers that are right or wrong, and `scoring: f1` says"),
-        ("generation: {samples: 2, temperature: 1, aggregate: all}\n", "*of which the mean counts"),
         ("control: {prompt: blank}\n", "unknown key `control.prompt`"),
     ],
 )
@@ -143,6 +143,34 @@ def test_what_graded_answers_cannot_be_asked_is_one_sentence(
 ) -> None:
     write(pytester, rest=rest)
     told(pytester, sentence)
+
+
+@pytest.mark.slow
+def test_samples_that_f1_grades_come_to_their_mean_their_vote_the_best_or_the_worst(
+    pytester: pytest.Pytester,
+) -> None:
+    found = {}
+    for how in ("mean", "vote", "pass", "all"):
+        several = f"generation: {{samples: 3, temperature: 1, aggregate: {how}}}\n"
+        write(pytester, rest=f"assert: {{beats: 0.2}}\n{several}")
+        pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-predictions=p.jsonl")
+        claim = found[how] = claim_of(pytester)
+        samples = [[each["score"] for each in line["examples"]] for line in lines(pytester)]
+        grades = np.array(samples).reshape(4, 3, 60)
+        if how != "vote":
+            expected = getattr(grades, {"pass": "max", "all": "min"}.get(how, how))(axis=1)
+            assert claim["mean_scores"] == pytest.approx(expected.mean(axis=1).tolist())
+        assert claim["sampled"]["aggregate"] == how
+    assert len({each["best_accuracy"] for each in found.values()}) == 4
+    assert found["pass"]["best_accuracy"] == found["pass"]["sampled"]["any_right"]
+    assert found["vote"]["t"] == 8  # each way to count them is a further try of each prompt
+    write(pytester, rest="generation: {temperature: 1}\n")
+    pytester.runpytest("--maxrandom-predictions=p.jsonl")
+    digest = next(lines(pytester))["prompt"]
+    stored = f"incumbent: {{answers: p.jsonl, prompt: {digest}}}\n"
+    several = "generation: {samples: 3, temperature: 1, aggregate: pass}\n"
+    write(pytester, rest=f"{stored}{several}assert: {{better_than: incumbent}}\n")
+    told(pytester, "incumbent.answers: p.jsonl: it has 1 of each answer, and the others come to")
 
 
 def test_without_anything_to_be_above_the_claim_cannot_tell(pytester: pytest.Pytester) -> None:

@@ -13,6 +13,7 @@ from scipy import stats
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.ledger.summary import looks
+from pytest_maxrandom.record.packed import KeptAnswers
 from pytest_maxrandom.reports.trend import trends
 from tests.plugin.conftest import flat
 
@@ -131,27 +132,43 @@ def test_the_incumbent_is_no_try_and_is_asked_once(pytester: pytest.Pytester, fo
     assert again["incumbent"]["difference"] == first["incumbent"]["difference"]
 
 
-def test_an_incumbent_that_was_tried_here_had_luck_and_the_report_says_so(
+def test_an_incumbent_that_was_tried_before_it_was_named_pays_for_its_rank(
     pytester: pytest.Pytester, folder: Path
 ) -> None:
-    suite(folder, 0.5, '{instruction: "B:"}')
-    text = (folder / "s.yaml").read_text()
-    (folder / "s.yaml").write_text(
-        text.replace("shots: 2", "shots: 0, instructions: ['A:', 'B:', 'C:']")
-    )
-    claim = run(pytester)
-    assert claim["incumbent"]["chosen_here"] == claim["t"] == 3
-    notes = " ".join(note["text"] for note in claim["notes"])
-    assert "If it was chosen as the best of them, it was lucky there" in notes
-    assert "chosen for a low score, the opposite holds, and t does not pay for that" in notes
+    listed = "shots: 0, instructions: ['A:', 'B:', 'C:']"
+
+    def named(knows: float, incumbent: str, model: str = "name: new") -> dict[str, Any]:
+        suite(folder, knows, incumbent)
+        text = (folder / "s.yaml").read_text().replace("name: new", model, 1)
+        (folder / "s.yaml").write_text(text.replace("shots: 2", listed))
+        return run(pytester)
+
+    first = named(0.5, '{instruction: "B:"}')
+    # It is one of three prompts, but nobody had seen its score when it was named.
+    assert (first["t"], first["incumbent"]["chosen_here"]) == (3, None)
+    again = named(0.5, '{instruction: "B:"}')
+    assert (again["incumbent"], again["notes"]) == (first["incumbent"], first["notes"])
+    ranks = []
+    for name in "AC":
+        found = named(0.5, f'{{instruction: "{name}:"}}')
+        kept, beside = KeptAnswers.unpacked(found["answers"]), found["incumbent"]
+        rows = dict(zip(kept.prompts, kept.rows, strict=True))
+        old, best = rows[beside["digest"]], rows[found["best_prompt"]["digest"]]
+        wins, losses = (
+            sum(str(one) > str(other) for one, other in zip(*pair, strict=True))
+            for pair in ((best, old), (old, best))
+        )
+        p = stats.binomtest(wins, wins + losses, alternative="greater").pvalue if wins else 1
+        rank = 1 + sum(row.count("1") > old.count("1") for row in rows.values())
+        ranks.append(rank)
+        assert (beside["rank"], beside["chosen_here"], beside["of"]) == (rank, 3, 3)
+        assert found["incumbent_p"] == pytest.approx(min(1.0, 3 * rank * p))
+        told = " ".join(note["text"] for note in found["notes"])
+        assert f"it had rank {rank} among them, so p is also times {rank}. " in told
+    assert max(ranks) > 1
     # The prompt and the model were tried by an earlier claim here; another model is compared now.
-    other = "{instruction: 'B:', model: {name: new, backend: mock, knows: 0.5, copies: 0.5}}"
-    suite(folder, 0.7, other)
-    text = (folder / "s.yaml").read_text().replace("name: new, b", "name: newer, b", 1)
-    (folder / "s.yaml").write_text(text)
-    claim = run(pytester)
-    assert claim["incumbent"]["model"] == "new"
-    assert claim["incumbent"]["chosen_here"] >= 3
+    other = "{instruction: 'C:', model: {name: new, backend: mock, knows: 0.5, copies: 0.5}}"
+    assert named(0.7, other, "name: newer")["incumbent"]["rank"] == ranks[-1]
 
 
 def test_stored_answers_stand_for_the_incumbent_while_nothing_has_changed(
@@ -169,20 +186,25 @@ def test_stored_answers_stand_for_the_incumbent_while_nothing_has_changed(
         .replace("shots: 2", old)
     )  # fmt: skip
     run(pytester, f"--maxrandom-predictions={folder / 'old.jsonl'}")
-    suite(folder, incumbent="{answers: old.jsonl}")
+    model = "model: {name: old, backend: mock, knows: 0.4}"
+    suite(folder, incumbent=f"{{answers: old.jsonl, {model}}}")
     stored = run(pytester)["incumbent"]
     same = ("accuracy", "difference", "low", "high", "digest", "model", "model_digest")
     assert [stored[key] for key in same] == [asked[key] for key in same]
-    # The same model is another one now.
-    (folder / "s.yaml").write_text(
-        (folder / "s.yaml").read_text().replace("name: new", "name: old")
-    )
-    result = pytester.runpytest()
-    assert "incumbent: the answers of old.jsonl are stale: the digest of the model of old is" in (
-        flat(result)
-    )
-    # The task is another one now.
+    # The model is another one now, be it that of the claim or one beside it.
+    stale = "incumbent: the answers of old.jsonl are stale: the digest of the model of old is"
+    suite(folder, incumbent=f"{{answers: old.jsonl, {model.replace('0.4', '0.5')}}}")
+    assert stale in flat(pytester.runpytest())
     suite(folder, incumbent="{answers: old.jsonl}")
+    text = (folder / "s.yaml").read_text()
+    (folder / "s.yaml").write_text(text.replace("name: new", "name: old"))
+    assert stale in flat(pytester.runpytest())
+    # Nobody says which one it is.
+    (folder / "s.yaml").write_text(text)
+    told = "s.yaml:3: incumbent.answers: old.jsonl holds answers of old, and nothing tells whether"
+    assert told in flat(pytester.runpytest("--collect-only"))
+    # The task is another one now.
+    suite(folder, incumbent=f"{{answers: old.jsonl, {model}}}")
     questions = (folder / "q.jsonl").read_text()
     (folder / "q.jsonl").write_text(questions.replace(" larger than ", " more than "))
     result = pytester.runpytest("--collect-only")
@@ -242,9 +264,10 @@ def test_a_prompt_of_recorded_results_can_be_the_incumbent(
     wins = sum(new > old for new, old in zip(right["p2"], right["p0"], strict=True))
     losses = sum(new < old for new, old in zip(right["p2"], right["p0"], strict=True))
     alone = stats.binomtest(wins, wins + losses, alternative="greater").pvalue
-    assert claim["incumbent_p"] == pytest.approx(min(1, 3 * alone))
+    # Two of the three prompts of the file scored higher: it may have been chosen for that.
+    assert claim["incumbent_p"] == pytest.approx(min(1, 3 * 3 * alone))
     assert claim["outcome"] == "passed"
-    assert claim["incumbent"]["chosen_here"] == 3
+    assert (claim["incumbent"]["chosen_here"], claim["incumbent"]["rank"]) == (3, 3)
 
 
 def test_a_second_file_can_be_the_incumbent(
@@ -285,16 +308,45 @@ def test_claims_of_a_family_share_the_level(pytester: pytest.Pytester, folder: P
     second = text.replace("tasks: [", "tasks: [{name: copy, in_results: larger, chance: 1/2}, ")
     (folder / "s.yaml").write_text(second)
     claim = run(pytester)
-    assert claim["levels"] == {"incumbent_p": 0.025}
-    assert claim["incumbent"]["level"] == 0.025
+    # Two claims, and the first of any number of looks.
+    assert claim["levels"] == {"incumbent_p": 0.0125}
+    assert claim["incumbent"]["level"] == 0.0125
+
+
+def test_looks_at_recorded_answers_share_the_level_and_the_same_answers_are_no_new_look(
+    pytester: pytest.Pytester, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "s.yaml").write_text(TABLE)
+    levels = []
+    for seed in (1, 1, 2, 3, 3):
+        table(folder / "t.csv", {"p0": 0.6, "p1": 0.9}, seed=seed)
+        claim = run(pytester)
+        levels.append((claim["incumbent"]["look"], claim["levels"]["incumbent_p"]))
+    assert levels == [(look, pytest.approx(0.05 / look / (look + 1))) for look in (1, 1, 2, 3, 3)]
+    told = " ".join((pytester.path / "r.md").read_text().split())
+    assert (
+        "look 3 at recorded answers: it has .004167 of the level .05, and the next one at other"
+        " answers .0025, so that any number of looks is valid" in told
+    )
+    # Another incumbent is another look, too.
+    (folder / "s.yaml").write_text(TABLE.replace("p0", "p1"))
+    assert run(pytester)["incumbent"]["look"] == 4
+    assert main(["ledger", "show", str(folder / "maxrandom-ledger")]) == 0
+    shown = capsys.readouterr().out
+    assert "m, 0 shots: looks at recorded answers: 3 different, 4 beside an incumbent" in shown
+    [found] = trends([], looks([folder / "maxrandom-ledger"]))
+    assert {(point.t, point.maximum, point.needed) for point in found.points} == {(2, None, None)}
+    assert main(["ledger", "verify", str(folder / "maxrandom-ledger")]) == 0
 
 
 def test_reports_in_other_formats_show_the_difference(
     pytester: pytest.Pytester, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "s.yaml").write_text(TABLE)
-    table(folder / "t.csv", {"p0": 0.6, "p1": 0.7, "p2": 0.85})
-    run(pytester)
+    table(folder / "t.csv", {"p0": 0.6, "p1": 0.83, "p2": 0.85})
+    assert run(pytester)["incumbent"]["alike"] == ["p1", "p2"]
+    report = (pytester.path / "r.md").read_text()
+    assert re.search(r"May be the best as well.*p1, p2", report)
     for form in ("html", "latex", "markdown"):
         capsys.readouterr()
         assert main(["report", str(pytester.path / "r.json"), "--format", form]) == 0
@@ -365,6 +417,12 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
         def test_of_counts(maxrandom):
             maxrandom.check(best_correct=71, n=100, t=9, chance=0.5, p_max=0.05, incumbent=old)
 
+        def test_all(maxrandom):
+            maxrandom.check(scores=new, compare="all")
+
+        def test_all_of_a_table(maxrandom):
+            maxrandom.judge([], compare="all")
+
         def test_by_names(maxrandom):
             scores = {"a": {"x": 1, "y": 0.5}, "b": {"x": 0.2, "y": 0.6}}
             today = {"y": 0.4, "x": 0.9}
@@ -372,16 +430,19 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
                             baseline_p=0.9, control={"x": 0, "y": 0}, control_p=0.9)
     """)
     result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=1, failed=6)
+    result.assert_outcomes(passed=1, failed=8)
     said = flat(result)
     assert "by must be a difference of scores, from 0 to below 1, found 1.5" in said
     assert re.search(r"best score \.\d+ is [+-]\.\d+ beside the incumbent's \.\d+", said)
     assert "incumbent must have one score for each of the 150 examples, found 149" in said
     assert "by is about the incumbent, which is not given; give `incumbent`" in said
+    assert said.count("compare: a test claims one thing of one model; `judge_each(results,") >= 2
     assert "incumbent belongs to `scores`, which are not given" in said
     report = json.loads((pytester.path / "r.json").read_text())
     claims = {each["id"].rpartition("::")[2]: each for each in report["claims"]}
     assert claims["test_better"]["outcome"] == "passed"
+    assert {claims[name]["incumbent"]["look"] for name in ("test_better", "test_no_better")} == {1}
+    assert claims["test_better"]["levels"] == {"incumbent_p": 0.025}
     assert claims["test_better"]["assert"] == {
         "incumbent_p": 0.05, "better_than": "incumbent", "by": 0.0,
     }  # fmt: skip

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.cli import main
 from pytest_maxrandom.sweeps.store import Store
 from tests.plugin.label_suite import BALANCED, BIAS, CLAIM, FEW, MAJORITY, LabelSuite, told
 
@@ -148,17 +147,6 @@ def test_recorded_results_have_their_labels_checked_too(suite: LabelSuite) -> No
     found = suite.run()
     suite.result.assert_outcomes(skipped=2)
     assert [record["message"] for record in found.values()] == ["get it"] * 2
-
-
-def test_the_commands_read_suites_with_a_check_of_labels(
-    suite: LabelSuite, capsys: pytest.CaptureFixture[str]
-) -> None:
-    suite.write("prefers: A", FEW, "label_bias: {check: move}", t=2)
-    assert main(["check", str(suite.folder)]) == 0
-    assert "1 suite, no mistake" in capsys.readouterr().out
-    suite.write("prefers: A", FEW, "label_bias: {check: move, tasks: [x]}", t=2)
-    assert main(["check", str(suite.folder)]) == 1
-    assert "the suite has no task 'x'" in capsys.readouterr().out
 
 
 def test_replicates_and_arms_stand_beside_the_check(suite: LabelSuite) -> None:

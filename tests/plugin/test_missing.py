@@ -74,22 +74,6 @@ def test_what_is_here_is_run(pytester: pytest.Pytester, folder: Path) -> None:
     assert outcomes.get("passed", 0) + outcomes.get("failed", 0) == 1
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        (", if_missing: get the weights", "models*: there is no folder ./weights*"),
-        (", if_missing: get the data", "*there is no file *gone.jsonl*"),
-    ],
-)
-def test_without_the_key_what_is_missing_is_a_mistake(
-    pytester: pytest.Pytester, folder: Path, line: str, told: str
-) -> None:
-    replace(folder, (line, ""))
-    result = pytester.runpytest()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([f"*{told}"])
-
-
 @pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:

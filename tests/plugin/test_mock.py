@@ -263,31 +263,3 @@ def test_nothing_is_lost_with_their_ledger(
     assert capsys.readouterr().out.splitlines() == [
         "0 files, every line is valid, and none is missing since HEAD"
     ]
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        (
-            "knows: 1.5",
-            "`models[0].knows`: found 1.5, expected a number from 0 to 1",
-        ),
-        (
-            "quantization: nf4",
-            "`models[0].quantization` goes with `backend: transformers`, but this has `backend: "
-            "mock`; remove one of the two",
-        ),
-        (
-            "know: 0.5",
-            "unknown key `models[0].know`; did you mean `knows`? (keys here: name, label, "
-            "backend, if_missing, knows, prefers, copies, seed, seconds)",
-        ),
-    ],
-)
-def test_mistakes_in_its_keys_are_told_with_their_line(
-    pytester: pytest.Pytester, example: Path, said: str, told: str
-) -> None:
-    text = (example / "first.yaml").read_text()
-    (example / "first.yaml").write_text(text.replace("knows: 0.5", said))
-    result = pytester.runpytest("-q")
-    result.stdout.fnmatch_lines([f"*first.yaml:2: {told}".replace("[", "[[]")])

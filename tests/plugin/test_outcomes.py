@@ -73,17 +73,6 @@ def test_a_failing_claim_is_one_line_with_all_its_numbers(
     result.stdout.no_fnmatch_line("*.py:*")
 
 
-def test_a_claim_that_passes_against_expectation_fails(
-    pytester: pytest.Pytester, suites: Path
-) -> None:
-    suite = suites / "suite.yaml"
-    suite.write_text(suite.read_text().replace("data/unknown", "data/known"))
-    result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=1, failed=1)
-    claim = _claims(pytester.path / "r.json")[FAILS]
-    assert (claim["passed"], claim["outcome"]) == (True, "xpassed")
-
-
 def test_an_expected_failure_hides_no_other_error(
     pytester: pytest.Pytester, real_suites: Path
 ) -> None:
@@ -202,15 +191,6 @@ def test_an_interrupted_run_still_reports_what_it_has(
     report = json.loads((pytester.path / "r.json").read_text())
     assert (len(report["claims"]), report["not_run"], report["interrupted"]) == (1, 1, True)
     assert "interrupted" in (pytester.path / "r.md").read_text().lower()
-
-
-@pytest.mark.parametrize("option", ["--maxrandom-report", "--maxrandom-json"])
-def test_a_report_that_could_not_be_written_is_told_before_the_run(
-    pytester: pytest.Pytester, suites: Path, option: str
-) -> None:
-    result = pytester.runpytest(f"{option}=nowhere/r")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: {option}: expected a file in a folder that exists, *"])
 
 
 def test_a_report_that_cannot_be_written_fails_the_run(

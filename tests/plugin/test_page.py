@@ -138,12 +138,3 @@ def test_the_page_of_a_killed_run_has_what_was_done(
     result = pytester.runpytest("eval_suites", "--maxrandom-html=p.html", "-k", "unknown")
     result.assert_outcomes(xfailed=1, deselected=1)
     assert list(opened(pytester.path / "p.html")) == ["unknown"]
-
-
-def test_a_word_that_share_does_not_know_is_told_with_those_that_it_knows(
-    pytester: pytest.Pytester, suites: Path
-) -> None:
-    suite = suites / "suite.yaml"
-    suite.write_text(suite.read_text() + "share: text\n")
-    result = pytester.runpytest("eval_suites")
-    result.stdout.fnmatch_lines(["*suite.yaml:*share*nothing*texts*"])

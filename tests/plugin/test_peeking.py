@@ -6,6 +6,8 @@ suite, ledger, results store, and what it is answered. Each look returns the sco
 
 from __future__ import annotations
 
+import json
+import shutil
 import sqlite3
 import stat
 from typing import TYPE_CHECKING, Any
@@ -151,18 +153,70 @@ def test_a_verdict_shows_the_score_of_the_best_prompt_alone(
         assert (record.correct_counts, record.best_prompt.tied_with) == ([], 0)
 
 
-def test_a_verdict_says_what_a_suite_left_in_sight(pytester: pytest.Pytester, suite: Path) -> None:
-    with begun(suite) as tries:
-        tell(tries, 2)
-        before = tries.verdict()
-    assert "results_in_sight" not in {note.kind for note in before.notes}
-    suite.write_text(suite.read_text().replace("count: 1", "count: 2, instructions: [A., B.]"))
-    pytester.runpytest_inprocess("-k", "guesses", "-q")
+def run_suite(pytester: pytest.Pytester, suite: Path, *prompts: str, model: str = "guesses") -> Any:
+    """Run a suite of some prompts on the same examples, and return the record of its claim."""
+    text = suite.read_text().replace("count: 1", f"count: {len(prompts)}, instructions: {prompts}")
+    other = suite.with_name("other.yaml")
+    other.write_text(text.replace("('", "['").replace("')", "']").replace("',)", "']"))
+    pytester.runpytest_inprocess(other, "-k", model, "-q", "--maxrandom-json=r.json")
+    [claim] = json.loads((pytester.path / "r.json").read_text())["claims"]
+    return claim
+
+
+@pytest.mark.parametrize(
+    ("feedback", "when"),
+    [("none", "before"), ("accept", "while it is open"), ("improved", "before")],
+)
+def test_results_in_sight_are_paid_for(
+    pytester: pytest.Pytester, suite: Path, feedback: Feedback, when: str
+) -> None:
+    """Each counts as a score that the search was told, whichever model it is of."""
+    with begun(suite, feedback) as tries:
+        alone = tries.outlook
+        if when == "while it is open":
+            tell(tries, 3)
+        before = run_suite(pytester, suite, "A. ", "B. ", "Try 0. ")
+        outlook, told = tries.outlook, tell(tries)
+        record = tries.verdict()
+    assert alone.prompts is not None
+    assert (alone.in_sight, outlook.in_sight, outlook.without) == (0, 3, alone.critical_count)
+    assert outlook.prompts == alone.prompts * (N + 1) ** 3
+    said = "; this counts the results of 3 other prompts in the ledger as told to the search; "
+    assert f"{said}otherwise {alone.critical_count}/60 would be needed: " in str(outlook)
+    assert record.searched is not None
+    assert (record.searched.in_sight, record.searched.looks) == (3, 0)
+    assert record.searched.possible is not None
+    assert record.searched.possible % (N + 1) ** 3 == 0
+    assert record.searched.possible <= outlook.prompts or sum(map(bool, told)) > 3
+    collected = pytester.runpytest_inprocess(suite, "--collect-only").stdout.str()
+    assert "t=4 n=60 (3 evaluated before, 3 results in sight of searches)>" in collected
+    note = next(note.text for note in record.notes if note.kind == "searched")
+    assert "from the results of 3 other prompts in the ledger may have chosen the prompts" in note
+    # What the suite itself tried was chosen by none of these.
+    assert (before["searched"] is None) == (when == "before")
+    assert run_suite(pytester, suite, "A. ", "B. ", "Try 0. ")["searched"]["in_sight"] == 0
+    text = (record.best_prompt and record.best_prompt.text) or ""
+    assert run_suite(pytester, suite, text, model="knows")["searched"]["in_sight"] == 3
+
+
+def test_what_was_published_of_a_search_is_no_result_of_a_suite(suite: Path) -> None:
+    """It is counted by its verdict, and by the end of the search."""
     with begun(suite, "accept") as tries:
-        tell(tries, 2)
-        after = tries.verdict()
-    notes = {note.kind: note.text for note in after.notes}
-    assert "the results of 2 other prompts on these examples" in notes["results_in_sight"]
+        tell(tries, 3)
+        tries.verdict()
+    with begun(suite, "accept") as tries:
+        assert tries.outlook.in_sight == 0
+        tell(tries)
+        record = tries.verdict()
+    assert record.searched is not None
+    assert (record.searched.looks, record.searched.in_sight) == (1, 0)
+
+
+def test_scores_that_a_search_was_told_are_counted_there(suite: Path) -> None:
+    with begun(suite, "score", budget=3) as tries:
+        tell(tries, 3)
+    with begun(suite, "none") as tries:
+        assert tries.outlook.in_sight == 0
 
 
 def test_results_follow_when_the_search_is_closed(
@@ -231,6 +285,48 @@ def test_a_score_that_is_lost_costs_no_count(suite: Path, tmp_path_factory: Any)
             assert tell(tries, 4)[:3] == first
             record = tries.verdict()
     assert (record.t, len(lines(suite, "feedback"))) == (4, 4)
+
+
+@pytest.mark.parametrize("moved", ["moved", "copied"])
+def test_scores_follow_a_checkout_that_is_moved(
+    suite: Path, moved: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with begun(suite, "accept") as tries:
+        tell(tries, 4)
+    new = suite.parents[1] / "elsewhere" / "eval_suites"
+    shutil.copytree(suite.parent, new)
+    if moved == "moved":
+        shutil.rmtree(suite.parent)
+    with begun(new / suite.name, "accept") as tries:
+        record = tries.verdict()
+    assert "prompts_not_judged" not in {note.kind for note in record.notes}
+    assert record.t == 4
+    assert main(["search", "close", str(new)]) == 0
+    assert "peeks (feedback accept) is closed: 3 results added" in capsys.readouterr().out
+    assert max(scores(new / suite.name).values()) == record.best_correct
+
+
+def test_a_search_on_examples_that_were_changed_is_named(
+    suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with begun(suite, "accept") as tries:
+        tell(tries, 3)
+    task = suite.with_name("task.jsonl")
+    before = task.read_text()
+    task.write_text(before.replace("good enough", "fine", 10))
+    assert main(["search", "close", str(suite)]) == 0
+    said = capsys.readouterr().out
+    [file] = suite.parent.glob("maxrandom-ledger-simulated/*.jsonl")
+    assert said == (
+        f"peeks (feedback accept) is open in {file}, whose examples were changed since: put them "
+        "back as they were, and run the command again\n"
+    )
+    task.write_text(before)
+    assert main(["search", "close", str(suite)]) == 0
+    assert "peeks (feedback accept) is closed: 3 results added" in capsys.readouterr().out
+    task.write_text(before.replace("good enough", "fine", 10))
+    assert main(["search", "close", str(suite)]) == 0
+    assert "no search is open there" in capsys.readouterr().out
 
 
 def test_what_is_withheld_is_open_to_the_user_alone(suite: Path) -> None:

@@ -142,18 +142,6 @@ def test_a_cell_that_is_missing_for_a_reason_is_skipped_and_the_others_are_judge
     )
 
 
-def test_results_that_are_missing_for_no_reason_are_a_mistake(
-    pytester: pytest.Pytester, folder: Path
-) -> None:
-    replace(folder, ", if_missing: copy", "")
-    (folder / "m.npz").unlink()
-    result = pytester.runpytest()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(
-        ["eval_suites?s.yaml:2: models?0?.results: *m.npz: no such file or folder; *"]
-    )
-
-
 def test_a_quantization_that_is_known_stands_in_the_name(
     pytester: pytest.Pytester, folder: Path
 ) -> None:

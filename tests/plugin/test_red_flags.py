@@ -17,7 +17,6 @@ from tests.unit.recorded.suites import rows, save
 from tests.unit.reports.samples import linked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 DEFAULT = {"permutation_p": 0.05, "beats": "max_random"}
@@ -128,15 +127,6 @@ def test_a_red_flag_stands_beside_the_numbers_that_fail_a_claim_too(
     assert found[KNOWN]["outcome"] == "passed"
 
 
-def as_well(suite: Path, texts: Sequence[str]) -> list[str]:
-    """Put suites in place of one, and return their paths as claims have them."""
-    suite.unlink()
-    paths = [suite.with_name(f"suite{place}.yaml") for place, _ in enumerate(texts)]
-    for path, text in zip(paths, texts, strict=True):
-        path.write_text(text)
-    return [f"eval_suites/{path.name}" for path in paths]
-
-
 def test_a_suite_sets_what_red_flags_do(pytester: pytest.Pytester, suite: Path) -> None:
     expected = {
         "{red_flags: {never_right: warn}}": {"never_right": "warn", "shared_text": "warn"},
@@ -145,61 +135,19 @@ def test_a_suite_sets_what_red_flags_do(pytester: pytest.Pytester, suite: Path) 
         "{red_flags: ignore}": {},
         "report": {"never_right": "warn", "shared_text": "warn", "majority": "warn"},
     }
-    text = suite.read_text()
-    paths = as_well(suite, [f"{text}assert: {assertion}\n" for assertion in expected])
+    for place, assertion in enumerate(expected):
+        path = suite.with_name(f"suite{place}.yaml")
+        path.write_text(f"{suite.read_text()}assert: {assertion}\n")
+    suite.unlink()
     pytester.runpytest("--maxrandom-json=r.json", "-k", UNKNOWN)
     found = by_id(pytester.path / "r.json")
-    for path, (assertion, told) in zip(paths, expected.items(), strict=True):
-        claim = found[f"{path}::{UNKNOWN}"]
+    for place, (assertion, told) in enumerate(expected.items()):
+        claim = found[f"eval_suites/suite{place}.yaml::{UNKNOWN}"]
         assert severities(claim) == told
         assert "red flag" not in (claim["message"] or "")
         reported = assertion == "report"
         assert claim["assert"] == ({} if reported else DEFAULT)
         assert claim["outcome"] == ("passed" if reported else "failed")
-
-
-def test_what_a_suite_says_of_a_red_flag_holds_for_a_task_that_does_not_name_it(
-    pytester: pytest.Pytester, suite: Path
-) -> None:
-    expected = {
-        "{beats: standard}": {},
-        "{red_flags: warn}": {"never_right": "warn", "shared_text": "warn"},
-        "{red_flags: {shared_text: fail}}": {"shared_text": "fail"},
-    }
-    text = f"{suite.read_text()}assert: {{red_flags: ignore}}\n"
-    paths = as_well(
-        suite,
-        [text.replace("    marks:", f"    assert: {each}\n    marks:") for each in expected],
-    )
-    pytester.runpytest("--maxrandom-json=r.json")
-    found = by_id(pytester.path / "r.json")
-    for path, told in zip(paths, expected.values(), strict=True):
-        assert severities(found[f"{path}::{KNOWN}"]) == {}
-        assert severities(found[f"{path}::{UNKNOWN}"]) == told
-
-
-def test_a_mistake_is_told_with_its_line(pytester: pytest.Pytester, suite: Path) -> None:
-    mistakes = {
-        "{red_flags: {never_rigth: warn}}": (
-            "unknown key `assert.red_flags.never_rigth`; did you mean `never_right`? (keys here: "
-            "choices, *"
-        ),
-        "{red_flags: {majority: fial}}": (
-            "`assert.red_flags.majority`: found 'fial', expected 'fail' or 'warn' or 'ignore'; did "
-            "you mean `fail`?"
-        ),
-        "{red_flags: warning}": (
-            "`assert.red_flags`: found 'warning', expected 'fail' or 'warn' or 'ignore' or keys "
-            "with values; did you mean `warn`?"
-        ),
-    }
-    text = suite.read_text()
-    line = len(text.splitlines()) + 1
-    paths = as_well(suite, [f"{text}assert: {assertion}\n" for assertion in mistakes])
-    result = pytester.runpytest()
-    result.assert_outcomes(errors=len(mistakes))
-    for path, told in zip(paths, mistakes.values(), strict=True):
-        result.stdout.fnmatch_lines([f"{path}:{line}: {told}"])
 
 
 @pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])

@@ -142,6 +142,22 @@ def test_the_commonest_open_answer_is_the_vote(pytester: pytest.Pytester) -> Non
         least, most = least + (tops == right), most + bool(right)
     assert least <= claim["best_correct"] <= most
     assert claim["shortcuts"]["heuristics"].keys() >= {"commonest"}
-    (pytester.path / "recorded.maxrandom.yaml").write_text(OPEN_RECORDED.format(how="vote"))
-    told = pytester.runpytest("recorded.maxrandom.yaml", "--collect-only")
-    told.stdout.fnmatch_lines(["*without choices all wrong ones are alike; use mean, pass or all*"])
+    read = run(pytester, "vote", suite=OPEN_RECORDED)
+    for key in ("best_accuracy", "permutation_p", "max_random_baseline", "correct_counts"):
+        assert read[key] == claim[key], key
+    # A table of the same texts votes alike.
+    (pytester.path / "table.csv").write_text(
+        "prompt,example,sample,prediction,reference,question\n"
+        + "".join(
+            f"{line['prompt']},{each['id']},{line['sample']},{each['text']},{each['listed'][0]},"
+            f"Where is {each['id'].removeprefix('#')}?\n"
+            for line in lines
+            for each in line["examples"]
+        )
+    )
+    table = OPEN_RECORDED.replace(
+        "{{path: p.jsonl, format: predictions}}",
+        "{{path: table.csv, format: table, shots: 1, columns: {{input: question}}}}",
+    )
+    assert table != OPEN_RECORDED
+    assert run(pytester, "vote", suite=table)["correct_counts"] == claim["correct_counts"]

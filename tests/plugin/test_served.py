@@ -10,6 +10,7 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.ledger import FOLDER
+from tests.any_score import SUITES, right_answer, write_suites
 from tests.hashed_model import decoded
 from tests.plugin.conftest import flat
 from tests.served import FakeServer, serving
@@ -194,6 +195,21 @@ def test_generated_answers_know_another_model_as_well(
         server.seed = seed
         (pytester.path / "s.maxrandom.yaml").write_text(generates.format(url=server.url, more=""))
         pytester.runpytest().assert_outcomes(passed=1 - errors, errors=errors)
+
+
+@pytest.mark.slow
+def test_open_answers_grades_and_samples_are_asked_of_a_server(
+    pytester: pytest.Pytester, server: FakeServer
+) -> None:
+    server.says = lambda text: (right_answer(text), "stop")
+    model = f'{{name: far, backend: vllm, url: "{server.url}", served_model: the-model}}'
+    write_suites(pytester.path / "eval_suites", model)
+    pytester.runpytest("eval_suites", "--maxrandom-json=r.json").assert_outcomes(passed=len(SUITES))
+    claims = json.loads((pytester.path / "r.json").read_text())["claims"]
+    assert {claim["best_accuracy"] for claim in claims} == {1}
+    # For each scoring 4 prompts to 40 examples: once, and three times whatever these come to.
+    asked = [claim["engine"]["requests"] for claim in claims]
+    assert sum(asked) == 2 * 4 * 40 * (1 + 3)
 
 
 @pytest.mark.slow

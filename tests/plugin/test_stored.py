@@ -160,26 +160,3 @@ def test_a_file_of_gguf_writes_what_the_same_weights_write(pytester: pytest.Pyte
         texts.append([[one["text"] for one in line["examples"]] for line in lines])
     assert texts[0] == texts[1]
     assert len({text for line in texts[0] for text in line}) > 1
-
-
-@pytest.mark.parametrize(
-    ("said", "more", "message"),
-    [
-        (
-            "quantization: nf4, unverified: true",
-            "",
-            "this is about files that are already quantized",
-        ),
-        (
-            "quantization: none",
-            "arms:\n  a: {}\n  b: {quantization: nf4, dtype: float32}",
-            "this changes quantization and dtype",
-        ),
-    ],
-)
-def test_what_does_not_belong_together_is_told_with_its_line(
-    pytester: pytest.Pytester, stored: Path, said: str, more: str, message: str
-) -> None:
-    result, _ = _run(pytester, "whole", said, more)
-    assert result.ret != 0
-    result.stdout.fnmatch_lines([f"*s.maxrandom.yaml:*{message}*"])

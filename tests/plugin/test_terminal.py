@@ -207,8 +207,10 @@ def test_an_unexpected_pass_says_what_to_do_and_junit_has_pytests_words(
 ) -> None:
     suite = suites / "suite.yaml"
     suite.write_text(suite.read_text().replace("data/unknown", "data/known"))
-    result = pytester.runpytest("--junitxml=j.xml")
+    result = pytester.runpytest("--junitxml=j.xml", "--maxrandom-json=r.json")
     result.assert_outcomes(passed=1, failed=1)
+    _, claim = json.loads((pytester.path / "r.json").read_text())["claims"]
+    assert (claim["passed"], claim["outcome"]) == (True, "xpassed")
     result.stdout.fnmatch_lines(["passes, but was expected to fail (*", "*: remove its xfail*"])
     (failure,) = ET.parse(pytester.path / "j.xml").iter("failure")
     assert "[XPASS(strict)] the answers are the opposite" in str(failure.text)

@@ -13,13 +13,22 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
+from pytest_maxrandom.claims.kept import of_answers
+from pytest_maxrandom.claims.recorded_looks import beside_incumbent
+from pytest_maxrandom.claims.scored import assess_scores
+from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.stats.incumbents import Rises, usual_test
 from pytest_maxrandom.stats.score_pairs import ScorePair
 from tests.proof.scale import most, scaled
+from tests.unit.reports.samples import claim as sample
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.record.result import Result
     from tests.proof.conftest import Measured
 
     Scores = NDArray[np.float64]
@@ -60,9 +69,14 @@ def drawn(
 
 
 def passes(
-    candidates: Scores, incumbent: Scores, groups: NDArray[np.int64], test: str, by: float = 0.0
+    candidates: Scores,
+    incumbent: Scores,
+    groups: NDArray[np.int64],
+    test: str,
+    by: float = 0.0,
+    rank: int = 1,
 ) -> bool:
-    """Tell whether the best candidate is found to be better than the incumbent."""
+    """Tell whether the best candidate is found to be better than an incumbent of some rank."""
     differences, t = candidates - incumbent, len(candidates)
     there = ~np.isnan(differences)
     means = np.nanmean(differences, axis=1)
@@ -71,9 +85,9 @@ def passes(
         return False
     if test == "exact":
         pair = ScorePair(differences[best][there[best]], groups[there[best]])
-        return t * pair.p_greater(by, LEVEL / t) <= LEVEL
+        return t * rank * pair.p_greater(by, LEVEL / t / rank) <= LEVEL
     rises = Rises(differences, there, groups, RESAMPLES, 0)
-    return rises.p_greater(float(means[best]) - by) <= LEVEL
+    return rank * rises.p_greater(float(means[best]) - by) <= LEVEL
 
 
 @pytest.mark.parametrize("n", [60, 200, 1000])
@@ -139,6 +153,71 @@ def test_the_luck_of_an_incumbent_makes_the_claim_harder(measured: Measured) -> 
     shares = [passed[test] / RUNS for test in passed]
     measured(f"no candidate is better ({RUNS} runs)", "incumbent was the best of 20", *shares)
     assert max(passed.values()) <= max(1, most(RUNS) // 4)
+
+
+@pytest.mark.parametrize("t", [5, 20])
+@pytest.mark.parametrize("alike", ["independent", "rho .9"])
+def test_an_incumbent_that_was_chosen_for_its_low_score_pays_for_its_rank(
+    alike: str, t: int, measured: Measured
+) -> None:
+    """Of t equal prompts, the worst is named, or whichever passes most easily."""
+    generator = np.random.default_rng([10, t])
+    passed = dict.fromkeys(("worst, unpaid", "worst", "worst, resampled", "any"), 0)
+    for _ in range(RUNS):
+        others, one, groups = drawn(
+            generator, t - 1, 200, alike, "right or wrong", np.full(t, RATE)
+        )
+        scores = np.vstack([others, one])
+        means = scores.mean(axis=1)
+        ranks = [1 + int((means > mean).sum()) for mean in means]
+        worst = int(means.argmin())
+        told = [
+            passes(scores, own, groups, "exact", rank=rank)
+            for own, rank in zip(scores, ranks, strict=True)
+        ]
+        passed["worst, unpaid"] += passes(scores, scores[worst], groups, "exact")
+        passed["worst"] += told[worst]
+        passed["worst, resampled"] += passes(
+            scores, scores[worst], groups, "resampled", rank=ranks[worst]
+        )
+        passed["any"] += any(told)
+    shares = [passed[name] / RUNS for name in passed]
+    name = f"a chosen incumbent ({RUNS} runs): {'; '.join(passed)}"
+    measured(name, f"{alike} | t {t} | n 200", *shares)
+    assert max(passed["worst"], passed["any"], passed["worst, resampled"]) <= most(RUNS)
+
+
+def test_a_hundred_looks_at_recorded_answers_pass_in_a_twentieth_at_most(
+    measured: Measured, tmp_path: Path
+) -> None:
+    """As the fixture counts them: by the ledger beside the test; the incumbent answers once."""
+    generator, runs, passed, one_level = np.random.default_rng(9), scaled(400, 1), 0, 0
+    claim, heading = Claim(incumbent_p=LEVEL), sample()
+    for place in range(runs):
+        scores, old, _ = drawn(
+            generator, 500, 60, "independent", "right or wrong", np.full(501, RATE)
+        )
+        found: list[Result] = []
+        for look in range(100):
+            answers = answers_of("scores", scores[5 * look : 5 * look + 5])
+            incumbent, kept = scores_beside("incumbent", old, answers), of_answers(answers)
+            assert kept is not None
+            of_look = beside_incumbent(claim, heading, kept, incumbent, tmp_path / str(place), "")
+            assert of_look.look == look + 1
+            found.append(assess_scores(of_look, answers, 5, incumbent))
+        # The very same answers again are no further look.
+        assert kept is not None
+        again = beside_incumbent(claim, heading, kept, incumbent, tmp_path / str(place), "")
+        assert again == of_look
+        passed += any(each.passed for each in found)
+        one_level += any(each.incumbent_p <= LEVEL for each in found if each.incumbent_p)
+    measured(
+        f"a hundred looks at recorded answers ({runs} runs): the ledger's level; .05 each",
+        "t 5 | n 60",
+        passed / runs,
+        one_level / runs,
+    )
+    assert passed <= most(runs)
 
 
 def test_resampled_finds_one_better_candidate_as_often_as_whites_test_by_hand(

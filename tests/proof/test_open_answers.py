@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from pytest_maxrandom.claims.shuffles import Shuffle, permuted_open
-from pytest_maxrandom.stats.samples import Aggregate, How
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted, permuted_open
+from pytest_maxrandom.stats.permutation import max_t_test
+from pytest_maxrandom.stats.samples import Aggregate
 from pytest_maxrandom.sweeps.open_answers import coded
 from pytest_maxrandom.tasks.references import Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
 from tests.proof.scale import LEVEL, WHOLE, most, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
 
     from tests.proof.conftest import Measured
 
+    Labels = NDArray[np.int64]
+
 pytestmark = pytest.mark.proof
 
-RUNS = scaled(400, 20)
+RUNS = scaled(2000, 20)
+ARRANGEMENTS = 99
+"""Of each run: with the observed one 100, of which a p-value at the level counts 5."""
+ALIKE = 100
+"""Runs that share their arrangements, as claims of one suite do."""
 CITIES, NUMBERS = ("Paris", "Oslo", "Rome", "Bonn", "Lima"), ("5", "6", "7", "8", "9")
 BALANCED, SKEWED = (0.2, 0.2, 0.2, 0.2, 0.2), (0.5, 0.2, 0.1, 0.1, 0.1)
-
-Said = dict[str, str]
 
 
 def asked(draw: random.Random, n: int, *, skewed: bool) -> list[Example]:
@@ -54,57 +63,59 @@ def asked(draw: random.Random, n: int, *, skewed: bool) -> list[Example]:
     return found
 
 
-def by_frequency(draw: random.Random, example: Example, weights: tuple[float, ...]) -> str:
+Weighted = list[tuple[str, float]]
+"""What a guesser may say to a question, and how probably."""
+
+
+def by_frequency(example: Example, weights: tuple[float, ...]) -> Weighted:
     """Draw from the frequencies of the right answers to questions of this kind."""
-    place = int(example.id)
-    match place % 5:
+    match int(example.id) % 5:
         case 0:
-            return draw.choices(CITIES, weights)[0]
+            return [*zip(CITIES, weights, strict=True)]
         case 1:
-            return draw.choices(NUMBERS, weights)[0]
+            return [*zip(NUMBERS, weights, strict=True)]
         case 2:
-            return "No" if draw.random() < (0.7 if weights is SKEWED else 0.5) else "Yes"
+            first = 0.7 if weights is SKEWED else 0.5
+            return [("No", first), ("Yes", 1 - first)]
         case _:
-            return copied(draw, example, weights)
+            return copied(example, weights)
 
 
-def copied(draw: random.Random, example: Example, weights: tuple[float, ...]) -> str:
+def copied(example: Example, weights: tuple[float, ...]) -> Weighted:
     """Say something that stands in the question."""
     words = [word.strip(",.?:") for word in example.input.split()]
     match int(example.id) % 5:
         case 1:
-            return draw.choice([word for word in words if word.isdigit()])
+            words = [word for word in words if word.isdigit()]
         case 3:
-            return draw.choices(words[-3::2], [weights[0], 1 - weights[0]])[0]
+            return [*zip(words[-3::2], (weights[0], 1 - weights[0]), strict=True)]
         case 4:
-            return draw.choice([word for word in words if word.startswith("Nam")])
-        case _:
-            return draw.choice(words)
+            words = [word for word in words if word.startswith("Nam")]
+    return [(word, 1 / len(words)) for word in words]
 
 
-def commonest(draw: random.Random, example: Example, weights: tuple[float, ...]) -> str:
+def commonest(example: Example, weights: tuple[float, ...]) -> Weighted:
     """Say the commonest right answer of the question's kind, nine times of ten."""
-    if draw.random() < 0.1:
-        return "I do not know"
     match int(example.id) % 5:
         case 0:
-            return CITIES[0]
+            said = CITIES[0]
         case 1:
-            return NUMBERS[0]
+            said = NUMBERS[0]
         case 2:
-            return "No"
+            said = "No"
         case 3:
-            return example.input.split()[3]
+            said = example.input.split()[3]
         case _:
-            return example.input.split()[1].strip(",")
+            said = example.input.split()[1].strip(",")
+    return [(said, 0.9), ("I do not know", 0.1)]
 
 
-def one_word(draw: random.Random, example: Example, weights: tuple[float, ...]) -> str:
+def one_word(example: Example, weights: tuple[float, ...]) -> Weighted:
     """Say one word, and now and then another."""
-    return "No" if draw.random() < 0.95 else CITIES[0]
+    return [("No", 0.95), (CITIES[0], 0.05)]
 
 
-GUESSERS: dict[str, Callable[[random.Random, Example, tuple[float, ...]], str]] = {
+GUESSERS: dict[str, Callable[[Example, tuple[float, ...]], Weighted]] = {
     "one word": one_word,
     "the commonest of each kind": commonest,
     "by each kind's frequencies": by_frequency,
@@ -112,80 +123,119 @@ GUESSERS: dict[str, Callable[[random.Random, Example, tuple[float, ...]], str]] 
 }
 
 
-def passes(
-    draw: random.Random,
-    name: str,
-    n: int,
-    t: int,
-    *,
-    skewed: bool,
-    alike: float,
-    how: Aggregate | None = None,
-) -> bool:
-    """Tell whether the best of t guessers passes, who share some of their answers.
+class Questions:
+    """Questions with all that guessers may say to them, as labels: read once, drawn many times."""
 
-    With several samples of each, these are the t guessers' own, those of one together.
-    """
-    k = 1 if how is None else how.samples
-    examples, guess = asked(draw, n, skewed=skewed), GUESSERS[name]
-    weights = SKEWED if skewed else BALANCED
-    shared = {each.id: guess(draw, each, weights) for each in examples}
-    said: list[Said] = [
-        {
-            each.id: shared[each.id] if draw.random() < alike else guess(draw, each, weights)
-            for each in examples
-        }
-        for _ in range(t * k)
-    ]
-    found = coded(examples, said, Matching())
-    shuffle = Shuffle(found.said, found.gold, None, found.strata, None, is_open=True, aggregate=how)
-    test = permuted_open(shuffle, t, level=LEVEL)
-    assert test.learnt is not None
-    rights = [
-        [said in own for said, own in zip(row, found.gold, strict=True)] for row in found.said
-    ]
-    scores = np.array(rights)
-    if how is not None:
-        scores = how.credits(scores.reshape(t, k, n).sum(axis=1)) / how.unit
-    best = scores.mean(axis=1).max()
-    return bool(test.p <= LEVEL and best > test.learnt.expected)
+    def __init__(self, draw: random.Random, n: int, *, skewed: bool, names: Iterable[str]) -> None:
+        examples, weights = asked(draw, n, skewed=skewed), SKEWED if skewed else BALANCED
+        of_name = {name: [GUESSERS[name](each, weights) for each in examples] for name in names}
+        most = {name: max(map(len, found)) for name, found in of_name.items()}
+        said = [
+            {each.id: own[place % len(own)][0] for each, own in zip(examples, found, strict=True)}
+            for name, found in of_name.items()
+            for place in range(most[name])
+        ]
+        self.found, self._laws, rows = coded(examples, said, Matching()), {}, 0
+        for name, found in of_name.items():
+            law = np.ones((most[name], n))
+            for column, own in enumerate(found):
+                law[: len(own), column] = np.cumsum([weight for _, weight in own])
+            sizes = np.array([*map(len, found)])
+            self._laws[name] = self.found.said[rows : rows + most[name]], law[:-1], sizes
+            rows += most[name]
+
+    def drawn(self, rng: np.random.Generator, name: str, t: int, alike: float) -> Labels:
+        """Return the answers of t guessers, who share some of theirs: shape (t, n)."""
+        labels, law, sizes = self._laws[name]
+        n = len(sizes)
+        u = np.where(rng.random((t, n)) < alike, rng.random(n), rng.random((t, n)))
+        found: Labels = labels[(u >= law[:, None]).sum(axis=0), np.arange(n)]
+        return found
+
+    def distinct(self, rng: np.random.Generator, name: str, t: int, k: int) -> Labels:
+        """Return samples that differ as far as there is something else to say: (t * k, n)."""
+        labels, _, sizes = self._laws[name]
+        first = rng.integers(0, sizes, (t, len(sizes)))
+        places = (first[:, None] + np.arange(k)[:, None]) % sizes
+        found: Labels = labels[places, np.arange(len(sizes))].reshape(t * k, -1)
+        return found
+
+    def passes(self, said: Labels, t: int, how: Aggregate | None = None, *, seed: int = 0) -> bool:
+        """Tell whether the best of t guessers passes; samples are t times k rows."""
+        found = self.found
+        shuffle = Shuffle(said, found.gold, None, found.strata, None, is_open=True, aggregate=how)
+        if how is None:
+            shuffled = partial(max_t_test, permutations=ARRANGEMENTS, seed=seed // ALIKE)
+            p = shuffled(said, found.gold, strata=found.strata).p_value
+        else:
+            p = permuted(shuffle, t, level=LEVEL).p
+        if p > LEVEL:
+            return False
+        test = permuted_open(shuffle, t, level=LEVEL)
+        assert test.learnt is not None
+        scores = np.array(
+            [own[row] for row, own in zip(said.T, self._right(), strict=True)], dtype=float
+        ).T
+        if how is not None:
+            scores = scores.reshape(t, how.samples, -1).sum(axis=1).astype(np.int64)
+            scores = how.credits(scores) / how.unit
+        return bool(scores.mean(axis=1).max() > test.learnt.expected)
+
+    def _right(self) -> NDArray[np.bool_]:
+        """Return which labels are right on each example."""
+        right = np.zeros((len(self.found.gold), 1 + int(self.found.said.max())), dtype=np.bool_)
+        for row, own in zip(right, self.found.gold, strict=True):
+            row[[label for label in own if label < len(row)]] = True
+        return right
 
 
-@pytest.mark.parametrize("name", GUESSERS)
-@pytest.mark.parametrize(
-    ("n", "t"),
-    [(30, 1), (100, 10), (30, 200), (100, 1), (400, 1), (400, 10), (100, 200), (400, 200)][
-        : None if WHOLE else 2
-    ],
-)
+@pytest.mark.parametrize("n", [30, 100, 400] if WHOLE else [30])
 @pytest.mark.parametrize("skewed", [False, True])
-def test_guessers_pass_no_more_than_the_level(
-    name: str, n: int, t: int, skewed: bool, measured: Measured
+def test_guessers_pass_no_more_than_the_level(n: int, skewed: bool, measured: Measured) -> None:
+    cells = [*itertools.product(GUESSERS, (1, 10, 200), (0.0, 0.8))]
+    passed = dict.fromkeys(cells, 0)
+    draw, rng = random.Random(f"{n} {skewed}"), np.random.default_rng(n)
+    for seed in range(RUNS):
+        questions = Questions(draw, n, skewed=skewed, names=GUESSERS)
+        for cell in cells:
+            name, t, alike = cell
+            said = questions.drawn(rng, name, t, alike)
+            passed[cell] += questions.passes(said, t, seed=seed)
+    for name, t, _ in cells[::2]:
+        row = f"{name}, n = {n}, t = {t}, {'skewed' if skewed else 'balanced'}"
+        shares = [passed[name, t, alike] / RUNS for alike in (0.0, 0.8)]
+        measured(f"open answers: apart, and .8 shared ({RUNS} runs)", row, *shares)
+    assert max(passed.values()) <= most(RUNS)
+
+
+@pytest.mark.parametrize(
+    ("n", "t", "k"),
+    [(n, t, k) for n in (30, 100, 400) for t in (1, 10, 200) for k in (5, 20) if n * t * k <= 1e5]
+    if WHOLE
+    else [(30, 1, 5)],
+)
+def test_samples_help_no_guesser_of_open_answers(
+    n: int, t: int, k: int, measured: Measured
 ) -> None:
-    draw = random.Random(f"{name} {n} {t} {skewed}")
-    shares = []
-    for alike in (0.0, 0.8):
-        passed = sum(passes(draw, name, n, t, skewed=skewed, alike=alike) for _ in range(RUNS))
-        shares.append(passed / RUNS)
-        assert passed <= most(RUNS)
-    row = f"{name}, n = {n}, t = {t}, {'skewed' if skewed else 'balanced'}"
-    measured(f"open answers: apart, and .8 shared ({RUNS} runs)", row, *shares)
-
-
-@pytest.mark.parametrize("how", ["mean", "pass", "all"])
-@pytest.mark.parametrize("name", ["one word", "by each kind's frequencies"])
-def test_samples_help_no_guesser_of_open_answers(name: str, how: How, measured: Measured) -> None:
-    """Samples are drawn anew, nearly alike, or the same each time."""
-    cells = [(30, 1, 5), (100, 10, 5), (100, 1, 20), (400, 10, 5)]
-    for n, t, k in cells if WHOLE else cells[:1]:
-        draw, shares = random.Random(f"{name} {how} {n} {t} {k}"), []
-        for alike in (0.0, 0.8, 1.0):
-            aggregate = Aggregate(how, k)
-            passed = sum(
-                passes(draw, name, n, t, skewed=True, alike=alike, how=aggregate)
-                for _ in range(RUNS)
-            )
-            shares.append(passed / RUNS)
-            assert passed <= most(RUNS)
-        row = f"{name} | {how} | n = {n}, k = {k} | t = {t}"
-        measured(f"open answers, samples: apart, .8 and all alike ({RUNS} runs)", row, *shares)
+    """Samples are drawn anew, or all different; the same ones are one answer."""
+    name, hows, spreads = (
+        "by each kind's frequencies",
+        ("mean", "pass", "all"),
+        ("anew", "distinct"),
+    )
+    passed = dict.fromkeys(itertools.product(hows, spreads), 0)
+    draw, rng = random.Random(f"{n} {t} {k}"), np.random.default_rng(n + t + k)
+    for _ in range(RUNS):
+        questions = Questions(draw, n, skewed=True, names=[name])
+        said = {
+            "anew": questions.drawn(rng, name, t * k, 0.0),
+            "distinct": questions.distinct(rng, name, t, k),
+        }
+        for how, spread in passed:
+            aggregate = Aggregate(how, k)  # type: ignore[arg-type]
+            passed[how, spread] += questions.passes(said[spread], t, aggregate)
+    for how in hows:
+        shares = [passed[how, spread] / RUNS for spread in spreads]
+        table = f"open answers, samples drawn anew, and all different ({RUNS} runs)"
+        measured(table, f"{how} | n = {n}, k = {k} | t = {t}", *shares)
+    assert max(passed.values()) <= most(RUNS)

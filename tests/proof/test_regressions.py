@@ -6,19 +6,28 @@ same probability for each example, less what was planted. Examples differ in how
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from pytest_maxrandom.record import Recorded
+from pytest_maxrandom.record.packed import KeptAnswers
+from pytest_maxrandom.reports.recorded_looks import count_looks
+from pytest_maxrandom.reports.regressions import Asserted, regressions
 from pytest_maxrandom.stats.judged_losses import chosen, judged, look_share
 from pytest_maxrandom.stats.losses import power_of_not_worse, power_of_worse
 from pytest_maxrandom.stats.regressions import Change
 from tests.proof.scale import LEVEL, most, scaled
+from tests.unit.reports.samples import claim, run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.record import RunRecord
     from tests.proof.conftest import Measured
 
 pytestmark = pytest.mark.proof
@@ -194,6 +203,47 @@ def test_a_hundred_looks_together_alarm_in_a_twentieth_at_most(
     measured("A hundred looks: shared level; one each", name, share, one_level / RUNS)
     assert share <= most(RUNS) / RUNS
     assert one_level / RUNS > 0.2
+
+
+@pytest.mark.parametrize("base", ["once", "anew"])
+def test_a_hundred_comparisons_of_recorded_results_alarm_in_a_twentieth_at_most(
+    measured: Measured, base: str, tmp_path: Path
+) -> None:
+    """As `maxrandom diff` counts them: by the ledger beside the suite."""
+    random, alarmed, one_level = np.random.default_rng([7, len(base)]), 0, 0
+    runs, asserted = scaled(400, 1), Asserted(not_worse_than=-0.02)
+    known = replace(claim(), id="r.yaml::r", recorded=Recorded("r.csv", "table"), tries=None)
+
+    def recorded() -> RunRecord:
+        row = "".join(map(str, drawn(random, 200).astype(int)))
+        kept = KeptAnswers(("p",), tuple(map(str, range(200))), (row,))
+        return run(replace(known, answers=kept.packed()))
+
+    for place in range(runs):
+        before, losses, ps = recorded(), set[str](), list[float]()
+        (tmp_path / str(place)).mkdir()
+        (tmp_path / str(place) / "r.yaml").write_text("")
+        for _ in range(LOOKS):
+            if base == "anew":
+                before = recorded()
+            now = recorded()
+            count_looks(before, now, tmp_path / str(place), "a run")
+            [one] = regressions(before, now, "main", asserted).claims
+            assert one.p_worse is not None
+            losses.add(one.loss)
+            ps.append(one.p_worse)
+        # The very same answers again are no look, and no alarm.
+        count_looks(now, now, tmp_path / str(place), "a run")
+        assert regressions(now, now, "main", asserted).claims[0].loss == "the same"
+        alarmed += "worse" in losses
+        one_level += min(ps) <= LEVEL / 2
+    measured(
+        "A hundred comparisons of recorded results: the ledger's level; .025 each",
+        f"n = 200, base drawn {base}",
+        alarmed / runs,
+        one_level / runs,
+    )
+    assert alarmed <= most(runs)
 
 
 def test_the_same_answers_never_alarm() -> None:

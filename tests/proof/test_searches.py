@@ -19,7 +19,7 @@ import pytest
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.opening import held_out
 from pytest_maxrandom.claims.searched import permuted_p_of_tree
-from pytest_maxrandom.claims.shuffles import Shuffle
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.stats.search import Feedback, Found, Look, Searched, prompts_of
@@ -29,6 +29,8 @@ from pytest_maxrandom.tasks.task import Example, Layout
 from tests.proof.scale import LEVEL, least, most, scaled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from tests.proof.conftest import Measured
@@ -239,24 +241,56 @@ def test_a_later_suite_of_three_prompts_is_judged_by_the_climb(
     measured("A suite after a climb", f"{feedback} | {steps}", share)
 
 
-@pytest.mark.parametrize("budget", [None, 50])
+def flips(
+    generator: np.random.Generator, gold: NDArray[np.int64], feedback: Feedback, steps: int
+) -> NDArray[np.int64]:
+    """Return a climb that answers each part of the questions the other way round once.
+
+    Nothing learns more of a bit or of a rise: where it is kept, the part was wrong more often, and
+    with as many steps as questions each is right in the end.
+    """
+    del feedback
+    best = (generator.random(N) >= 0.5).astype(np.int64)
+    tried = [best]
+    for part in np.array_split(generator.permutation(N), steps - 1):
+        changed = best.copy()
+        changed[part] = 1 - changed[part]
+        tried.append(changed)
+        if (changed == gold).sum() > (best == gold).sum():
+            best = changed
+    return np.array(tried)
+
+
+@pytest.mark.parametrize(("steps", "declared"), [(20, True), (50, True), (201, True), (50, False)])
+@pytest.mark.parametrize("feedback", ["accept", "improved"])
+@pytest.mark.parametrize("climbs", [climb, flips])
 def test_a_climb_that_stops_where_it_would_pass_does_not(
-    budget: int | None, measured: Measured
+    climbs: Callable[..., NDArray[np.int64]],
+    feedback: Feedback,
+    steps: int,
+    declared: bool,
+    measured: Measured,
 ) -> None:
-    """A proposer that knows the rule, and asks for its verdict where that is best for it."""
+    """A proposer that knows the rule, its weights and the accuracies that there can be.
+
+    It asks for its verdict where that is best for it. Where it declared its budget, it pays for all
+    of it.
+    """
     generator, found = np.random.default_rng(5), 0
-    for _ in range(RUNS):
+    runs = RUNS if (climbs, feedback) == (climb, "accept") else scaled(1000, 5)
+    for _ in range(runs):
         gold = labels(generator)
-        tried = climb(generator, gold, "accept", 50)
+        tried = climbs(generator, gold, feedback, steps)
         correct = (tried == gold).sum(axis=1)
         news = np.flatnonzero(np.diff(np.maximum.accumulate(correct), prepend=-1))
         for step in (news + 1).tolist():  # its best prompt is the last one then
-            rule = Rule((Searched("accept", step, N, budget),))
+            rule = Rule((Searched(feedback, step, N, steps if declared else None),))
             if passes(tried[:step], gold, rule):
                 found += 1
                 break
-    measured("Climbs that stop where they would pass", f"{budget}", found / RUNS)
-    assert found <= most(RUNS)
+    named = f"{climbs.__name__} | {feedback} | {steps} | {'a budget' if declared else 'none'}"
+    measured("Climbs that stop where they would pass", named, found / runs)
+    assert found <= most(runs)
 
 
 @pytest.mark.parametrize("rounds", [2, 3, 6])
@@ -337,6 +371,69 @@ def test_guessers_that_vote_do_not_pass(feedback: Feedback, steps: int, measured
         assert by_t > most(FEW_RUNS)
 
 
+def vote_of(tried: NDArray[np.int64], gold: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what prompts answer together, each with the weight of its score (Blum and Hardt)."""
+    weights = (tried == gold).sum(axis=1) - N / 2
+    return np.asarray(weights @ (2 * tried - 1) > 0, dtype=np.int64)
+
+
+@pytest.mark.parametrize("shown", [20, 50, 200])
+@pytest.mark.parametrize("feedback", FEEDBACK[:3])
+@pytest.mark.parametrize("when", ["before", "in between"])
+def test_who_reads_the_results_of_a_suite_does_not_pass(
+    when: str, feedback: Feedback, shown: int, measured: Measured
+) -> None:
+    """The vote of what a suite tried is its first prompt, or else each of its ten is a new vote.
+
+    In between, a tenth of the suite's prompts is run before each step, as changes of the best one.
+    """
+    rule = Rule.of(feedback, 10, looks=(Look(1, N),) * shown)
+    generator, found, unpaid = np.random.default_rng(shown), 0, 0
+    for run in range(RUNS if rule.can_pass else FEW_RUNS):
+        gold, seen, tried = labels(generator), np.empty((0, N), dtype=np.int64), []
+        if when == "before":
+            seen = (generator.random((shown, N)) >= 0.5).astype(np.int64)
+            voted = vote_of(seen, gold)
+            tried = [voted, climb(generator, gold, feedback, 9, best=voted)]
+        for _ in range(10 * (when != "before")):
+            best = best_of(seen, gold) if len(seen) else None
+            seen = np.vstack([seen, climb(generator, gold, "score", shown // 10, best=best)])
+            tried.append(vote_of(seen, gold))
+        found += passes(np.vstack(tried), gold, rule)
+        unpaid += run < FEW_RUNS and passes(np.vstack(tried), gold, Rule.of(feedback, 10))
+    share = found / RUNS if rule.can_pass else NONE_CAN
+    named = f"{feedback} | {shown} {when}"
+    measured("Searches that read a suite, and without paying", named, share, unpaid / FEW_RUNS)
+    assert found <= most(RUNS)
+    if shown == 200 and feedback == "none":
+        assert unpaid > most(FEW_RUNS)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "steps", "shown", "knows", "power"),
+    [
+        ("none", 50, 4, 0.7, 0.8), ("none", 50, 4, 0.75, 0.98), ("none", 50, 8, 0.75, 0.02),
+        ("none", 50, 8, 0.8, 0.95), ("accept", 20, 4, 0.75, 0.9), ("accept", 20, 8, 0.75, 0.0),
+        ("accept", 20, 8, 0.8, 0.5), ("accept", 50, 4, 0.75, 0.8), ("accept", 50, 8, 0.85, 0.98),
+        ("improved", 20, 4, 0.8, 0.7), ("improved", 20, 8, 0.85, 0.7),
+    ],
+)  # fmt: skip
+def test_who_knows_passes_after_a_small_suite(
+    feedback: Feedback, steps: int, shown: int, knows: float, power: float, measured: Measured
+) -> None:
+    rule, generator = (
+        Rule.of(feedback, steps, looks=(Look(1, N),) * shown),
+        np.random.default_rng(8),
+    )
+    found = 0
+    for _ in range(FEW_RUNS):
+        gold = labels(generator)
+        found += passes(np.where(generator.random((steps, N)) < knows, gold, 1 - gold), gold, rule)
+    named = f"{feedback} | {steps} | {shown} | {knows}"
+    measured("Power of searches after a suite", named, found / FEW_RUNS)
+    assert found >= least(FEW_RUNS, power)
+
+
 @pytest.mark.parametrize(
     ("feedback", "steps", "looks", "knows", "power"),
     [
@@ -363,13 +460,20 @@ def test_who_knows_passes(
     assert found >= least(FEW_RUNS, power)
 
 
-def beats(tried: NDArray[np.bool_], incumbent: NDArray[np.bool_], by: Rule | int) -> bool:
+def beats(
+    tried: NDArray[np.bool_],
+    incumbent: NDArray[np.bool_],
+    by: Rule | int,
+    groups: NDArray[np.int64] | None = None,
+) -> bool:
     """Judge the best of some prompts beside an incumbent; both are right or wrong on each."""
     correct = tried.sum(axis=1)
     prompts = by if isinstance(by, int) else by.prompts(by.found(correct))
-    assert prompts is not None
+    if prompts is None:
+        return False
     best = tried[int(correct.argmax())].astype(float)
-    return bool(prompts * ScorePair(best - incumbent, np.arange(N)).p_greater(0, LEVEL) <= LEVEL)
+    pair = ScorePair(best - incumbent, np.arange(N) if groups is None else groups)
+    return bool(prompts * pair.p_greater(0, LEVEL / prompts) <= LEVEL)
 
 
 @pytest.mark.parametrize("steps", [20, 50, 200])
@@ -390,6 +494,80 @@ def test_climbs_that_are_no_better_than_the_incumbent_do_not_beat_it(
     assert found <= most(RUNS)
     if steps == 200:
         assert by_t > most(FEW_RUNS)
+
+
+PASSAGES = np.arange(N) // 4
+"""Four questions share a passage; their answers follow it in .7 of cases."""
+
+
+def climb_of_passages(
+    generator: np.random.Generator,
+    gold: NDArray[np.int64],
+    feedback: Feedback,
+    steps: int,
+    said: float,
+) -> NDArray[np.int64]:
+    """Return the answers of a climb that answers whole passages anew."""
+    best = said_of_passages(generator, said)
+    tried: list[NDArray[np.int64]] = []
+    while len(tried) < steps:
+        anew = generator.choice(N // 4, int(generator.integers(2, 7)), replace=False)
+        changed = said_of_passages(generator, said)
+        changed = np.where(np.isin(PASSAGES, anew), changed, best) if tried else best
+        tried.append(changed)
+        if feedback == "none" or (changed == gold).sum() > (best == gold).sum():
+            best = changed
+    return np.array(tried)
+
+
+def said_of_passages(generator: np.random.Generator, said: float) -> NDArray[np.int64]:
+    """Return answers, 0 to a share of questions, most as the others of their passage."""
+    shared, own = generator.random(N // 4)[PASSAGES], generator.random(N)
+    return (np.where(generator.random(N) < 0.7, shared, own) >= said).astype(np.int64)
+
+
+@pytest.mark.parametrize("steps", [20, 50, 200])
+@pytest.mark.parametrize("feedback", FEEDBACK)
+def test_climbs_of_guessers_that_answer_passages_do_not_pass(
+    feedback: Feedback, steps: int, measured: Measured
+) -> None:
+    """Right answers follow passages, and so do answers.
+
+    A search that was told something passes by no result, unless it is beside an incumbent, whose
+    test knows passages. One that was told nothing is judged by shuffling whole passages.
+    """
+    shares: list[float | str] = []
+    for said in (0.5, 0.7):
+        generator, found = np.random.default_rng([steps, round(10 * said)]), 0
+        runs = scaled(1000, 10) if feedback == "none" else 1
+        for _ in range(runs):
+            gold = said_of_passages(generator, said)
+            tried = climb_of_passages(generator, gold, feedback, steps, said)
+            groups = [f"{each}" for each in PASSAGES]
+            shuffle = Shuffle(tried, gold.tolist(), (2,) * N, (1,) * N, groups)
+            if feedback == "none":
+                correct = int((tried == gold).sum(axis=1).max())
+                unmet = CLAIM.unmet(guessers(steps), correct)
+                found += not unmet and permuted(shuffle, steps).p <= LEVEL
+            else:
+                assert permuted_p_of_tree(shuffle, 0, steps) == 1
+        shares.append(found / runs if feedback == "none" else NONE_CAN)
+        assert found <= most(runs)
+    rule, generator, beside = Rule.of(feedback, steps), np.random.default_rng(steps), 0
+    right = np.zeros(N, dtype=np.int64)
+    can = rule.can_pass and feedback != "none"
+    runs = scaled(1000, 20)
+    for _ in range(runs if can else 0):
+        incumbent = said_of_passages(generator, 0.7) == 0
+        tried = climb_of_passages(generator, right, feedback, steps, 0.7)
+        beside += beats(tried == 0, incumbent, rule, PASSAGES)
+    measured(
+        "Climbs on passages, and beside an incumbent",
+        f"{feedback} | {steps}",
+        *shares,
+        beside / runs if can else "as any claim" if feedback == "none" else NONE_CAN,
+    )
+    assert beside <= most(runs)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,12 @@ def prepared(kind: servers.Kind, folder: Path) -> Path:
     if not servers.installed(kind):
         reason = f"{kind} is not installed (python tools/servers.py install)"
         (pytest.fail if WHOLE else pytest.skip)(reason)
-    return write_gguf(WEIGHTS, folder / "demo.gguf") if kind == "llama_cpp" else WEIGHTS
+    return served_from(kind, WEIGHTS, folder)
+
+
+def served_from(kind: servers.Kind, weights: Path, folder: Path) -> Path:
+    """Return a model's folder as a server takes it."""
+    return write_gguf(weights, folder / "demo.gguf") if kind == "llama_cpp" else weights
 
 
 @pytest.fixture(scope="module", params=["vllm", "llama_cpp"])
@@ -203,6 +208,55 @@ def test_a_server_that_is_killed_and_comes_back_costs_nothing(
     ]
     prompts = [line["prompt"] for line in tries if line["kind"] == "prompt"]
     assert len(prompts) == len(set(prompts)) == sum(claim["t"] for claim in claims)
+
+
+@pytest.mark.parametrize("kind", ["vllm", "llama_cpp"] if WHOLE else ["llama_cpp"])
+def test_a_server_that_comes_back_with_other_weights_is_refused(
+    kind: servers.Kind, here: tuple[list[Any], list[Any]], tmp_path: Path
+) -> None:
+    """Under the same name and address: in that run, and in the next; the one of before goes on."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    model = prepared(kind, tmp_path)
+    (run := tmp_path / "run").mkdir()
+    (other := tmp_path / "other").mkdir()
+    moved = Path(shutil.copytree(WEIGHTS, other / WEIGHTS.name))
+    tensors = load_file(moved / "model.safetensors")
+    moves = {
+        name: each + 0.05 * each.std() * torch.randn_like(each) for name, each in tensors.items()
+    }
+    save_file(moves, moved / "model.safetensors", {"format": "pt"})
+    swapped = served_from(kind, moved, other)
+    assert swapped.name == model.name
+    with ExitStack() as stack:
+        url, process = stack.enter_context(servers.running(kind, model, tmp_path / "log"))
+        port = int(url.rpartition(":")[2])
+        # Its weights are not where the tests are.
+        said = {**Real(kind, model, url, port, tmp_path).said(), "tokenizer": str(tokens(tmp_path))}
+        write_suite(run, said)
+        tests = started(run)
+        while not (tried := list(run.glob("maxrandom-ledger/*.jsonl"))) and tests.poll() is None:
+            time.sleep(0.01)
+        assert tried, tests.communicate()[0]
+        servers.stop(process)
+        _, process = stack.enter_context(
+            servers.running(kind, swapped, tmp_path / "log", port=port)
+        )
+        assert "came back with another model" in " ".join(tests.communicate(timeout=500)[0].split())
+        told = " ".join(started(run).communicate(timeout=500)[0].split())
+        assert "another model under the same name" in told
+        servers.stop(process)
+        stack.enter_context(servers.running(kind, model, tmp_path / "log", port=port))
+        claims, predictions = finished(started(run), run)
+    assert same(predictions, here[1]) <= TOLERANCE
+    assert [claim["t"] for claim in claims] == [claim["t"] for claim in here[0]]
+
+
+def tokens(folder: Path) -> Path:
+    """Return a folder with the demo's tokenizer alone."""
+    without = shutil.ignore_patterns("*.safetensors")
+    return Path(shutil.copytree(WEIGHTS, folder / "tokens", ignore=without))
 
 
 def test_lm_eval_chooses_the_same_through_the_same_server(tmp_path: Path) -> None:

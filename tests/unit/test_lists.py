@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import get_args
 
 from pytest_maxrandom.claims.shortcuts import HEURISTICS
-from pytest_maxrandom.flags import KINDS
+from pytest_maxrandom.flags import KINDS, kinds
 from pytest_maxrandom.models import registry
 from pytest_maxrandom.record import HeuristicName
 from pytest_maxrandom.recorded.sources import READERS
@@ -72,6 +73,10 @@ def test_every_red_flag_has_a_page_and_a_test() -> None:
     assert pages - {"index"} == {*KINDS}
     tests = [path.read_text("utf-8") for path in (ROOT / "tests/unit/flags").glob("test_*.py")]
     assert [kind for kind in KINDS if not any(f'"{kind}"' in test for test in tests)] == []
+
+
+def test_a_red_flag_is_a_module_of_its_name() -> None:
+    assert {module.name for module in iter_modules(kinds.__path__)} == {*KINDS}
 
 
 def test_no_two_red_flags_have_one_rank() -> None:

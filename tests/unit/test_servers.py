@@ -84,9 +84,9 @@ def test_a_build_that_was_stopped_goes_on_where_it_was(
             if "-m venv" in said:
                 (folder / "bin").mkdir(parents=True)
                 (folder / "bin" / "python").touch()
-            if "pip download" in said:
+            if " download " in said:
                 _pack(folder / "llama_cpp_python-1.tar.gz")
-            if "pip wheel" in said:
+            if " wheel " in said:
                 if stops:
                     raise KeyboardInterrupt
                 (folder / "llama_cpp_python-1-py3-none-any.whl").touch()
@@ -99,36 +99,70 @@ def test_a_build_that_was_stopped_goes_on_where_it_was(
     with pytest.raises(KeyboardInterrupt):
         servers.install_package()
     assert "stopped, it goes on where it was" in capsys.readouterr().err
-    begun = [
-        word for one in ran for word in ("-m venv", "pip download", "pip wheel") if word in one
-    ]
-    assert begun == ["-m venv", "pip download", "pip wheel"]
+    begun = [word for one in ran for word in ("-m venv", " download ", " wheel ") if word in one]
+    assert begun == ["-m venv", " download ", " wheel "]
     # What it does not need is not built.
     rules = (folder / "llama_cpp_python-1" / "CMakeLists.txt").read_text(encoding="utf-8")
     assert rules == "set(LLAMA_BUILD_COMMON OFF CACHE BOOL)\n"
     # Both builds are of the same sources, in the same folder.
-    (first,) = (one for one in ran if "pip wheel" in one)
+    (first,) = (one for one in ran if " wheel " in one)
     ran.clear()
     monkeypatch.setattr(servers, "_run", runs(stops=False))
     servers.install_package()
-    assert not any(word in one for one in ran for word in ("-m venv", "pip download"))
+    assert not any(word in one for one in ran for word in ("-m venv", " download "))
     assert first in ran
     assert "llama_cpp_python-1-py3-none-any.whl" in ran[-1]
 
 
-def test_what_is_there_is_not_installed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_was_downloaded_is_not_downloaded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ran: list[str] = []
+    """What is needed is told once; files stay until all are unpacked."""
+    folder, ran, stops = tmp_path / "vllm", list[str](), [True]
+
+    def run(*command: str | Path) -> None:
+        said = [*map(str, command)]
+        ran.append(" ".join(said))
+        if "venv" in said:
+            (folder / "bin").mkdir(parents=True)
+            (folder / "bin" / "python").touch()
+            (folder / "lib" / "python3" / "site-packages").mkdir(parents=True)
+        elif "download" in said:
+            (dest := Path(said[said.index("--dest") + 1])).mkdir(exist_ok=True)
+            for url in said[said.index("--dest") + 2 :]:
+                if "/b-1.whl" in url and stops:
+                    raise KeyboardInterrupt
+                (dest / url.rpartition("/")[2].partition("#")[0].replace("%2B", "+")).touch()
+        elif "--report" in said:
+            urls = ("file:///a-1%2Bcpu.whl", "https://x.test/b-1.whl", "https://x.test/c-1.whl")
+            names = ("a", "b", "torchvision")
+            install = [
+                {
+                    "metadata": {"name": name},
+                    "download_info": {"url": url, "archive_info": {"hashes": {"sha256": "5"}}},
+                }
+                for name, url in zip(names, urls, strict=True)
+            ]
+            Path(said[said.index("--report") + 1]).write_text(json.dumps({"install": install}))
+
     monkeypatch.setattr(servers, "_FOLDER", tmp_path)
-    monkeypatch.setattr(servers, "_run", lambda *command: ran.append(" ".join(map(str, command))))
-    servers.install("llama_cpp")
-    assert [one for one in ran if f"xllamacpp=={servers.LLAMA_CPP}" in one]
-    made = tmp_path / "llama_cpp" / "lib" / "python3" / "site-packages" / "xllamacpp"
-    made.mkdir(parents=True)
-    (made / "__init__.py").touch()
+    monkeypatch.setattr(servers, "_AT_ONCE", 1)
+    monkeypatch.setattr(servers, "_run", run)
+    with pytest.raises(KeyboardInterrupt):
+        servers.install("vllm")
+    assert not servers.installed("vllm")
+    stops.clear()
     ran.clear()
-    servers.install("llama_cpp")
+    capsys.readouterr()
+    servers.install("vllm")
+    assert "1 of 2 files are there" in capsys.readouterr().err
+    download, unpack = ran
+    assert download.endswith("https://x.test/b-1.whl#sha256=5")
+    assert [Path(word).name for word in unpack.split()[-2:]] == ["a-1+cpu.whl", "b-1.whl"]
+    assert servers.installed("vllm")
+    assert not list(folder.rglob("*.whl"))
+    ran.clear()
+    servers.install("vllm")
     assert not ran
 
 

@@ -58,8 +58,8 @@ def _check(judged: JudgedAnswers) -> Found:
 def _by_stated_choices(tried: Answers, choices: tuple[int, ...], declared: Chance) -> Flag | None:
     """Compare the mean chance of examples that tell how many choices they have."""
     right = [1] * len(choices) if tried.gold is None else [*map(len, tried.gold)]
-    told = [*map(Fraction, right, choices)]
-    mean = sum(told, Fraction()) / len(told)
+    of_each = [*map(Fraction, right, choices)]
+    mean = sum(of_each, Fraction()) / len(of_each)
     # What is published may be rounded, or the mean over other examples.
     stated = declared if isinstance(declared, Fraction) else mean_of(chance_groups(declared))
     if abs(mean / stated - 1) <= _ROUNDED:
@@ -67,7 +67,7 @@ def _by_stated_choices(tried: Answers, choices: tuple[int, ...], declared: Chanc
     parameters = {
         "case": "chance",
         **_span(choices),
-        "chance": str(mean) if len(set(told)) == 1 else float(mean),
+        "chance": str(mean) if len(set(of_each)) == 1 else float(mean),
         **_stated(declared),
     }
     return Flag("choices", parameters)
@@ -87,7 +87,7 @@ def _more_labels(
     tried: Answers,
     gold: tuple[frozenset[int], ...],
     numbers: NDArray[np.float64],
-    said: dict[str, Any],
+    stated: dict[str, Any],
 ) -> Found:
     """Find examples that show more labels than there are said to be choices."""
     fewest: dict[int, float] = {}
@@ -116,11 +116,11 @@ def _more_labels(
             "examples": len(more),
             "labels": int(least.max()),
         }
-        yield Flag("choices", parameters | said)
+        yield Flag("choices", parameters | stated)
 
 
 def _fewer_labels(
-    tried: Answers, gold: tuple[frozenset[int], ...], declared: float, said: dict[str, Any]
+    tried: Answers, gold: tuple[frozenset[int], ...], declared: float, stated: dict[str, Any]
 ) -> Found:
     """Find fewer labels in all than choices, one of which is right in each of many examples."""
     used = set().union(*gold)
@@ -130,7 +130,7 @@ def _fewer_labels(
     cases = len(gold) if known else _told_whole(tried, gold)
     if len(set().union(*gold)) >= 2 and (len(used) / declared) ** cases <= UNLIKELY:
         case = "fewer" if known else "fewer_given"
-        yield Flag("choices", {"case": case, "labels": len(used), "examples": cases, **said})
+        yield Flag("choices", {"case": case, "labels": len(used), "examples": cases, **stated})
 
 
 def _told_whole(tried: Answers, gold: tuple[frozenset[int], ...]) -> int:

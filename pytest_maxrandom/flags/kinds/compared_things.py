@@ -60,19 +60,19 @@ def compared_in(texts: tuple[str, ...]) -> list[Compared | None]:
                 template = (*own[:start], None, *own[end:other], None, *own[last:])
                 things = " ".join(own[start:end]), " ".join(own[other:last])
                 asked.setdefault(template, {})[place] = things
-    found: list[Compared | None] = [None] * len(texts)
+    compared: list[Compared | None] = [None] * len(texts)
     number = 0
     for template in sorted(asked, key=lambda each: -len(asked[each])):
-        new = {place: two for place, two in asked[template].items() if found[place] is None}
+        new = {place: two for place, two in asked[template].items() if compared[place] is None}
         if len(asked[template]) < FEWEST:
             break
         if len(new) >= FEWEST:
             for place, (first, second) in new.items():
-                found[place] = Compared(first, second, number)
+                compared[place] = Compared(first, second, number)
             number += 1
-    pairs = [() if each is None else (each.first, each.second) for each in found]
+    pairs = [() if each is None else (each.first, each.second) for each in compared]
     return [
-        each if things else None for each, things in zip(found, comparisons(pairs), strict=True)
+        each if things else None for each, things in zip(compared, comparisons(pairs), strict=True)
     ]
 
 
@@ -176,19 +176,19 @@ def _by_questions(judged: JudgedAnswers) -> Found:
     others = tuple(most + label for label in range(1 + max(map(max, answers.gold))))
     offered = [others] * len(texts)
     gold = [frozenset(most + label for label in right) for right in answers.gold]
-    said = answers.answers.astype(np.int64)
-    said[said != NOT_EVALUATED] += most
+    answered = answers.answers.astype(np.int64)
+    answered[answered != NOT_EVALUATED] += most
     for place, two, is_first in zip(asked, first, yes, strict=True):
         codes = number[two[0]], number[two[1]]
         offered[place], gold[place] = codes, frozenset([codes[0 if is_first else 1]])
         for label, code in zip(labels, codes, strict=True):
-            said[answers.answers[:, place] == label, place] = code
+            answered[answers.answers[:, place] == label, place] = code
     p = follows_things(gold, offered)
     if p is None or p > FOLLOW:
         return
     permutations = permutations_for(answers.level)
     test = order_test(
-        said, gold, offered, permutations=permutations,
+        answered, gold, offered, permutations=permutations,
         stop_after=int(answers.level * (permutations + 1)),
     )  # fmt: skip
     if test is not None and test.p_value > answers.level:

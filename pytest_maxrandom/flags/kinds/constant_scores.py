@@ -114,20 +114,20 @@ def _unknowing(repeating: Sequence[_Repeating], knowledge: Knowledge) -> list[_R
     """Return the prompts whose answers show no knowledge, neither alone nor together."""
     scores = knowledge.tried.log_likelihoods
     assert scores is not None
-    found = []
-    for each in repeating:
-        if each.known(knowledge):
+    unknowing = []
+    for prompt in repeating:
+        if prompt.known(knowledge):
             continue
-        unknown = each.unknown(knowledge)
-        part = each.scored[unknown]
-        many = _are_many(np.bincount(each.codes[unknown]), len(each.scored))
-        if many and not _are_hard(scores[each.row, part]):
-            found.append(each)
+        unknown = prompt.unknown(knowledge)
+        part = prompt.scored[unknown]
+        many = _are_many(np.bincount(prompt.codes[unknown]), len(prompt.scored))
+        if many and not _are_hard(scores[prompt.row, part]):
+            unknowing.append(prompt)
     # Where scores are rounded all prompts repeat them, and may show what they know together only.
     whole = [(each.row, each.repeated) for each in repeating]
-    if found and knowledge.gold is not None and knowledge.above_shuffled(whole) > _KNOWING:
+    if unknowing and knowledge.gold is not None and knowledge.above_shuffled(whole) > _KNOWING:
         return []
-    return found
+    return unknowing
 
 
 def _partly_cut(repeating: Iterable[_Repeating], knowledge: Knowledge) -> list[_Repeating]:
@@ -139,23 +139,25 @@ def _partly_cut(repeating: Iterable[_Repeating], knowledge: Knowledge) -> list[_
     assert scores is not None
     if knowledge.gold is None:
         return []
-    found, least = [], []
-    for each in repeating:
-        n = len(each.scored)
+    candidates, least = [], []
+    for prompt in repeating:
+        n = len(prompt.scored)
         groups = [
-            each.codes == code for code, times in enumerate(each.times) if _are_many(times, n)
+            prompt.codes == code for code, times in enumerate(prompt.times) if _are_many(times, n)
         ]
         deviations = [
-            knowledge.above_elsewhere(each.row, each.scored[group], each.scored)[1]
+            knowledge.above_elsewhere(prompt.row, prompt.scored[group], prompt.scored)[1]
             for group in groups
-            if not _is_rounded(scores[each.row, each.scored], group, each.times[each.codes] > 1)
+            if not _is_rounded(
+                scores[prompt.row, prompt.scored], group, prompt.times[prompt.codes] > 1
+            )
         ]
         if deviations:
-            found.append(each)
+            candidates.append(prompt)
             least.append(min(deviations))
-    if not found or np.median(least) > _SOME:
+    if not candidates or np.median(least) > _SOME:
         return []
-    return [each for each, above in zip(found, least, strict=True) if above <= _SOME]
+    return [each for each, above in zip(candidates, least, strict=True) if above <= _SOME]
 
 
 def _is_rounded(
@@ -246,19 +248,21 @@ class Knowledge:
             Per prompt its row, and the examples that count. Right answers must be known.
         """
         assert self.gold is not None
-        said = np.zeros_like(self.gold)
-        counted = np.zeros(len(said), dtype=np.bool_)
+        answered = np.zeros_like(self.gold)
+        counted = np.zeros(len(answered), dtype=np.bool_)
         for row, examples in parts:
             for alike in self._strata(examples):
                 given = self.answers[row, alike]
-                said[alike, given] += 1
-                said[alike] -= np.bincount(given, minlength=said.shape[1]) / len(alike)
+                answered[alike, given] += 1
+                answered[alike] -= np.bincount(given, minlength=answered.shape[1]) / len(alike)
             counted[examples] = True
         variance = 0.0
         for alike in self._strata(np.flatnonzero(counted)):
-            one, other = (table[alike] - table[alike].mean(axis=0) for table in (said, self.gold))
+            one, other = (
+                table[alike] - table[alike].mean(axis=0) for table in (answered, self.gold)
+            )
             variance += float(((one.T @ one) * (other.T @ other)).sum()) / max(1, len(alike) - 1)
-        return _in_deviations(float((said * self.gold).sum()), variance)
+        return _in_deviations(float((answered * self.gold).sum()), variance)
 
     def above_elsewhere(
         self, row: int, part: NDArray[np.intp], whole: NDArray[np.intp]

@@ -101,12 +101,12 @@ def _compared(one: Answers, other: Answers, guess: float) -> Flag | None:
     return Flag("identical_models", parameters)
 
 
-def nearly_one(said: NDArray[Any], both: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def nearly_one(answers: NDArray[Any], both: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Tell which prompts say nearly always one label, shape (rows,): two models may agree there."""
     most = np.array(
         [
             np.unique(row[there], return_counts=True)[1].max(initial=0)
-            for row, there in zip(said, both, strict=True)
+            for row, there in zip(answers, both, strict=True)
         ]
     )
     constant: NDArray[np.bool_] = most >= _CONSTANT * both.sum(axis=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import uuid
 from abc import abstractmethod
 from contextlib import nullcontext
 from functools import partial
@@ -25,7 +24,7 @@ from pytest_maxrandom.errors import (
 )
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import Progress, board, say
-from pytest_maxrandom.hooks.run import RECORDS
+from pytest_maxrandom.hooks.run import RECORDS, run_name
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.record import Arithmetic, Record
@@ -73,7 +72,6 @@ def session_state(config: pytest.Config) -> SessionState:
             trained=settings.store.with_name("trained"),
             training=board(config).train,
         )
-        run = worker.get("testrunuid") or uuid.uuid4().hex
         results, computed = settings.store, dict[str, Arithmetic]()
         if settings.shards:
             results, computed = joined(settings.shards)
@@ -83,7 +81,7 @@ def session_state(config: pytest.Config) -> SessionState:
         config.stash[_STATE] = SessionState(
             pool=ModelPool(resources, backends(config)),
             results=results,
-            run=run,
+            run=run_name(config),
             process=process,
             engine=settings.engine,
             fresh=settings.fresh,

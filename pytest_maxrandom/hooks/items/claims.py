@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected, session_state
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import board
-from pytest_maxrandom.hooks.run import CELLS
+from pytest_maxrandom.hooks.run import CELLS, run_name
 from pytest_maxrandom.record import ClaimRecord, Remark, Replicate, ReplicatesRecord, note
 from pytest_maxrandom.studies.replicates import PlannedReplicates, record_replicates, replicate
 
@@ -123,7 +123,8 @@ class RecordedItem(ClaimItem):
     def judge(self) -> None:
         """Judge the best of the recorded prompts."""
         known = (each for each in collected(self.config) if isinstance(each, RecordedClaim))
-        self.complete(result_of_recorded(self.planned, known).record(self.record))
+        claim = self.planned.looked_at(self.record, self.path.parent, run_name(self.config))
+        self.complete(result_of_recorded(claim, known).record(self.record))
         settings = read_settings(self.config)
         if settings.predictions:
             note(self.record, Remark("predictions_are_recorded"))
@@ -173,13 +174,13 @@ class ReplicatesItem(SuiteItem):
             note(self.record, Remark("predictions_are_the_first"))
 
     def _run(self, claim: PlannedClaim) -> Replicate:
-        found: ClaimRecord | Result | None = None if claim.replicate else self._claim
-        if found is None:
+        outcome: ClaimRecord | Result | None = None if claim.replicate else self._claim
+        if outcome is None:
             with self.progress(claim) as progress:
                 evaluation = self.evaluation(claim)
-                found, *_ = evaluation.judge(evaluation.sweep(progress), progress)
-        self.record.add_arithmetic(found.engine)
-        return replicate(found)
+                outcome, *_ = evaluation.judge(evaluation.sweep(progress), progress)
+        self.record.add_arithmetic(outcome.engine)
+        return replicate(outcome)
 
     @property
     def _claim(self) -> ClaimRecord | None:

@@ -109,18 +109,18 @@ def _check_kind(spec: TransformersSpec, file: Path) -> None:
     if not file.is_file():  # what is none may have no end
         raise ModelError(f"the {_CONFIG} of the adapter {spec.adapter} is no regular file")
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
+        config = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError(
             f"the {_CONFIG} of the adapter {spec.adapter} cannot be read: {brief(error)}"
         ) from error
-    kind = said.get("peft_type") if isinstance(said, dict) else None
+    kind = config.get("peft_type") if isinstance(config, dict) else None
     if kind != "LORA":
         raise ModelError(
             f"the {_CONFIG} of the adapter {spec.adapter} says peft_type {kind!r}; expected 'LORA'"
         )
     for key, reason in _REFUSED.items():
-        if said.get(key):
+        if config.get(key):
             raise ModelError(
                 f"the adapter {spec.adapter} has `{key}`, which is not supported: {reason}; "
                 "expected a plain LoRA"

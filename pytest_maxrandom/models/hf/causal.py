@@ -160,13 +160,13 @@ class CausalModel(TokenizedModel):
         if not requests:
             return Likelihoods([])
         whole = trie.build(requests)
-        found = Likelihoods([0.0] * len(requests), trie_nodes=whole.nodes)
+        likelihoods = Likelihoods([0.0] * len(requests), trie_nodes=whole.nodes)
         for engine, indices, planned in self._ways(requests, whole):
             part = engine.score([requests[index] for index in indices], planned)
-            found.tokens_forwarded += part.tokens_forwarded
+            likelihoods.tokens_forwarded += part.tokens_forwarded
             for index, value in zip(indices, part.log_likelihoods, strict=True):
-                found.log_likelihoods[index] = value
-        return found
+                likelihoods.log_likelihoods[index] = value
+        return likelihoods
 
     def _ways(
         self, requests: Sequence[Request], whole: trie.Trie

@@ -113,17 +113,17 @@ class Processors:
         """Wait until a GPU is free, and return it locked: the worker's own, or else the next."""
         first = self.worker % len(gpus)
         order = [*gpus[first:], *gpus[:first]]
-        told = False
-        while (found := next(filter(self._lock, order), None)) is None:
-            if not told:
+        is_told = False
+        while (locked := next(filter(self._lock, order), None)) is None:
+            if not is_told:
                 waited_for = "it" if len(gpus) == 1 else f"one of {len(gpus)}"
                 self._tell(
                     f"waiting for a GPU: other processes have models on {waited_for}; this run "
                     "continues as soon as it is free"
                 )
-                told = True
+                is_told = True
             time.sleep(_PAUSE)
-        return found
+        return locked
 
     def _lock(self, gpu: str) -> bool:
         try:

@@ -78,18 +78,20 @@ def read(config: Mapping[str, Any]) -> Stored | None:
     config : mapping
         Of config.json.
     """
-    said = config.get("quantization_config", config.get("compression_config"))
-    if said is None:
+    settings = config.get("quantization_config", config.get("compression_config"))
+    if settings is None:
         return None
-    said = said if isinstance(said, dict) else said.to_dict()
-    method = said.get("quant_method")
-    if method is None and (said.get("load_in_8bit") or said.get("load_in_4bit")):
+    settings = settings if isinstance(settings, dict) else settings.to_dict()
+    method = settings.get("quant_method")
+    if method is None and (settings.get("load_in_8bit") or settings.get("load_in_4bit")):
         method = "bitsandbytes"
     method = str(getattr(method, "value", method or "an unknown format"))
     known = _READERS.get(method)
     if known is not None:
-        return known(method, said)
-    bits = next((said[key] for key in _SAID if isinstance(said.get(key), int)), _BITS.get(method))
+        return known(method, settings)
+    bits = next(
+        (settings[key] for key in _SAID if isinstance(settings.get(key), int)), _BITS.get(method)
+    )
     return Stored(method, None, bits)
 
 
@@ -215,11 +217,11 @@ def _bitsandbytes(method: str, said: Mapping[str, Any]) -> Stored:
     return Stored(method, form, 4, verified=form in FOUR_BITS)
 
 
-def _compressed(method: str, said: Mapping[str, Any]) -> Stored:
-    groups = list((said.get("config_groups") or {}).values())
+def _compressed(method: str, settings: Mapping[str, Any]) -> Stored:
+    groups = list((settings.get("config_groups") or {}).values())
     weights = [group.get("weights") or {} for group in groups]
     bits = {each.get("num_bits") for each in weights}
-    form = said.get("format")
+    form = settings.get("format")
     plain = not any(
         group.get("input_activations")
         or group.get("output_activations")
@@ -232,7 +234,7 @@ def _compressed(method: str, said: Mapping[str, Any]) -> Stored:
         and bool(weights)
         and all(_is_packed(each) for each in weights)
         and not any(
-            said.get(key) for key in ("kv_cache_scheme", "transform_config", "sparsity_config")
+            settings.get(key) for key in ("kv_cache_scheme", "transform_config", "sparsity_config")
         )
     )
     return Stored(method, form, bits.pop() if len(bits) == 1 else None, verified)
@@ -253,8 +255,8 @@ def _is_packed(weights: Mapping[str, Any]) -> bool:
     )
 
 
-def _torchao(method: str, said: Mapping[str, Any]) -> Stored:
-    kinds = said.get("quant_type")
+def _torchao(method: str, settings: Mapping[str, Any]) -> Stored:
+    kinds = settings.get("quant_type")
     kind = kinds.get("default") if isinstance(kinds, dict) else kinds
     form = str(kind.get("_type") if isinstance(kind, dict) else kind)
     data = (kind.get("_data") or {}) if isinstance(kind, dict) else {}
@@ -265,7 +267,7 @@ def _torchao(method: str, said: Mapping[str, Any]) -> Stored:
         and set(kinds) == {"default"}
         and data.get("group_size") is None
         and granularity == "PerRow"
-        and not said.get("include_input_output_embeddings")
+        and not settings.get("include_input_output_embeddings")
     )
     digits = re.match(r"(?:Int|UInt|Float)(\d)", form)
     return Stored(method, form, int(digits[1]) if digits else None, verified)

@@ -119,14 +119,14 @@ class Transformers(Backend):
             return None  # what is longer is cut, as in training
         if spec.chat or not folder.is_dir() or importlib.util.find_spec("transformers") is None:
             return None
-        limit, said = context_of(*_stated(str(folder), None))
+        limit, source = context_of(*_stated(str(folder), None))
         if limit is None:
             return None
 
         def tokens(texts: Sequence[str]) -> list[int]:
             return [len(ids) for ids in LocalTokens.load(spec.name, str(folder)).encode(texts)]
 
-        return Lengths(limit, said, tokens)
+        return Lengths(limit, source, tokens)
 
     def load(self, located: Located, resources: Resources) -> CausalModel | Classifier:
         """Load a model, with its GPU locked until the resources are given back."""
@@ -144,17 +144,17 @@ def _check_objective(spec: TransformersSpec, location: str, training: Training) 
     kinds = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
     if training.settings is None or not kinds:
         return
-    said = f"{spec.name} holds {' and '.join(kinds)}"
+    holds = f"{spec.name} holds {' and '.join(kinds)}"
     ahead = all(each.endswith(("ForMaskedLM", "ForPreTraining")) for each in kinds)
     causal = all(each.endswith(("ForCausalLM", "LMHeadModel")) for each in kinds)
     if training.settings.objective == "causal" and ahead and not config.get("is_decoder"):
         raise ModelError(
-            f"{said}, which looks ahead, so `objective: causal` teaches it nothing; use "
+            f"{holds}, which looks ahead, so `objective: causal` teaches it nothing; use "
             "`objective: masked` with `classify`, or another model"
         )
     if training.settings.objective == "masked" and causal:
         raise ModelError(
-            f"{said}, which is not a masked language model; use `objective: causal`, or another "
+            f"{holds}, which is not a masked language model; use `objective: causal`, or another "
             "model"
         )
 

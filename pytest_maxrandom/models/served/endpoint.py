@@ -20,7 +20,6 @@ from pytest_maxrandom.models.served.flow import Flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from http.client import HTTPResponse
 
 KEYS = "MAXRANDOM_API_KEYS"
 """Environment variable of the runner: which host may be sent the key in which variable."""
@@ -162,7 +161,7 @@ class Endpoint:
             tries, asked = tries + 1, time.monotonic()
             try:
                 at, headers = self._path + path, self._headers
-                response, raw = self._server.asked(method, at, sent, headers, self._timeout)
+                answer = self._server.asked(method, at, sent, headers, self._timeout)
             except http.Unusable as error:
                 self._last = time.monotonic()
                 raise ModelError(f"the server at {self.url} {error}") from None
@@ -175,14 +174,14 @@ class Endpoint:
                 wait, asked_again = pause, reached or left
             else:
                 self._last = time.monotonic()
-                if response.status < 300:
+                status = answer.status
+                if status < 300:
                     self.flow.answered()
                     self._tell_of(gone=False, asked=asked)
-                    return raw
-                refusal = self._refusal(path, response, raw)
-                status = response.status
+                    return answer.body
+                refusal = self._refusal(path, answer)
                 self.broken |= status in _GONE
-                wait = max(pause, _wait_of(response))
+                wait = max(pause, _wait_of(answer))
                 if status in _FULL:
                     self.flow.refused(wait)
                 waited_for = reached and status != 500
@@ -219,12 +218,12 @@ class Endpoint:
             "it, or correct `url`"
         )
 
-    def _refusal(self, path: str, response: HTTPResponse, raw: bytes) -> ModelError:
+    def _refusal(self, path: str, answer: http.Answer) -> ModelError:
         """Say what a status other than 200 means."""
-        status = response.status
-        said = self._quoted(_sentence(raw), 300)
+        status = answer.status
+        said = self._quoted(_sentence(answer.body), 300)
         if status < 400:
-            target = self._without_key(_host(response.headers.get("Location", "")) or "elsewhere")
+            target = self._without_key(_host(answer.headers.get("location", "")) or "elsewhere")
             return ModelError(
                 f"the server at {self.url} redirects to {target}, where neither keys nor questions "
                 "are sent; write the final address as `url`"
@@ -237,7 +236,7 @@ class Endpoint:
             )
             return Refused(status, f"the server at {self.url} refuses access ({said}); {sent}")
         if status in _RETRIED:
-            wait = _wait_of(response)
+            wait = _wait_of(answer)
             longer = f"; it asks to wait {wait:.0f} s, longer than `timeout` allows"
             return Refused(
                 status,
@@ -251,7 +250,7 @@ class Endpoint:
                 "or `backend` if it is a server of another kind",
             )
         message = f"the server at {self.url} refuses {path} ({status}): {said}"
-        return Refused(status, message, _code(raw))
+        return Refused(status, message, _code(answer.body))
 
     def _quoted(self, text: str | bytes, limit: int = 60) -> str:
         """Return what a server said, as far as it may be shown.
@@ -321,10 +320,10 @@ def key_for(url: str, name: str) -> str:
     return key
 
 
-def _wait_of(response: HTTPResponse) -> float:
+def _wait_of(answer: http.Answer) -> float:
     """Return the seconds for which a server asks before it is asked again."""
     try:
-        said = response.headers.get("Retry-After")
+        said = answer.headers.get("retry-after")
         return urllib3.Retry().parse_retry_after(said) if said else 0.0
     except urllib3.exceptions.InvalidHeader:
         return 0.0

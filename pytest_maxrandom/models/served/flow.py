@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future
 from threading import Condition, Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
@@ -77,8 +76,8 @@ class Flow:
 
     def spread(
         self, ask: Callable[[_Asked], _Answer], asked: Iterable[_Asked], *, alone: bool = False
-    ) -> Iterator[_Answer]:
-        """Yield what a function returns for each of its arguments, in their order.
+    ) -> list[_Answer]:
+        """Return what a function returns for each of its arguments, in their order.
 
         Its threads end with the process: whoever interrupts it, or meets an error, waits for none.
 
@@ -90,47 +89,50 @@ class Flow:
             Whether the first begins alone, until it has an answer: others then find what they share
             with it already read.
         """
-        wanted = [(one, Future[_Answer]()) for one in asked]
-        rest, ended = iter(wanted), Event()
+        wanted = list(asked)
+        rest, ended, over = iter(enumerate(wanted)), Event(), Event()
+        found: dict[int, _Answer] = {}
+        failed: dict[int, BaseException] = {}
 
         def work() -> None:
-            while True:
-                one, answer = self._next(rest, ended)
-                if answer is None:
-                    return
+            while (turn := self._next(rest, ended)) is not None:
+                number, one = turn
                 try:
-                    answer.set_result(ask(one))  # type: ignore[arg-type]
+                    found[number] = ask(one)
                 except BaseException as error:
-                    answer.set_exception(error)
+                    failed[number] = error
                 self._done()
+                if failed or len(found) == len(wanted):
+                    over.set()
 
         self._answers, self._since, self._alone = 0, time.monotonic(), alone
         for _ in range(min(self._most, len(wanted))):
             Thread(target=work, daemon=True).start()
         try:
-            for _, answer in wanted:
-                yield answer.result()
+            if wanted:
+                over.wait()
         finally:
             ended.set()
             with self._turn:
                 self._turn.notify_all()
+        if failed:
+            raise failed[min(failed)]
+        return [found[number] for number in range(len(wanted))]
 
-    def _next(
-        self, rest: Iterator[tuple[_Asked, Future[_Answer]]], ended: Event
-    ) -> tuple[_Asked | None, Future[_Answer] | None]:
+    def _next(self, rest: Iterator[tuple[int, _Asked]], ended: Event) -> tuple[int, _Asked] | None:
         """Wait for a turn, and return what is asked then; None where nothing is left."""
         with self._turn:
             while not ended.is_set():
                 held = self._until - time.monotonic()
                 if held <= 0 and self._running < (1 if self._alone else self.window):
-                    one = next(rest, (None, None))
-                    self._running += one[1] is not None
-                    if one[1] is None:
-                        self._turn.notify_all()
+                    if (turn := next(rest, None)) is None:
                         ended.set()
-                    return one
+                        self._turn.notify_all()
+                    else:
+                        self._running += 1
+                    return turn
                 self._turn.wait(held if held > 0 else None)
-        return None, None
+        return None
 
     def _done(self) -> None:
         with self._turn:

@@ -159,7 +159,7 @@ class ServedModel(TokenizedModel):
         rest, first = groups[len(found) :], groups[0][0].ids
         new = shared_length(groups) - common_length(first, first if found else self._read)
         self._read, alone = first, way != "echo" and new >= self._dialect.block
-        others = [*self._at.flow.spread(self._dialect.score, rest, alone=alone)]
+        others = self._at.flow.spread(self._dialect.score, rest, alone=alone)
         self._found = others or found
         found = [*found, *others]
         values = chain.from_iterable(one.values for one in found)
@@ -170,7 +170,7 @@ class ServedModel(TokenizedModel):
         """Generate the answers; the first is asked alone, as with log-likelihoods."""
         self._begin(generates=True)
         pairs = zip(self._sent(questions), questions, strict=True)
-        found = [*self._at.flow.spread(lambda pair: self._write(*pair), pairs, alone=True)]
+        found = self._at.flow.spread(lambda pair: self._write(*pair), pairs, alone=True)
         answers = tuple(Answer((), (), text=one.text, finish=one.finish) for one in found)
         return self._reply(answers, [one.spent for one in found], 0)
 

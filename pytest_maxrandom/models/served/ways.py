@@ -166,8 +166,9 @@ def costs(groups: Sequence[Sequence[Request]], block: int, kept: int = 0) -> Cos
 
 def shared_length(groups: Sequence[Sequence[Request]]) -> int:
     """Return how many tokens, from the first, all requests of some examples have in common."""
-    first = groups[0][0].ids
-    return min(common_length(first, request.ids) for group in groups for request in group)
+    texts = [request.ids for group in groups for request in group]
+    # What the first and the last in order have in common, all between them have too.
+    return common_length(min(texts), max(texts))
 
 
 def _computed(
@@ -195,11 +196,7 @@ def _computed(
 
 def _shared(requests: Sequence[Request]) -> int:
     """Return how many tokens stand before anything that is scored, and are those of all."""
-    first = requests[0].ids
-    return min(
-        *(request.start for request in requests),
-        *(common_length(first, request.ids) for request in requests),
-    )
+    return min(*(request.start for request in requests), shared_length([requests]))
 
 
 def _piece(seen: Set[int], path: Text) -> Text:

@@ -61,6 +61,8 @@ def compared(
     table: Sequence[Sequence[Written | None]],
     correct: NDArray[np.bool_],
     matching: Matching | None,
+    *,
+    samples: bool = False,
 ) -> tuple[dict[str, Any], list[Remark]]:
     """Return what `Answers` hold of answers without choices, and what a reader must know.
 
@@ -75,6 +77,8 @@ def compared(
         What each prompt answered; None where the log does not tell that.
     correct : array of bool, shape (t, n)
         Whether the tool counted the answers as right.
+    samples : bool
+        Whether each prompt was asked several times.
     """
     rows = [[each for each in row if each is not None] for row in table]
     if matching is None or any(len(row) < len(names) for row in rows):
@@ -93,7 +97,7 @@ def compared(
         for name, question, each, kind in zip(names, asked, first, kinds, strict=True)
     ]
     said = [{n: each.said for n, each in zip(names, row, strict=True)} for row in rows]
-    found = with_controls(examples, said, matching)
+    found = with_controls(examples, said, matching, samples=samples)
     right = hits(found.said, found.gold, np.arange(len(names)))
     if differ := int((right != correct).sum()):
         values = {"differ": differ, "answers": correct.size}

@@ -332,9 +332,11 @@ class Grid:
 
 
 def shown(value: object) -> str:
-    """Write a value for a message: a number, a text, or the texts of a set."""
+    """Write a value for a message: a number, a text, the texts of a set, or several spellings."""
     if isinstance(value, frozenset):
         return " and ".join(quoted(text) for text in sorted(value))
+    if isinstance(value, tuple):
+        return " or ".join(map(quoted, value))
     return quoted(value) if isinstance(value, str) else str(value)
 
 

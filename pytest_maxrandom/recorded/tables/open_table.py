@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.errors import RecordedError, quoted
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.suite.prompts import ExactMatchSpec
+from pytest_maxrandom.sweeps.open_answers import voices_of
 from pytest_maxrandom.sweeps.open_controls import with_controls
 from pytest_maxrandom.tasks.mathematics import MISSING, is_missing
 from pytest_maxrandom.tasks.references import Matching, Open, f1, kind_of
@@ -78,7 +80,7 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     ]
     if spec.scoring == "f1":
         return _of_f1(grid, examples, said, Matching.of(how), ragged=spec.ragged)
-    found = with_controls(examples, said, Matching.of(how))
+    found = with_controls(examples, said, Matching.of(how), samples=grid.samples > 1)
     correct = hits(found.said, found.gold, np.arange(len(examples)))
     _refuse_other(grid, correct[grid.prompt[:], grid.example[:]])
     return Answers(
@@ -115,11 +117,20 @@ def _of_f1(
             for row in said
         ]
     )
+    spoken = [[row.get(each.id) for each in examples] for row in said]
+    voices, names = voices_of(spoken, matching), dict[int, str]()
+    for label, text in zip(voices.labels.ravel().tolist(), chain(*spoken), strict=True):
+        names.setdefault(label, text or "")
+    evaluated = ~np.isnan(scores)
     return Answers(
         **grid.known(ragged=ragged),
         correct=scores == 1,
-        evaluated=~np.isnan(scores),
+        evaluated=evaluated,
         scores=scores,
+        answers=np.where(evaluated, voices.labels, NOT_EVALUATED).astype(
+            np.min_scalar_type(-1 - len(voices.names))
+        ),
+        labels=tuple(names[label] for label in range(len(voices.names))),
         judge="f1",
     )
 

@@ -90,13 +90,13 @@ class Cells(TypedDict):
     """The best prompt's demonstrations, as it shows them; with `texts` only."""
 
 
-def allowed_texts(said: Literal["auto"] | Texts, environ: Mapping[str, str]) -> Texts:
+def allowed_texts(texts: Literal["auto"] | Texts, environ: Mapping[str, str]) -> Texts:
     """Return whose texts reports and the page may hold, where the user leaves that to the place.
 
     Every CI that is widely used sets the variable ``CI``.
     """
-    if said != "auto":
-        return said
+    if texts != "auto":
+        return texts
     return "all" if environ.get("CI", "").lower() in _NO else "shared"
 
 
@@ -131,27 +131,27 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
 
     columns: dict[str, int] = {}
     prompts, demonstrations, rows = [], [], list[dict[int, float]]()
-    found: PromptLine | None = None
+    first: PromptLine | None = None
     samples: list[PromptLine] = []
     highest, place = -1.0, 0
     for line in lines:
         row = {columns.setdefault(each.id, len(columns)): each.credit for each in line.examples}
         accuracy = sum(row.values()) / len(row)
         wanted = line.prompt == best if best else accuracy > highest
-        if found is not None and found.prompt == line.prompt:
+        if first is not None and first.prompt == line.prompt:
             samples.append(line)  # the first of them stands for it
-        elif found is None or wanted:
-            found, samples, highest, place = line, [line], accuracy, len(rows)
+        elif first is None or wanted:
+            first, samples, highest, place = line, [line], accuracy, len(rows)
         prompts.append(_of_sample(line.prompt[:12], line.sample))
         demonstrations.append(tuple(line.demonstration_ids))
         rows.append(row)
-    if found is None:
+    if first is None:
         return None
     values = np.array([[row.get(column, np.nan) for column in range(len(columns))] for row in rows])
-    graded = found.examples[0].score is not None
+    graded = first.examples[0].score is not None
     results = Answers(
-        model=found.model,
-        shots=found.shots,
+        model=first.model,
+        shots=first.shots,
         prompts=tuple(prompts),
         identities=tuple(prompts),
         examples=tuple(columns),
@@ -160,14 +160,14 @@ def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | No
         evaluated=~np.isnan(values),
         scores=values if graded else None,
     )
-    per_token = found.scoring in _PER_TOKEN
+    per_token = first.scoring in _PER_TOKEN
     unit = "log-likelihood per token" if per_token else "log-likelihood"
-    shown = [_answer(each, columns[each.id], per_token) for each in found.examples]
+    shown = [_answer(each, columns[each.id], per_token) for each in first.examples]
     if len(samples) > 1:
         for at, answer in enumerate(shown):
             own = [each.examples[at] for each in samples]
             answer["samples"] = [_sample(each.credit, each.text) for each in own]
-    return _cells(results, place, shown, "" if found.examples[0].text is not None else unit)
+    return _cells(results, place, shown, "" if first.examples[0].text is not None else unit)
 
 
 def of_answers(results: Answers, *, texts: bool) -> Cells | None:

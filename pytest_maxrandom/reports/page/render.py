@@ -165,9 +165,9 @@ def _blocks(
     for claim in claims:
         facts = claim_detail(claim, run, known).facts
         # Red flags stand by themselves.
-        told = HTML.fact_list([fact for fact in facts if not str(fact[0]).startswith("🚩")])
+        details = HTML.fact_list([fact for fact in facts if not str(fact[0]).startswith("🚩")])
         shown = content(
-            run, claim, cells.get(claim.id), names=known, told=told, texts=texts,
+            run, claim, cells.get(claim.id), names=known, details=details, texts=texts,
             trend=courses.get(claim.id, []),
         )  # fmt: skip
         blocks.append(_block(f"claim-{len(blocks)}", shown | {"questions": owners.get(claim.id)}))
@@ -232,7 +232,7 @@ def content(
     cells: Cells | None,
     *,
     names: Mapping[str, str],
-    told: str,
+    details: str,
     texts: Texts,
     trend: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def content(
         Its answers; None where only the JSON report is at hand.
     names : mapping
         What records are called, by their ids.
-    told : str
+    details : str
         HTML of all else that is known of it.
     trend : sequence of mapping
         The same claim in earlier runs, the oldest first: `pytest_maxrandom.reports.trend.Point`,
@@ -268,7 +268,7 @@ def content(
             }
             for flag in claim.red_flags
         ],
-        "told": told,
+        "told": details,
         "counts": claim.correct_counts,
         "n": claim.n,
         "texts": shown,

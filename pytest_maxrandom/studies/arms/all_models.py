@@ -151,26 +151,26 @@ def record_best_models(
         for name, own in zip(names, scores, strict=True)
     ]
     groups = answers[0].groups
-    found = best_models(scores, tried=counts, alpha=record.level, clusters=groups)
-    record.test = found.test
-    best = [row if fixed is None else fixed - 1 for row in found.best]
+    among = best_models(scores, tried=counts, alpha=record.level, clusters=groups)
+    record.test = among.test
+    best = [row if fixed is None else fixed - 1 for row in among.best]
     met = [~np.isnan(own).all(axis=0) for own in scores]
     record.n = max(int((~np.isnan(own)).sum(axis=1).max()) for own in scores)
     shared = np.flatnonzero(np.logical_and.reduce(met))
     record.units = len(shared) if groups is None else len({groups[place] for place in shared})
     behind = dict.fromkeys(range(len(names)), 0.0)
-    for each in found.orders:
-        behind[each.second] = max(behind[each.second], each.high)
-        if each.difference > 0 or (each.difference == 0 and each.first < each.second):
+    for order in among.orders:
+        behind[order.second] = max(behind[order.second], order.high)
+        if order.difference > 0 or (order.difference == 0 and order.first < order.second):
             record.pairs.append(
                 ModelPair(
-                    first=names[each.first],
-                    second=names[each.second],
-                    difference=each.difference,
-                    low=each.low,
-                    high=each.high,
-                    p_value=each.p,
-                    adjusted_p=each.holm,
+                    first=names[order.first],
+                    second=names[order.second],
+                    difference=order.difference,
+                    low=order.low,
+                    high=order.high,
+                    p_value=order.p,
+                    adjusted_p=order.holm,
                 )
             )
     record.models = [
@@ -179,9 +179,9 @@ def record_best_models(
             prompts=len(scores[place]),
             tried=counts[place],
             prompt=answers[place].prompts[best[place]],
-            accuracy=found.means[place],
-            not_best_p=found.not_best[place],
-            among_best=place in found.among_best,
+            accuracy=among.means[place],
+            not_best_p=among.not_best[place],
+            among_best=place in among.among_best,
             behind=min(1.0, behind[place]),
         )
         for place, name in enumerate(names)

@@ -21,27 +21,28 @@ if TYPE_CHECKING:
 
 
 def record_difference(
-    record: ComparisonRecord, found: Difference, claim: DifferenceSpec | None
+    record: ComparisonRecord, difference: Difference, claim: DifferenceSpec | None
 ) -> None:
     """Write down what was found, and whether what is claimed of it holds."""
-    record.t, record.n = found.t, found.n
-    record.first_accuracy, record.second_accuracy = found.first_accuracy, found.second_accuracy
-    record.difference = found.mean
-    record.low, record.high = found.interval(record.confidence)
-    record.p_value, record.units = found.p_value(), found.units
-    record.sampled = dict(found.counted.items())
-    record.first_best, record.second_best = found.first_best, found.second_best
-    record.best_difference = found.best_difference
-    best = found.best_interval(record.confidence)
+    record.t, record.n = difference.t, difference.n
+    record.first_accuracy = difference.first_accuracy
+    record.second_accuracy = difference.second_accuracy
+    record.difference = difference.mean
+    record.low, record.high = difference.interval(record.confidence)
+    record.p_value, record.units = difference.p_value(), difference.units
+    record.sampled = dict(difference.counted.items())
+    record.first_best, record.second_best = difference.first_best, difference.second_best
+    record.best_difference = difference.best_difference
+    best = difference.best_interval(record.confidence)
     record.best_low, record.best_high = best or (None, None)
-    record.prompts = found.prompts
-    record.by_replicate = list(found.by_replicate)
-    note(record, *_signs_flipped(found))
+    record.prompts = difference.prompts
+    record.by_replicate = list(difference.by_replicate)
+    note(record, *_signs_flipped(difference))
     margin = None if claim is None else claim.margin
     if claim is None or margin is None:
         record.passed = True
         return
-    record.assertion_p = found.p_greater(margin)
+    record.assertion_p = difference.p_greater(margin)
     record.passed = not above(record.assertion_p, claim.level)
 
 

@@ -59,13 +59,13 @@ class _Planner:
         tasks: list[TaskSpec | RecordedTaskSpec] = [*suite.spec.tasks]
         if isinstance(suite, Suite):
             tasks += [each.spec for each in suite.skipped]
-        found = [each for task in tasks for each in self._of_task(task)]
+        comparisons = [each for task in tasks for each in self._of_task(task)]
         if isinstance(suite, RecordedSuite) or not suite.spec.allow_unpassable:
-            for each in found:
+            for each in comparisons:
                 self._check_passable(each)
         if self._problems:
             raise SuiteError(self._problems)
-        return found
+        return comparisons
 
     def _of_task(self, task: TaskSpec | RecordedTaskSpec) -> Iterator[Compared]:
         spec = self._suite.spec

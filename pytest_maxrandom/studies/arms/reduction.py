@@ -86,13 +86,13 @@ class Difference:
         second = [_best(each, each.second) for each in replicates]
         self.first_best, self.second_best = _mean(first), _mean(second)
         self._best_differences = [a - b for a, b in zip(first, second, strict=True)]
-        found = groupings(replicates)
-        factors = stretched(found, signed_answers(replicates))
+        by_units = groupings(replicates)
+        factors = stretched(by_units, signed_answers(replicates))
         self.tests: dict[Units, SignFlip] = {}
-        for units, each in found.items():
+        for units, each in by_units.items():
             values = self.mean + factors[units] * (each.values - self.mean)
             self.tests[units] = sign_flip(values, weights=each.weights, draws=DRAWS)
-        of_examples = found[next(iter(found))]
+        of_examples = by_units[next(iter(by_units))]
         self._whole = of_examples.whole
         gains, weights = of_examples.values, of_examples.weights
         self._unseen_losses = TiltedTest(gains, weights=weights)
@@ -224,30 +224,32 @@ def groupings(replicates: Sequence[PairedAnswers]) -> dict[Units, Grouping]:
     """
     clustered = any(each.clusters is not None for each in replicates)
     columns = [_example_names(each) for each in replicates]
-    found: dict[Units, Grouping] = {
+    by_units: dict[Units, Grouping] = {
         "clusters" if clustered else "examples": _grouping(replicates, columns, axis=1)
     }
     prompts = _grouping(replicates, [_prompt_names(each) for each in replicates], axis=0)
     if len(prompts) >= FEWEST:
-        found["prompts"] = prompts
+        by_units["prompts"] = prompts
     if len(replicates) >= FEWEST:
         places = [[place] * len(each.examples) for place, each in enumerate(replicates)]
-        found["replicates"] = _grouping(replicates, places, axis=1)
-    return found
+        by_units["replicates"] = _grouping(replicates, places, axis=1)
+    return by_units
 
 
-def stretched(found: Mapping[Units, Grouping], signed: NDArray[np.float64]) -> dict[Units, float]:
+def stretched(
+    by_units: Mapping[Units, Grouping], signed: NDArray[np.float64]
+) -> dict[Units, float]:
     """Return by how much each grouping's values must be stretched; 1 for all but one of them."""
-    factors: dict[Units, float] = dict.fromkeys(found, 1.0)
-    if len(found) == 1:
+    factors: dict[Units, float] = dict.fromkeys(by_units, 1.0)
+    if len(by_units) == 1:
         return factors
     own = {
         units: _rounded(_variance([each.codes], signed) * len(each) / max(1, len(each) - 1))
-        for units, each in found.items()
+        for units, each in by_units.items()
     }
     whole = math.fsum(own.values())
-    for size in range(2, len(found) + 1):
-        for several in itertools.combinations(found.values(), size):
+    for size in range(2, len(by_units) + 1):
+        for several in itertools.combinations(by_units.values(), size):
             whole += (-1) ** (size + 1) * _variance([each.codes for each in several], signed)
     most = max(own, key=lambda units: own[units])
     if own[most] > 0:

@@ -161,17 +161,17 @@ def _permuted(asked: Answers, spec: LabelBiasSpec, t: int) -> float:
     return p
 
 
-def add_base_rates(bias: InteractionBias, found: BaseRates) -> None:
+def add_base_rates(bias: InteractionBias, base_rates: BaseRates) -> None:
     """Compare the labels' probabilities without a question with their recalls.
 
     What follows after each label of a counterfactual is one continuation, and its probabilities
     make no whole: their mass is not reported.
     """
-    for row, rate in zip(bias.labels, found.rates, strict=True):
+    for row, rate in zip(bias.labels, base_rates.rates, strict=True):
         row.base_rate = float(rate)
-    bias.base_rate_mass = None if bias.interaction == "counterfactual" else float(found.mass)
+    bias.base_rate_mass = None if bias.interaction == "counterfactual" else float(base_rates.mass)
     recall = np.array([np.nan if row.recall is None else row.recall for row in bias.labels])
-    if (fit := correlation(found.rates, recall)) is not None:
+    if (fit := correlation(base_rates.rates, recall)) is not None:
         bias.r, bias.r_low, bias.r_high = fit.r, fit.low, fit.high
 
 
@@ -191,7 +191,7 @@ def holds(result: Result, level: float, *, asserts: bool) -> bool:
 
 
 def record_finding(
-    record: LabelBiasRecord, found: Sequence[InteractionBias], untold: Remark | None = None
+    record: LabelBiasRecord, biases: Sequence[InteractionBias], untold: Remark | None = None
 ) -> None:
     """Write down what all ways of asking say together.
 
@@ -204,8 +204,8 @@ def record_finding(
     preference where one does, and else is unknown. Where the claim itself cannot be told, and no
     label preference is found, neither can what is asserted of its labels.
     """
-    record.interactions = list(found)
-    kinds = {bias.finding for bias in found}
+    record.interactions = list(biases)
+    kinds = {bias.finding for bias in biases}
     if kinds == {"knowledge"}:
         record.finding = "knowledge"
     else:

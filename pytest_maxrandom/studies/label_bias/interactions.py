@@ -119,15 +119,15 @@ def control_examples(form: Format, labels: Labels) -> list[Example]:
     number of choices that examples have; one text where a format lists no choices. Empty where
     :func:`no_base_rate_reason` says why.
     """
-    found = []
+    controls = []
     for m, words in _words(form, labels):
         orders = list(itertools.permutations(range(m)) if m <= _ALL_ORDERS else _rotations(m))
         texts = dict.fromkeys(_SELECT + _listing(form, words, order) for order in orders)
-        found += [
+        controls += [
             Example(f"control {m} {number}", text, words, (0,))
             for number, text in enumerate(texts, 1)
         ]
-    return found
+    return controls
 
 
 def content_free_examples(form: Format, labels: Labels) -> list[Example]:
@@ -137,15 +137,15 @@ def content_free_examples(form: Format, labels: Labels) -> list[Example]:
     are listed in their rotations, so that none has a place of its own. Empty where
     :func:`no_base_rate_reason` says why.
     """
-    found: list[Example] = []
+    examples: list[Example] = []
     for m, words in _words(form, labels):
         own = form.labels != "text"
         turned = not own and form.layout.append_choices
         orders = list(_rotations(m)) if turned else [tuple(range(m))]
         for text, order in itertools.product(CONTENT_FREE, orders):
-            name = f"content-free {m} {len(found)}"
-            found.append(Example(name, text, (text,) * m if own else words, (0,), order))
-    return found
+            name = f"content-free {m} {len(examples)}"
+            examples.append(Example(name, text, (text,) * m if own else words, (0,), order))
+    return examples
 
 
 def _words(form: Format, labels: Labels) -> Iterator[tuple[int, tuple[str, ...]]]:

@@ -90,14 +90,14 @@ class ModelActor:
     def check(self, jobs: Sequence[Job]) -> list[Refused | None]:
         """Return what the model refuses of some jobs, as far as that is known at once."""
         assert self._executor is not None
-        found: list[Refused | None] = []
+        outcomes: list[Refused | None] = []
         for job in jobs:
             try:
                 self._executor.check([job])
-                found.append(None)
+                outcomes.append(None)
             except MaxRandomError as error:
-                found.append(Refused(type(error).__name__, str(error)))
-        return found
+                outcomes.append(Refused(type(error).__name__, str(error)))
+        return outcomes
 
     def run(self, jobs: Sequence[Job]) -> list[Scored | Refused]:
         """Return the answers to some jobs; those behind one that failed are not computed."""

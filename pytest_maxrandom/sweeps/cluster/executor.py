@@ -91,14 +91,14 @@ class Cluster:
         self._waits = time.monotonic()
         self._starting = wanted
         try:
-            while (found := self.fleet.arithmetic(wanted)) is None:
+            while (arithmetic := self.fleet.arithmetic(wanted)) is None:
                 self.fleet.check_any(wanted)
                 self._make_room(wanted, ())
                 self.fleet.start(wanted)
                 self.pump()
         finally:
             self._starting = None
-        return found
+        return arithmetic
 
     @property
     def fleet(self) -> Fleet:

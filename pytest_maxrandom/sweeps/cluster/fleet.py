@@ -217,30 +217,30 @@ class Fleet:
         for place, chunk in enumerate(actor.chunks):
             chunk.order.lost(chunk, reason, blame=blame and not gone and place == 0)
 
-    def _started(self, actor: Actor, found: Arithmetic | Refused) -> None:
+    def _started(self, actor: Actor, arithmetic: Arithmetic | Refused) -> None:
         """Use an actor whose model is loaded, if it computes as the others do."""
-        if isinstance(found, Refused):
-            self._refuse(actor.node, actor.wanted, found.sentence)
+        if isinstance(arithmetic, Refused):
+            self._refuse(actor.node, actor.wanted, arithmetic.sentence)
             self.stop(actor)
             return
-        actor.arithmetic = found
+        actor.arithmetic = arithmetic
         wanted, key = actor.wanted, actor.wanted.key
         if key not in self._arithmetic:
             self._agree(wanted)
         known = self._arithmetic.get(key)
         if known is None:
             return
-        for each in [one for one in self.actors if one.wanted.key == key and one.arithmetic]:
-            if each.arithmetic != known:
-                assert each.arithmetic is not None
+        for other in [one for one in self.actors if one.wanted.key == key and one.arithmetic]:
+            if other.arithmetic != known:
+                assert other.arithmetic is not None
                 self._refuse(
-                    each.node,
+                    other.node,
                     wanted,
-                    f"it computes otherwise than the others ({each.arithmetic.shown}, not "
+                    f"it computes otherwise than the others ({other.arithmetic.shown}, not "
                     f"{known.shown}), and its numbers would differ in rounding",
                 )
-                each.node.odd = "it computes otherwise than the others"
-                self.stop(each)
+                other.node.odd = "it computes otherwise than the others"
+                self.stop(other)
 
     def _agree(self, wanted: Wanted) -> None:
         """Settle what computes a model: what most of the actors that load it tell."""

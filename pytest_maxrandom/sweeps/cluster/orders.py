@@ -117,15 +117,15 @@ class Order:
         if self._checking or self._refused:
             return []
         try:
-            found = list(islice(self._parts(actors), at_most))
-            jobs = [job for part in found for job in part]
+            parts = list(islice(self._parts(actors), at_most))
+            jobs = [job for part in parts for job in part]
             if jobs:
                 self.begin(jobs)
         except MaxRandomError as error:
             self.error = error
             return []
         self._flying.update(((job.number, job.task), job) for job in jobs)
-        return [Chunk(self, part) for part in found]
+        return [Chunk(self, part) for part in parts]
 
     def _checks(self, actors: int) -> Iterator[Chunk]:
         size = min(_CHECKED, math.ceil(len(self._unchecked) / actors))
@@ -141,21 +141,21 @@ class Order:
             # What failed is tried by itself, so that nothing else is blamed for it.
             yield [self._again.popleft()]
 
-    def checked(self, chunk: Chunk, found: Sequence[Refused | None]) -> None:
+    def checked(self, chunk: Chunk, outcomes: Sequence[Refused | None]) -> None:
         """Take what the model says of jobs; of all refusals the first prompt's is reported."""
         self._checking -= 1
-        for job, refused in zip(chunk.jobs, found, strict=True):
+        for job, refused in zip(chunk.jobs, outcomes, strict=True):
             if refused is not None:
                 self._refused[job.number] = refused
         if self.is_checked and self._refused:
             self.error = error_of(self._refused[min(self._refused)])
 
-    def answered(self, chunk: Chunk, found: Sequence[Scored | Refused]) -> bool:
+    def answered(self, chunk: Chunk, outcomes: Sequence[Scored | Refused]) -> bool:
         """Take what computing jobs gave; return whether the actor may be trusted with others."""
         sound = True
         for job in chunk.jobs:
             self._flying.pop((job.number, job.task), None)
-        for job, scored in zip(chunk.jobs, found, strict=False):
+        for job, scored in zip(chunk.jobs, outcomes, strict=False):
             if not isinstance(scored, Refused):
                 self._done += 1
                 self._seconds += scored.cost.seconds
@@ -165,7 +165,7 @@ class Order:
             else:
                 sound = False
                 self._blame(job, scored.sentence)
-        self._again.extend(chunk.jobs[len(found) :])
+        self._again.extend(chunk.jobs[len(outcomes) :])
         return sound
 
     def lost(self, chunk: Chunk, reason: str, *, blame: bool) -> None:

@@ -157,7 +157,7 @@ def _replies(requests: Sequence[Request]) -> list[dict[str, Any]]:
             file.write_text(request.content, encoding="utf-8")
             asked.append({"file": str(file), "pool": request.pool})
         try:
-            code, replies, said = _run(json.dumps({"tasks": asked, "folder": folder}))
+            code, replies, stderr = _run(json.dumps({"tasks": asked, "folder": folder}))
         except subprocess.TimeoutExpired as error:
             late = (
                 f"its Python functions, with those of the tasks beside it, take more than "
@@ -169,7 +169,7 @@ def _replies(requests: Sequence[Request]) -> list[dict[str, Any]]:
         return found
     if len(requests) > 1:
         return [reply for request in requests for reply in _replies([request])]
-    return [{"mistake": f"it exited with {code}; {said.strip()[-200:]}"}]
+    return [{"mistake": f"it exited with {code}; {stderr.strip()[-200:]}"}]
 
 
 def _run(asked: str) -> tuple[int, str, str]:
@@ -192,7 +192,7 @@ def _run(asked: str) -> tuple[int, str, str]:
         start_new_session=True,
     ) as process:
         try:
-            replies, said = process.communicate(asked, timeout=limits().function_seconds)
+            replies, stderr = process.communicate(asked, timeout=limits().function_seconds)
         except BaseException:
             if os.name == "posix":  # with all that it has started
                 os.killpg(process.pid, signal.SIGKILL)
@@ -201,12 +201,12 @@ def _run(asked: str) -> tuple[int, str, str]:
             # After an interrupt, leaving the block waits for a quarter of a second only.
             process.wait()
             raise
-    return process.returncode, replies, said
+    return process.returncode, replies, stderr
 
 
 def _check_trusted(config: Config, spec: LmEvalSpec) -> None:
     named = {key: found for key in config.values if (found := list(functions_of(config.get(key))))}
-    said = ", ".join(f"`{key}: {found[0].name}`" for key, found in named.items())
+    functions = ", ".join(f"`{key}: {found[0].name}`" for key, found in named.items())
     needed = [] if spec.trust_remote_code else ["the suite's task says `trust_remote_code: true`"]
     names = {spec.path, *(spec.task or ()), str(config.get("task"))}
     if not _is_trusted(config.path, [one for found in named.values() for one in found], names):
@@ -214,7 +214,7 @@ def _check_trusted(config: Config, spec: LmEvalSpec) -> None:
         needed.append(f"whoever runs the suite sets {TRUSTED}={entry} outside the repository")
     if needed:
         raise Mistake(
-            f"it names Python functions ({said}), which run only if {' and '.join(needed)}"
+            f"it names Python functions ({functions}), which run only if {' and '.join(needed)}"
         )
     own = read_config(config.path, Path(config.path.anchor)).values
     for key in named:

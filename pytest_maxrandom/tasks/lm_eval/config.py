@@ -54,13 +54,13 @@ class Config:
 
     def functions(self) -> dict[str, str]:
         """Return which keys hold functions of Python, and their names; `class` is one."""
-        found = {}
+        names = {}
         for key, value in self.values.items():
             if named := next(functions_of(value), None):
-                found[key] = named.name
-        if "class" in self.values and "class" not in found:
-            found["class"] = str(self.values["class"])
-        return found
+                names[key] = named.name
+        if "class" in self.values and "class" not in names:
+            names["class"] = str(self.values["class"])
+        return names
 
 
 def nested_too_deeply(data: bytes) -> bool:
@@ -182,11 +182,11 @@ def _parsed(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
     return {str(key): each for key, each in value.items()}, lines
 
 
-def _plain(said: str) -> str:
-    if "could not determine a constructor" in said:
-        tag = said.partition("tag ")[2]
+def _plain(reason: str) -> str:
+    if "could not determine a constructor" in reason:
+        tag = reason.partition("tag ")[2]
         return (
             f"the tag {tag} is unknown; lm-evaluation-harness knows the tag `!function` and the "
             "key `include`"
         )
-    return said
+    return reason

@@ -156,13 +156,13 @@ def rendered(
     Mistake
         With the row's number, from 1, where a template is wrong.
     """
-    found: list[Document] = []
+    documents: list[Document] = []
     replies = _PROCESS.render((dict(fields), list(columns), numbered), rows.rows)
     for number, reply in enumerate(replies, 1):
         if "mistake" in reply:
             raise Mistake(f"document {number}: {reply['mistake']}")
         values = reply["values"]
-        found.append(
+        documents.append(
             Document(
                 values["doc_to_text"],
                 values["doc_to_choice"],
@@ -171,4 +171,4 @@ def rendered(
                 values["description"] or "",
             )
         )
-    return found
+    return documents

@@ -2,7 +2,7 @@
 
 An answer is right where `exact_match` of lm-evaluation-harness says so, to the character: with the
 settings of the task's metric, on what its filter leaves of the answer. Of several references one is
-enough.
+enough. DROP alone is judged by a function of its own, whose exact match is written here, too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
+from pytest_maxrandom.tasks.lm_eval.config import Function
 from pytest_maxrandom.tasks.lm_eval.examples import (
     Texts,
     Unanswerable,
@@ -19,6 +20,7 @@ from pytest_maxrandom.tasks.lm_eval.examples import (
     prefix_of,
     text_of,
 )
+from pytest_maxrandom.tasks.lm_eval.index import installed
 from pytest_maxrandom.tasks.reading import Mistake
 from pytest_maxrandom.tasks.references import Filter, Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 _TOKENS = 256
 """`max_gen_toks` of a task that gives none."""
+_JUDGE_OF_DROP = "utils.process_results"
+_SHOWN_OF_DROP = "{{answers[0]|join(', ')}}"
+"""What demonstrations show; by the task's own `doc_to_target` the names of an answer's fields."""
 _OF_LIST = {"metric", "aggregation", "higher_is_better"}
 _IGNORED = ("ignore_case", "ignore_punctuation", "ignore_numbers", "regexes_to_ignore")
 _FILTERS = {
@@ -54,6 +59,27 @@ def is_open(config: Config) -> bool:
     return is_generated(config) and config.get("doc_to_choice") is None
 
 
+def is_drop(config: Config) -> bool:
+    """Tell whether the function of DROP that comes with the installed lm-eval judges answers."""
+    judge, folder = config.get("process_results"), installed()
+    return (
+        is_open(config)
+        and isinstance(judge, Function)
+        and judge.name == _JUDGE_OF_DROP
+        and folder is not None
+        and judge.folder.resolve() == (folder / "drop").resolve()
+    )
+
+
+def with_answers_of_drop(config: Config, shown: str | None) -> Config:
+    """Return DROP's task with what its function compares answers with in place of its target.
+
+    Demonstrations show another one, if any.
+    """
+    fewshot = {"doc_to_target": shown or _SHOWN_OF_DROP, **config.get("fewshot_config", {})}
+    return config.changed({"doc_to_target": "answers", "fewshot_config": fewshot})
+
+
 def matching_of(config: Config, asked: str | None) -> Matching:
     """Return when a generated answer is right.
 
@@ -67,19 +93,7 @@ def matching_of(config: Config, asked: str | None) -> Matching:
     Mistake
         Where the task judges or filters answers in a way that is not known here.
     """
-    metrics = config.get("metric_list", [])
-    found = [
-        each
-        for each in (metrics if isinstance(metrics, list) else [])
-        if isinstance(each, dict) and each.get("metric") == "exact_match"
-    ]
-    if not found:
-        raise Mistake(
-            "`metric_list` names no `exact_match`, by which alone generated answers without "
-            "choices are judged here; if they are a few words, give these as `doc_to_choice` in "
-            "the suite, and use `scoring: generate`"
-        )
-    how_compared = compared_by(found[0])
+    how_compared = Matching(numbers=False, drop=True) if is_drop(config) else _compared(config)
     if config.get("repeats", 1) != 1:
         raise Mistake(
             f"`repeats: {config.get('repeats')}` asks each question several times, and one answer "
@@ -94,6 +108,18 @@ def matching_of(config: Config, asked: str | None) -> Matching:
         filters=_filters(config, asked),
         stop=None if until is None else tuple(map(str, until))[:16],
         max_tokens=how.get("max_gen_toks", _TOKENS),
+    )
+
+
+def _compared(config: Config) -> Matching:
+    metrics = config.get("metric_list", [])
+    for each in metrics if isinstance(metrics, list) else []:
+        if isinstance(each, dict) and each.get("metric") == "exact_match":
+            return compared_by(each)
+    raise Mistake(
+        "`metric_list` names no `exact_match`, by which alone generated answers without choices "
+        "are judged here; if they are a few words, give these as `doc_to_choice` in the suite, and "
+        "use `scoring: generate`"
     )
 
 
@@ -135,7 +161,7 @@ def _filters(config: Config, asked: str | None) -> tuple[Filter, ...]:
     if not given:
         return ()
     steps = given[0 if asked is None else names.index(asked)].get("filter") or []
-    found = []
+    filters = []
     for step in steps:
         settings = dict(step)
         name = str(settings.pop("function", ""))
@@ -144,14 +170,15 @@ def _filters(config: Config, asked: str | None) -> tuple[Filter, ...]:
             raise Mistake(
                 f"`filter_list`: `{what}` is not supported; known are {listed(sorted(_FILTERS))}"
             )
-        found.append(Filter(name, tuple(sorted(settings.items()))))
-    return tuple(found)
+        filters.append(Filter(name, tuple(sorted(settings.items()))))
+    return tuple(filters)
 
 
 def open_example(document: Document, name: str, texts: Texts, matching: Matching) -> Example:
     """Return the example of a document, whose target is a reference, or a list of them.
 
-    Its kind is that of what counts of the reference: of a solution that is its last number.
+    Its kind is that of the reference without what is ignored: of a solution, of its last number.
+    An answer of several texts, as DROP has them, is none that a model can write as one.
 
     Raises
     ------
@@ -161,10 +188,13 @@ def open_example(document: Document, name: str, texts: Texts, matching: Matching
         Where a field is nothing that it can be.
     """
     target: Any = document.target
-    references = [str(each) for each in (target if isinstance(target, list) else [target])]
+    given = target if isinstance(target, list) else [target]
+    if matching.drop:
+        given = [each[0] for each in given if len(each) == 1 and each[0].strip()]
+    references = [str(each) for each in given]
     if target is None or not any(each.strip() for each in references):
         raise Unanswerable("no_right_choice")
     text = text_of(document.text, "doc_to_text")
     question = joined(text, prefix_of(document), texts.target_delimiter)
-    how = Open(kind_of(matching.normal(references[0])))
+    how = Open(kind_of(Matching((), ignored=matching.ignored).normal(references[0])))
     return Example.without_choices(name, question, [*dict.fromkeys(references)], how)

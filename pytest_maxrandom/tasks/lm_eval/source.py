@@ -17,10 +17,12 @@ from pytest_maxrandom.tasks.lm_eval.config import Config
 from pytest_maxrandom.tasks.lm_eval.data import Rows, absent_rows, read_rows
 from pytest_maxrandom.tasks.lm_eval.documents import Document, rendered
 from pytest_maxrandom.tasks.lm_eval.generated import (
+    is_drop,
     is_generated,
     is_open,
     matching_of,
     open_example,
+    with_answers_of_drop,
 )
 from pytest_maxrandom.tasks.lm_eval.index import Members, members
 from pytest_maxrandom.tasks.reading import Findings, Mistake
@@ -134,19 +136,24 @@ def _config(spec: LmEvalSpec, base: Path, where: Where) -> tuple[Config, list[Pa
         (config,) = names.values()
     assert isinstance(config, Config)
     said = {key: value for key in spec.REPLACED if (value := getattr(spec, key)) is not None}
-    return config.changed(said), [base if said else config.path.parent, config.path.parent]
+    folders = [base if said else config.path.parent, config.path.parent]
+    config = config.changed(said)
+    if is_drop(config):
+        config = with_answers_of_drop(config, said.get("doc_to_target"))
+    return config, folders
 
 
-def _chosen(spec: LmEvalSpec, found: Members, where: Where) -> dict[str, Config]:
+def _chosen(spec: LmEvalSpec, members: Members, where: Where) -> dict[str, Config]:
     """Return those of the tasks that the suite names."""
-    names = spec.task or list(found.tasks)
-    if unknown := [name for name in names if name not in found.tasks]:
+    known = members.tasks
+    names = spec.task or list(known)
+    if unknown := [name for name in names if name not in known]:
         message = (
             f"there is no task {quoted(unknown[0])} in {quoted(spec.path, 200)}"
-            f"{did_you_mean(unknown[0], found.tasks) or f'; found {listed(sorted(found.tasks))}'}"
+            f"{did_you_mean(unknown[0], known) or f'; found {listed(sorted(known))}'}"
         )
         raise SuiteError([Problem(*where("task"), message)])
-    return {name: found.tasks[name] for name in names}
+    return {name: known[name] for name in names}
 
 
 def _check_kind(config: Config, spec: LmEvalSpec) -> None:
@@ -171,7 +178,7 @@ def _check_kind(config: Config, spec: LmEvalSpec) -> None:
             kind = "a task with references" if is_open(config) else "a multiple-choice task"
             raise Mistake(f"the key `{key}` is missing, which {kind} needs")
     judge = config.functions().get("process_results")
-    if judge is not None and spec.doc_to_target is None:
+    if judge is not None and spec.doc_to_target is None and not is_drop(config):
         raise Mistake(
             f"`process_results: {judge}` judges answers by code, so `doc_to_target` may not name "
             "the right answer; if a field does, name it with `doc_to_target` in the suite"
@@ -185,6 +192,8 @@ def _check_kind(config: Config, spec: LmEvalSpec) -> None:
 
 def _check_generated(config: Config) -> None:
     """Refuse a task whose generated answers are not simply right or wrong."""
+    if is_drop(config):
+        return
     listed = config.get("metric_list", [])
     listed = listed if isinstance(listed, list) else []
     metrics = [each.get("metric") for each in listed if isinstance(each, dict)]
@@ -285,10 +294,10 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
     left_out: list[str] = []
 
     def drawn(
-        found: Sequence[Document], again: Sequence[Document], *, pooled: bool = False
+        documents: Sequence[Document], again: Sequence[Document], *, pooled: bool = False
     ) -> list[Example]:
         made, name = [], "pool " if pooled else ""
-        for number, (document, solved) in enumerate(zip(found, again, strict=True), 1):
+        for number, (document, solved) in enumerate(zip(documents, again, strict=True), 1):
             try:
                 one = (
                     examples.example(document, f"{name}#{number}", texts, multiple=multiple)
@@ -338,11 +347,11 @@ def _text(key: str, values: Mapping[str, Any], default: str) -> str:
     return text
 
 
-def _description(found: Sequence[Document]) -> str:
-    said = list(dict.fromkeys(document.description for document in found))
-    if len(said) > 1:
+def _description(documents: Sequence[Document]) -> str:
+    first, *others = dict.fromkeys(document.description for document in documents) or [""]
+    if others:
         raise Mistake(
-            f"its `description` differs between documents ({quoted(said[0])}, {quoted(said[1])}), "
+            f"its `description` differs between documents ({quoted(first)}, {quoted(others[0])}), "
             "so no single prompt fits all of them"
         )
-    return str(said[0]) if said else ""
+    return str(first)

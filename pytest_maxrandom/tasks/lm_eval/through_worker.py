@@ -159,9 +159,10 @@ def _check_aligned(task: Any, documents: list[Any], drawn: list[Any]) -> None:
 
 def _fields(task: Any, config: Any, document: Any) -> list[Any]:
     """Return text, choices, target, prefix and description of a document."""
+    chooses = config.doc_to_choice is not None or task.config.doc_to_choice is not None
     return [
         task.doc_to_text(document, config.doc_to_text),
-        task.doc_to_choice(document, config.doc_to_choice),
+        task.doc_to_choice(document, config.doc_to_choice) if chooses else None,
         task.doc_to_target(document, config.doc_to_target),
         task.resolve_field(document, config.gen_prefix),
         task.resolve_field(document, task.config.description) or "",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import gzip
+import select
 import shutil
 import socket
+import socketserver
 import subprocess
-from contextlib import closing
+import threading
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +19,8 @@ from tests.served import written
 from tests.unit.ci.server import TOKEN, Reply, Server, serving
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.unit.ci.conftest import Job
 
 LIMITED = {"X-RateLimit-Remaining": "0"}
@@ -301,6 +306,38 @@ def test_a_certificate_that_is_not_trusted_is_said_and_can_be_trusted(
         pull_request.set(SSL_CERT_FILE=str(certificate))
         assert pull_request.comment() == 0
         assert len(server.bodies()) == 1
+        with tunnel() as (proxy, asked):
+            pull_request.set(https_proxy=f"http://robin:p%40ss@127.0.0.1:{proxy}", GITHUB_RUN_ID=21)
+            assert pull_request.comment() == 0
+        assert pull_request.out.startswith("updated")
+        login = base64.b64encode(b"robin:p@ss")
+        assert asked[0].startswith(b"CONNECT 127.0.0.1:%d " % server.port)
+        assert b"basic " + login.lower() in asked[0].lower()
+        assert TOKEN.encode() not in b"".join(asked)
+
+
+@contextmanager
+def tunnel() -> Iterator[tuple[int, list[bytes]]]:
+    """Run a proxy until the block ends; yield its port, and what it reads."""
+    read: list[bytes] = []
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            read.append(asked := self.request.recv(65_536))
+            host, _, port = asked.split()[1].decode().partition(":")
+            with socket.create_connection((host, int(port))) as server:
+                self.request.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                ways = {self.request: server, server: self.request}
+                while ready := select.select([*ways], [], [])[0]:
+                    if not (part := ready[0].recv(65_536)):
+                        break
+                    read.append(part if ready[0] is self.request else b"")
+                    ways[ready[0]].sendall(part)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as proxy:
+        threading.Thread(target=proxy.serve_forever, args=(0.01,)).start()
+        yield proxy.server_address[1], read
+        proxy.shutdown()
 
 
 def test_a_proxy_of_the_environment_is_asked_in_the_forge_s_place(

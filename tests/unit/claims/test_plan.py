@@ -7,16 +7,20 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.needed import surplus_needed
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.stats.incumbents import best_over_incumbent
 from tests.notes import noted, sentences
 from tests.suites import load_suite
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.stats.incumbents import BestOverIncumbent
 
 MODELS = "models: [{name: some/model}]\n"
 FRUIT = "{name: fruit, format: csv, path: fruit.csv}"
@@ -256,6 +260,41 @@ def test_a_claim_that_no_result_can_show_beside_the_incumbent_is_told_as_well(
         f"= {f'{least:.3f}'[1:]} is above .05; use more examples or fewer prompts (`maxrandom "
         "plan` computes how many), or write `allow_unpassable: true`"
     )
+
+
+@pytest.mark.parametrize(
+    ("n", "level", "test"),
+    [(199, 0.05, "exact"), (200, 0.05, "resampled"), (200, 1e-4, "exact")],
+)
+def test_what_a_search_needs_beside_the_incumbent_is_by_the_test_that_the_claim_has(
+    suites: Suites, n: int, level: float, test: str
+) -> None:
+    rows = "".join(f"Is {place} even?,{'yn'[place % 2]}\n" for place in range(n))
+    (suites.folder / "even.csv").write_text(f"input,answer\n{rows}")
+    [planned] = suites.claims(
+        f"{MODELS}tasks:\n- {{name: even, format: csv, path: even.csv, choices: [y, n]}}\n"
+        "incumbent: {instruction: Old}\n"
+        f"assert: {{better_than: incumbent, incumbent_p: {level}}}\n"
+        "prompts: {shots: 0, count: 1, instructions: [A, B, C, D]}\n"
+    )
+    found = surplus_needed(planned, 4, tree=False)
+
+    def judged(wins: int, losses: int) -> BestOverIncumbent:
+        alone = (np.arange(n) < wins).astype(float)
+        today = (np.arange(n) >= n - losses).astype(float)
+        rows = np.vstack([alone, np.zeros((3, n))])
+        return best_over_incumbent(rows, today, level=level)
+
+    assert judged(n // 2, 0).test == test
+    if test == "resampled":
+        assert found is None
+        return
+    assert found is not None
+    few, all_ = found[0], (found[1] + n) // 2
+    passed = [judged(wins, 0).p <= level for wins in (few - 1, few)]
+    assert passed == [False, True]
+    passed = [judged(wins, n - wins).p <= level for wins in (all_ - 1, all_)]
+    assert passed == [False, True]
 
 
 def test_claims_of_a_family_share_their_levels(suites: Suites) -> None:

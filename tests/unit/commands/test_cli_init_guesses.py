@@ -7,13 +7,16 @@ import json
 import random
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 QUESTIONS = [
     (f"Which thing is number {i}?", [f"thing {i} {mark}" for mark in "wxyz"],
@@ -30,7 +33,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def _write(header: list[str], rows: list[list[Any]], delimiter: str = ",", first: str = "") -> None:
+def _write(
+    header: list[str], rows: Sequence[Sequence[Any]], delimiter: str = ",", first: str = ""
+) -> None:
     with Path("own.csv").open("w", newline="", encoding="utf-8") as file:
         file.write(first)
         csv.writer(file, delimiter=delimiter).writerows([header, *rows])
@@ -144,14 +149,28 @@ def test_one_wrong_answer_is_told_with_its_line(capsys: pytest.CaptureFixture[st
     assert "own.csv:8: a letter must be one from A to D, found 'E'" in capsys.readouterr().err
 
 
-def test_answers_without_choices_need_a_word_that_then_works(
+def test_answers_without_choices_are_open_where_most_differ(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     _write(["question", "answer"], _rows("question", "text"))
+    assert _init() == 0
+    told = capsys.readouterr().out
+    assert "answer_is  open        60 different answers, and no column has choices" in told
+    suite = Path("eval_suites/own.yaml").read_text()
+    assert "scoring: exact_match" in suite
+    assert "n = 40 of 60 examples; demonstrations come from the other 20" in suite
+    assert "needed" not in suite  # what guessers reach is learnt from the answers
+    assert main(["check", "eval_suites"]) == 0
+
+
+def test_many_labels_that_come_again_are_no_open_answers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [(f"Which intent has message {row}?", f"intent {row % 20}") for row in range(60)]
+    _write(["question", "answer"], rows)
     assert _init() == 2
     assert "--set answer_is=open where there are none" in capsys.readouterr().err
     assert _init("--set", "answer_is=open", "--n", "40") == 0
-    assert main(["check", "eval_suites"]) == 0
 
 
 def test_what_a_model_said_makes_no_task(capsys: pytest.CaptureFixture[str]) -> None:

@@ -244,6 +244,36 @@ def test_references_are_open_answers_unless_few_come_again(tmp_path: Path) -> No
     assert found.answers[0].open is not None
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_right_answers_are_references_where_no_choices_can_tell_the_answers(
+    wide: bool, tmp_path: Path
+) -> None:
+    def written(choices: int) -> Path:
+        """Write 12 prompts that say the second answer to a question, or one of others."""
+        said = [[f"to {e}: the {1 + (e + p) % choices}th" for e in EXAMPLES] for p in range(12)]
+        gold = [f"to {e}: the 2th" for e in EXAMPLES]
+        asked = [f"What is {e}?" for e in EXAMPLES]
+        if wide:
+            header = ["question", "expected", *(f"answer_{p}" for p in range(12))]
+            content: list[tuple[Any, ...]] = [
+                (asked[e], gold[e], *(row[e] for row in said)) for e in EXAMPLES
+            ]
+        else:
+            header = ["prompt", "question", "answer", "expected"]
+            content = [(p, asked[e], said[p][e], gold[e]) for p in range(12) for e in EXAMPLES]
+        return write(tmp_path / f"{choices}.csv", header, content)
+
+    said = {} if not wide else {"columns": {"prediction": [f"answer_{p}" for p in range(12)]}}
+    free, few = (find_results(written(number), said, {}) for number in (6, 5))
+    assert not free.missing
+    columns = free.keys["columns"]
+    assert (columns["reference"], columns["input"]) == ("expected", "question")
+    assert free.answers[0].open is not None
+    assert [*few.missing] == ["chance"]  # five answers may be those of a choice
+    told = find_results(written(6), said, {"chance": "1/6"})
+    assert (told.keys["columns"]["gold"], told.answers[0].open) == ("expected", None)
+
+
 def test_samples_are_told_from_examples(tmp_path: Path) -> None:
     several = [(p, e, k, said, gold) for p, e, said, gold in rows() for k in range(3)]
     header = ["prompt", "example", "sample", "prediction", "gold"]

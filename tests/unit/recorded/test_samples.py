@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,11 @@ import pytest
 from pytest_maxrandom.errors import RecordedError, SuiteError
 from pytest_maxrandom.recorded.npz import read_npz
 from pytest_maxrandom.recorded.sources import read
+from pytest_maxrandom.reports.quantities import metric_name
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.studies.label_bias.answers import NoLabels, recorded
-from pytest_maxrandom.sweeps.samples import folded
 from tests.unit.recorded.reading import read_table
 from tests.unit.recorded.suites import judged, planned, suite_text, write_csv
 
@@ -249,16 +248,105 @@ def test_what_is_no_choice_has_no_vote_and_no_chance(tmp_path: Path) -> None:
     assert alone.standard_baseline == close(float(sum(map(sum, chances)) / (T * N)))
 
 
-def test_graded_samples_have_their_mean(tmp_path: Path) -> None:
-    said, gold = drawn()
-    [found] = read_table(table(tmp_path / "r.csv", said, gold), model="m", task="q", shots=0)
-    assert found.sampled is not None
-    scores = np.random.default_rng(0).random((T * K, N))
-    graded = folded(replace(found.sampled, scores=scores, correct=scores == 1), K)
-    assert graded.values == close(scores.reshape(T, K, N).mean(axis=1))
-    assert (graded.aggregate, graded.answers) == (None, None)
-    [note] = [worded(each).text for each in graded.notes if each.kind == "graded_samples"]
-    assert note == "Each answer was scored 3 times; the mean is its score."
+def graded(path: Path, samples: int = K, **left_out: Any) -> tuple[Any, Any]:
+    """Write scores of samples with what was said; return them, shape (t, n, k)."""
+    rng = np.random.default_rng(0)
+    said = rng.integers(0, 3, (T, N, samples))
+    scores = np.round(rng.random((T, N, samples)), 3)
+    rows = [
+        {
+            "prompt": f"p{prompt}",
+            "example": f"e{example}",
+            "sample": sample + 1,
+            "score": scores[prompt, example, sample],
+            "prediction": TEXTS[said[prompt, example, sample]],
+        }
+        for prompt, example, sample in np.ndindex(said.shape)
+    ]
+    write_csv(path, [{key: row[key] for key in row if key not in left_out} for row in rows])
+    return scores, said
+
+
+BEST = "assert: {beats: 0.1}\n"
+
+
+@pytest.mark.parametrize(
+    ("how", "metric"),
+    [
+        ("mean", "mean of 3 scores"),
+        ("pass", "maximum of 3 scores"),
+        ("{pass: 2}", "maximum of 2 scores"),
+        ("all", "minimum of 3 scores"),
+        ("vote", "score of votes of 3"),
+    ],
+)
+def test_graded_samples_come_to_what_the_suite_says(tmp_path: Path, how: str, metric: str) -> None:
+    scores, said = graded(tmp_path / "r.csv")
+    claim = of_suite(tmp_path, f"aggregate: {how}\n{BEST}")
+    record = judged(claim)
+    if how == "vote":
+        expected = np.empty((T, N))
+        values = claim.evidence.results.values
+        for place in np.ndindex(T, N):
+            own = said[place].tolist()
+            most = max(map(own.count, own))
+            firsts = {own.index(each) for each in own if own.count(each) == most}
+            [first] = {at for at in firsts if scores[place][at] == values[place]}
+            expected[place] = scores[place][first]
+    else:
+        low, middle, high = np.moveaxis(np.sort(scores, axis=2), 2, 0)
+        expected = {
+            "mean": scores.mean(axis=2),
+            "pass": high,
+            "{pass: 2}": (2 * high + middle) / 3,
+            "all": low,
+        }[how]
+    assert record.mean_scores == close(expected.mean(axis=1).tolist())
+    assert (record.metric, metric_name(record)) == ("score", metric)
+    best = int(expected.mean(axis=1).argmax())
+    assert record.sampled is not None
+    assert record.sampled.right == close(scores[best].mean())
+    assert record.sampled.any_right == close(scores[best].max(axis=1).mean())
+    assert record.sampled.all_right == close(scores[best].min(axis=1).mean())
+    assert record.sampled.noise_of_data is not None
+    assert record.baseline_p is not None
+    [note] = [worded(each).text for each in record.notes if each.kind == "graded_samples"]
+    assert note.startswith("Each example was asked 3 times")
+
+
+def test_a_vote_of_scores_needs_what_was_said(tmp_path: Path) -> None:
+    graded(tmp_path / "r.csv", prediction=None)
+    with pytest.raises(SuiteError, match=r"aggregate: .* and only scores are known; use mean, pa"):
+        of_suite(tmp_path, "aggregate: vote\n" + BEST)
+
+
+def test_a_table_that_f1_grades_votes_by_what_counts_of_a_text(tmp_path: Path) -> None:
+    said = ["red ball", "a Red ball!", "blue ball"]
+    rows = [
+        {"prompt": f"p{prompt}", "example": each, "sample": sample, "prediction": text}
+        | {"reference": "the blue ball", "question": "Which?"}
+        for prompt in range(2)
+        for each in range(20)
+        for sample, text in enumerate(said if prompt else said[::-1])
+    ]
+    write_csv(tmp_path / "r.csv", rows)
+    f1 = f"{TABLE}, scoring: f1, columns: {{input: question}}"
+    claim = of_suite(tmp_path, f"aggregate: vote\n{BEST}", f1)
+    assert judged(claim).mean_scores == [0.5, 0.5]
+    assert claim.evidence.results.labels[0] == "blue ball"
+
+
+@pytest.mark.parametrize("how", ["pass", "all"])
+def test_the_best_of_several_is_compared_with_as_many(tmp_path: Path, how: str) -> None:
+    """Else who is asked more often is better, whoever it is."""
+    graded(tmp_path / "r.csv")
+    graded(tmp_path / "few.csv", samples=2)
+    other = "incumbent: {results: {path: few.csv, format: table, shots: 0}, prompt: p0}\n"
+    claim = "assert: {better_than: incumbent}\n"
+    with pytest.raises(SuiteError, match=r"incumbent.results: .*few.csv: it has 2 of each answer"):
+        of_suite(tmp_path, f"aggregate: {how}\n{other}{claim}")
+    assert of_suite(tmp_path, f"aggregate: mean\n{other}{claim}").incumbent is not None
+    assert of_suite(tmp_path, f"aggregate: {{pass: 2}}\n{other}{claim}").incumbent is not None
 
 
 def test_single_answers_have_no_aggregate(tmp_path: Path) -> None:

@@ -138,7 +138,9 @@ def test_an_incumbent_takes_scores(tmp_path: Path) -> None:
     record = judged(claim)
     assert record.incumbent is not None
     assert record.incumbent.test == "exact"
-    assert record.incumbent_p == best_over_incumbent(scores, scores[0], test="exact").p
+    # Three of the four prompts are above it, so it may have been chosen for its low score.
+    assert record.incumbent.rank == 4
+    assert record.incumbent_p == best_over_incumbent(scores, scores[0], t=16, test="exact").p
 
 
 def test_without_a_claim_it_cannot_tell(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tests.unit.reports.page import any_text
 from tests.unit.reports.samples import (
     calibrated,
     claim,
+    designed,
     flag,
     flagged,
     hand_written,
@@ -329,9 +330,11 @@ def test_a_document_with_any_name_compiles_and_finds_its_references(tmp_path: Pa
 def test_letters_can_be_scaled_and_an_upright_table_fits_its_page(tmp_path: Path) -> None:
     claims = [claim(task=name, id=name) for name in ("one task", "another task", "third")]
     permuted = claim(asserted={"permutation_p": 0.05}, permutation_p=1e-4, task="permuted")
-    log = compiles(
-        tmp_path, "upright", latex(run(*claims, permuted), standalone=True, upright=True)
-    )
+    told = designed(*claims, permuted)
+    for check in told.label_bias:  # as long as those of the demo
+        check.claim = "suite.yaml::swapped_topic[demo-llama-nf4-4shot]"
+        check.outcome = "xfailed"
+    log = compiles(tmp_path, "upright", latex(told, standalone=True, upright=True))
     assert "Overfull" not in log
     if shutil.which("pdffonts") is None:
         return

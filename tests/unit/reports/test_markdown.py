@@ -118,7 +118,7 @@ def designs_hiding(text: str, outcome: Outcome) -> dict[str, Any]:
 
 @cache
 def harmless(outcome: Outcome) -> Page:
-    return read(markdown(hidden_in("word", outcome=outcome)))
+    return read(markdown(hidden_in("word", outcome=outcome), words=10**9))
 
 
 @pytest.mark.parametrize("outcome", ["failed", "xpassed"])
@@ -129,7 +129,7 @@ def harmless(outcome: Outcome) -> Page:
 def test_no_text_changes_the_structure_of_a_report(outcome: Outcome, text: str) -> None:
     assume(text != NONE)  # which stands for what is not known, and an empty column is left out
     tame = harmless(outcome)
-    page = read(markdown(hidden_in(text, outcome=outcome)))
+    page = read(markdown(hidden_in(text, outcome=outcome), words=10**9))
     assert page.tags == tame.tags
     assert page.links == tame.links
     assert [list(map(len, table)) for table in page.tables] == [

@@ -270,11 +270,14 @@ def test_what_was_not_recorded_has_no_phrase() -> None:
     assert {phrase(empty) for phrase in silent} == {""}
 
 
+PROMPTS = [f"p{place}" for place in range(20)]
+
+
 def test_who_passes_beside_the_incumbent_alone_is_told_by_how_much() -> None:
     found = BesideIncumbent(
         name="the plain prompt", digest="ab", model="m", model_digest=None, answers_digest=None,
         accuracy=0.7, difference=0.05, low=0.0003, high=0.14, level=0.05, by=0.0, test="exact",
-        of=20, n=60, units=60, candidates=20, alike=20, needed=300, matters=0.05,
+        of=20, n=60, units=60, candidates=20, alike=PROMPTS, needed=300, matters=0.05,
     )  # fmt: skip
     asserted = {"better_than": "incumbent", "by": 0.0, "incumbent_p": 0.05}
     passed = claim(incumbent=found, incumbent_p=0.03, asserted=asserted)
@@ -284,6 +287,19 @@ def test_who_passes_beside_the_incumbent_alone_is_told_by_how_much() -> None:
     below = claim(incumbent=replace(found, low=-0.0003), incumbent_p=0.06)
     assert "interval .000 to" in incumbent.shortfall(below, "incumbent")[1]
     assert "all 20 prompts may be the best" in incumbent.compared(passed)
+    untold = "nobody counts looks here, so whoever looks again at other answers errs more often"
+    assert untold in incumbent.compared(replace(passed, tries=None))
+    looked = replace(found, look=2, level=0.05 / 6)
+    assert "look 2 at recorded answers: it has .008333 of the level .05, and the next one at" in (
+        incumbent.compared(replace(passed, tries=None, incumbent=looked))
+    )
+    several = claim(incumbent=replace(found, alike=["p3", "p7"]), incumbent_p=0.03)
+    assert "2 of 20 prompts cannot be told from the best" in incumbent.compared(several)
+    assert incumbent.alike(several) == "p3, p7"
+    many = replace(found, candidates=300, alike=PROMPTS * 6)
+    assert incumbent.alike(claim(incumbent=many)).endswith(
+        "p19 and 20 more, which the JSON report names"
+    )
 
 
 @pytest.mark.parametrize(
@@ -299,7 +315,7 @@ def test_who_fails_beside_the_incumbent_is_told_of_luck_and_of_what_pays_for_no_
     found = BesideIncumbent(
         name="the plain prompt", digest="ab", model="m", model_digest=None, answers_digest=None,
         accuracy=0.7, difference=0.05, low=-0.04, high=0.14, level=0.05, by=0.0, test="exact",
-        of=of, n=60, units=60, candidates=20, alike=20, needed=300, matters=0.05,
+        of=of, n=60, units=60, candidates=20, alike=PROMPTS, needed=300, matters=0.05,
     )  # fmt: skip
     told, _ = incumbent.shortfall(claim(incumbent=found, incumbent_p=0.3), "incumbent")
     newly = comment(run(claim(incumbent=found, incumbent_p=0.03)), run(claim(best=38)))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.record import Searched, Tries
+from pytest_maxrandom.record import Recorded, Searched, Tries
 from pytest_maxrandom.record.packed import KeptAnswers, pack
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.losses import about_looks, loss, whether_worse
 from pytest_maxrandom.reports.page.render import headed, html
+from pytest_maxrandom.reports.recorded_looks import count_looks
 from pytest_maxrandom.reports.regressions import Asserted, regressions
 from pytest_maxrandom.reports.results import dump, load_untrusted, parse
 from pytest_maxrandom.reports.summary import overall
@@ -47,7 +48,8 @@ def answered(
     )
     of = Tries(len(answers), tries or len(answers), tries or len(answers), "claim", 1, 0.05, True)
     of = replace(of, distinct_prompts=tries or len(answers), **changed.pop("counted", {}))
-    return replace(claim(), answers=kept.packed(), tries=of, **changed)
+    known: dict[str, Any] = {"answers": kept.packed(), "tries": of, "different_answers": 1}
+    return replace(claim(), **known | changed)
 
 
 def compared(base: ClaimRecord, head: ClaimRecord, asserted: Asserted = ASSERTED) -> Regressions:
@@ -88,19 +90,38 @@ def test_a_loss_is_found_at_all_prompts_whichever_is_best(random: np.random.Gene
     assert whether_worse(found) == "1 claim is worse than main"
 
 
-def test_of_recorded_results_no_level_over_all_looks_is_said(random: np.random.Generator) -> None:
-    base = rows(random, 3, 100)
-    before, now = answered(base), answered(lose(random, base, 0.1), model_digest="other")
-    old, new = (replace(each, id="recorded.yaml::r", tries=None) for each in (before, now))
-    assert about_looks(compared(before, now)).startswith("A false alarm at any look: at most .05. ")
-    assert about_looks(compared(old, new)) == (
-        "A false alarm at this look: at most .025. Recorded results have no ledger that counts "
-        "looks, so many looks alarm more often"
+def test_recorded_answers_are_looked_at_as_often_as_the_ledger_beside_their_suite_says(
+    random: np.random.Generator, tmp_path: Path
+) -> None:
+    def recorded(answers: list[str]) -> ClaimRecord:
+        of: dict[str, Any] = {"id": "r.yaml::r", "tries": None, "different_answers": None}
+        return answered(answers, recorded=Recorded("r.csv", "table"), **of)
+
+    base, looks = run(recorded(rows(random, 3, 100))), list[int]()
+    heads = [recorded(rows(random, 3, 100)) for _ in range(3)]
+    elsewhere = regressions(base, run(heads[0]), "main", ASSERTED)
+    assert about_looks(elsewhere) == (
+        "A false alarm at this look: at most .025. No ledger is here to count it, so many looks "
+        "alarm more often: compare where the suites are"
     )
-    both = regressions(run(before, old), run(now, new), "main", ASSERTED)
-    assert [each.looks_counted for each in both.claims] == [True, False]
-    assert "at any look: at most .05" in about_looks(both)
-    assert "at this look at recorded results: at most .025" in about_looks(both)
+    count_looks(base, run(heads[0]), tmp_path, "a run")  # whose suite is not there
+    assert not [*tmp_path.iterdir()]
+    (tmp_path / "r.yaml").write_text("")
+    for each in (heads[0], heads[0], heads[1], base.claims[0], heads[2]):
+        head = run(replace(each, different_answers=None))
+        count_looks(base, head, tmp_path, "a run")
+        found = regressions(base, head, "main", ASSERTED)
+        looks.append(found.claims[0].look)
+        assert found.claims[0].looks_counted is (each is not base.claims[0])
+        assert "No ledger" not in about_looks(found)
+    assert looks == [1, 1, 2, 1, 3]
+    p = found.claims[0].p_worse
+    assert p is not None
+    assert found.claims[0].adjusted_worse == pytest.approx(min(1, 12 * p))
+    [ledger] = (tmp_path / "maxrandom-ledger").glob("*.jsonl")
+    ledger.write_text("{}")
+    count_looks(base, head, tmp_path, "a run")
+    assert "is not counted: " in head.claims[0].warnings[-1].text
 
 
 def test_the_very_same_is_told_without_a_test(random: np.random.Generator) -> None:
@@ -144,8 +165,8 @@ def test_the_later_run_pays_for_its_own_choice(random: np.random.Generator) -> N
 def test_looks_at_other_answers_share_one_level(random: np.random.Generator) -> None:
     base = rows(random, 5, 300)
     head = lose(random, base, 0.02)
-    first = compared(answered(base), answered(head, counted={"different_answers": 2})).claims[0]
-    later = compared(answered(base), answered(head, counted={"different_answers": 10})).claims[0]
+    first = compared(answered(base), answered(head, different_answers=2)).claims[0]
+    later = compared(answered(base), answered(head, different_answers=10)).claims[0]
     assert (first.look, later.look) == (1, 9)
     assert first.adjusted_worse is not None
     assert first.p_worse is not None

@@ -163,9 +163,23 @@ def test_no_number_of_examples_shows_what_is_no_more_than_the_margin() -> None:
     assert best_over_incumbent(candidates, incumbent, by=0.05, matters=0.05).needed is None
 
 
-def test_the_test_is_exact_where_examples_are_few() -> None:
-    assert [usual_test(n) for n in (10, FEWEST_RESAMPLED - 1)] == ["exact", "exact"]
-    assert usual_test(FEWEST_RESAMPLED) == "resampled"
+@pytest.mark.parametrize("n", [FEWEST_RESAMPLED - 1, FEWEST_RESAMPLED, 2 * FEWEST_RESAMPLED])
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize(("at_hand", "t"), [(1, 1), (3, 3), (3, 700)])
+@pytest.mark.parametrize("level", [0.05, 1e-4])
+@pytest.mark.parametrize("graded", [False, True])
+def test_a_plan_has_the_test_that_is_made(
+    n: int, size: int, at_hand: int, t: int, level: float, *, graded: bool
+) -> None:
+    scores, incumbent = _right_or_wrong(3, at_hand, n)
+    groups = [place // size for place in range(n)]
+    found = best_over_incumbent(
+        scores * (0.9 if graded else 1), incumbent, t=t, level=level, clusters=groups
+    )
+    units = len({*groups})
+    assert found.test == usual_test(units, t=t, at_hand=at_hand, level=level, graded=graded)
+    enough = units >= FEWEST_RESAMPLED and t < 700 and level == 0.05
+    assert (found.test == "resampled") is (enough and not graded)
 
 
 @pytest.mark.parametrize(("t", "level"), [(600, 0.05), (1, 1e-5)])

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -215,3 +215,24 @@ def test_bad_credits_are_refused() -> None:
         max_t_of_credits(np.array([[[0, 1]]]), [2])
     with pytest.raises(ValueError, match="a vote depends"):
         Aggregate("vote", 3).credits(np.array([1]))
+    with pytest.raises(ValueError, match="a vote depends"):
+        Aggregate("vote", 3).of_grades(np.array([[0.5]]))
+
+
+@pytest.mark.parametrize("aggregate", AGGREGATES)
+def test_grades_come_to_what_every_choice_of_samples_comes_to_on_average(
+    aggregate: Aggregate,
+) -> None:
+    grades = np.round(np.random.default_rng(2).random((50, 4)), 1)
+    found = aggregate.of_grades(grades)
+    reduced: Any = {"mean": np.mean, "pass": np.max, "all": np.min}[aggregate.how]
+    for own, score_of in zip(grades, found, strict=True):
+        drawn = combinations(own, aggregate.j)
+        assert score_of == close(np.mean([reduced(each) for each in drawn]))
+    # What is right or wrong comes to the same in either way.
+    right = (grades > 0.5).astype(float)
+    earned = aggregate.credits(right.sum(axis=1).astype(int)) / aggregate.unit
+    assert aggregate.of_grades(right) == close(earned)
+    fewer = aggregate.of_fewer(1)
+    assert fewer.of_grades(grades[:, :1]) == close(grades[:, 0])
+    assert (fewer.credits(np.array([0, 1])) / fewer.unit).tolist() == [0, 1]

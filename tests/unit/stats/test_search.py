@@ -126,6 +126,25 @@ def test_so_do_those_of_a_search_that_stops_where_it_likes(t: int) -> None:
     assert 0.1 < total <= 1
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("budget", [5, None])
+def test_so_do_those_that_read_results_where_they_like(budget: int | None, seed: int) -> None:
+    """Between its steps a search may let a suite run on, or not, by all that it was told."""
+    draw, n = np.random.default_rng(seed), 2
+
+    def shares(bits: tuple[int, ...], read: int) -> Fraction:
+        if read < 3 and draw.random() < 0.4:
+            return sum((shares(bits, read + 1) for _ in range(n + 1)), Fraction())
+        search = [Searched("accept", len(bits) + 1, n, budget)]
+        found = Found(len(bits), better(bits))
+        number = prompts_of(0, search, looks=[Look(1, n)] * read, found=found)
+        assert number is not None
+        told = () if len(bits) == 4 else ((0,), (1,)) if bits else ((1,),)
+        return Fraction(1, number) + sum((shares(bits + each, read) for each in told), Fraction())
+
+    assert 0.1 < shares((), 0) <= 1
+
+
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_so_do_those_that_are_told_how_good_the_best_is(n: int) -> None:
     """One node for each rising course of counts, which the bits alone leave open."""

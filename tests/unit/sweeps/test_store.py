@@ -10,7 +10,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,12 +21,12 @@ from pytest_maxrandom.errors import StoreError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.executor import Cost, Scored
-from pytest_maxrandom.sweeps.rows import Key, ModelAnswers
+from pytest_maxrandom.sweeps.rows import Key
 from pytest_maxrandom.sweeps.store import Store
 from tests.notes import sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 COST = Cost(
@@ -120,18 +120,6 @@ def test_generated_answers_are_kept_with_their_ends(path: Path) -> None:
     with closing(Store(path)) as store:
         store.put(KEY, WRITTEN)
         assert store.get([KEY]) == {KEY: WRITTEN}
-
-
-def test_a_file_of_before_answers_were_generated_is_used(path: Path) -> None:
-    filled(path, 2)
-    with closing(sqlite3.connect(path)) as old:
-        old.execute("ALTER TABLE results RENAME COLUMN said TO chosen")
-        old.commit()
-    assert set(held(path, 2)[0]) == {key(0), key(1)}
-    with closing(Store(path)) as store:
-        store.put(KEY, WRITTEN)
-        assert store.get([KEY]) == {KEY: WRITTEN}
-        assert store.messages == []
 
 
 def test_each_part_of_the_key_keeps_results_apart(path: Path) -> None:
@@ -487,63 +475,3 @@ def test_a_shared_store_in_a_folder_that_cannot_be_written_to_is_read(
     found, (message,) = held(path)
     assert len(found) == 60
     assert "it is only read" in message
-
-
-def of_model(name: str, codes: bytes = b"01", questions: str = "q") -> ModelAnswers:
-    return ModelAnswers(questions, name, f"digest of {name}", "cpu", codes)
-
-
-def told(store: Store, questions: str = "q") -> dict[str, bytes]:
-    found = store.answered(questions)
-    assert all(each.is_sound for each in found)
-    return {each.name: each.codes for each in found}
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Callable[[], Store]]:
-    """Opens one file again and again; what is open at the end is closed."""
-    with ExitStack() as stack:
-        yield lambda: stack.enter_context(closing(Store(tmp_path / "store.db")))
-
-
-def test_what_other_processes_add_and_change_of_answers_is_known(
-    opened: Callable[[], Store],
-) -> None:
-    one, other = opened(), opened()
-    one.put_answers(of_model("a"))
-    one.put_answers(of_model("a", questions="others"))
-    assert told(other) == {"a": b"01"}
-    other.put_answers(of_model("b"))
-    one.put_answers(of_model("a", b"11"))  # the last row, and one before
-    assert told(one) == told(other) == {"a": b"11", "b": b"01"}
-    other.put_answers(of_model("b", b"10"))
-    assert told(one) == told(other) == {"a": b"11", "b": b"10"}
-    assert told(one, "others") == {"a": b"01"}
-
-
-def test_answers_are_written_again_where_the_store_has_lost_or_changed_them(
-    tmp_path: Path, opened: Callable[[], Store]
-) -> None:
-    store = opened()
-    store.put_answers(of_model("a"))
-    with closing(sqlite3.connect(store.path)) as connection, connection:
-        connection.execute("UPDATE answers SET codes = ?", (b"00",))
-    assert not opened().answered("q")[0].is_sound
-    other = opened()
-    other.put_answers(of_model("a", b"00"))
-    assert told(opened()) == {"a": b"00"}
-    for each in tmp_path.glob("store.db*"):
-        each.unlink()
-    store.put_answers(of_model("a"))
-    assert told(store) == told(opened()) == {"a": b"01"}
-
-
-def test_answers_to_many_questions_are_read_again_where_not_all_are_kept(
-    opened: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pytest_maxrandom.sweeps.store._MOST_KEPT", 5)
-    store = opened()
-    for questions in "pqr" * 2:
-        for name in "ab":
-            store.put_answers(of_model(name, name.encode() * 2, questions))
-    assert all(told(store, each) == {"a": b"aa", "b": b"bb"} for each in "pqr")

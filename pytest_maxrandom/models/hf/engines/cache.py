@@ -103,14 +103,14 @@ def pairs(cache: Any) -> list[Pair]:
     TypeError
         If a layer's state is something else than keys and values.
     """
-    found = []
+    of_layers = []
     for layer in cache.layers:
         if type(layer) is not DynamicLayer or layer.keys is None or layer.keys.dim() != 4:
             raise TypeError("a layer keeps a state other than keys and values")
-        found.append((layer.keys, layer.values))
-    if not found:
+        of_layers.append((layer.keys, layer.values))
+    if not of_layers:
         raise TypeError("the model does not fill a cache of keys and values")
-    return found
+    return of_layers
 
 
 def added(cache: Any) -> list[Pair]:

@@ -140,14 +140,14 @@ class Values:
         ScoreError
             If the model returned something that is not a number.
         """
-        found = torch.empty(len(self._order), dtype=torch.float64)
-        found[self._order] = torch.cat(self._parts).cpu().double()
-        if not torch.isfinite(found).all():
+        values = torch.empty(len(self._order), dtype=torch.float64)
+        values[self._order] = torch.cat(self._parts).cpu().double()
+        if not torch.isfinite(values).all():
             raise ScoreError(
                 "the model returned a log-likelihood that is not a finite number; try another "
                 "dtype or quantization"
             )
-        return found.tolist()
+        return values.tolist()
 
 
 def _log_probabilities(

@@ -70,7 +70,7 @@ class Packed:
         """Return the log-likelihood of each request's answer."""
         planned = self._planned(planned or trie.build(requests))
         prefix = cache.fill(self._network, self.budget, planned.prefix, self._mask)
-        found = Likelihoods([0.0] * len(requests), before := len(planned.prefix))
+        likelihoods = Likelihoods([0.0] * len(requests), before := len(planned.prefix))
         longest = max(len(path.ids) for path in planned.paths)
         read = []
         for paths, both in self.budget.passes(
@@ -81,10 +81,10 @@ class Packed:
             lambda path: before + len(path.ids),
         ):
             read.append(both)
-            found.tokens_forwarded += trie.size(paths)
+            likelihoods.tokens_forwarded += trie.size(paths)
         for picks, values in read:
-            found.add(picks, values.read())
-        return found
+            likelihoods.add(picks, values.read())
+        return likelihoods
 
     def passes(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> list[int]:
         """Return the tokens of each pass that scoring takes."""

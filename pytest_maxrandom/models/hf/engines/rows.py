@@ -41,7 +41,7 @@ class Plain:
 
     def score(self, requests: Sequence[Request], planned: object = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer."""
-        found = Likelihoods([0.0] * len(requests))
+        likelihoods = Likelihoods([0.0] * len(requests))
         read = []
         for batch, both in self.budget.passes(
             trie.rows(requests),
@@ -51,10 +51,10 @@ class Plain:
             lambda row: len(row.ids),
         ):
             read.append(both)
-            found.tokens_forwarded += _padded(batch)
+            likelihoods.tokens_forwarded += _padded(batch)
         for picks, values in read:
-            found.add(picks, values.read())
-        return found
+            likelihoods.add(picks, values.read())
+        return likelihoods
 
     def passes(self, requests: Sequence[Request], planned: object = None) -> list[int]:
         """Return the tokens of each pass that scoring takes."""

@@ -145,14 +145,14 @@ def trained(
     base = model_digest(spec, location)
 
     def train(folder: Path) -> tuple[Trained, dict[str, Any]]:
-        found = _train(spec, location, training, folder, resources)
+        trained = _train(spec, location, training, folder, resources)
         if model_digest(spec, location) != base:
             raise ModelError(
                 f"the files of {spec.name} changed while it was trained; run it again, and let no "
                 "other program write to them meanwhile"
             )
         computed = foretold(spec, training=training)
-        return found, {
+        return trained, {
             "base": base,
             "training": _settings_kept(training),
             "arithmetic": asdict(computed),
@@ -207,12 +207,12 @@ def _train(
     )
 
 
-def _checked_loss(spec: TransformersSpec, found: Trained, resources: Resources) -> Trained:
+def _checked_loss(spec: TransformersSpec, trained: Trained, resources: Resources) -> Trained:
     """Tell of a loss that does not fall."""
-    if not found.falls:
+    if not trained.falls:
         resources.tell(
-            f"the loss of training {spec.name} did not fall (from {found.losses[0]:.3g} to "
-            f"{found.losses[-1]:.3g}), so it may have learned nothing; check `learning_rate` and "
+            f"the loss of training {spec.name} did not fall (from {trained.losses[0]:.3g} to "
+            f"{trained.losses[-1]:.3g}), so it may have learned nothing; check `learning_rate` and "
             "`epochs`"
         )
-    return found
+    return trained

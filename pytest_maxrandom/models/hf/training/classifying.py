@@ -239,13 +239,13 @@ class Classifier(Model):
         return [self._places[text] for text in wanted]
 
     def _encoded(self, questions: Sequence[Question]) -> list[list[int]]:
-        found = texts.encode(
+        encoded = texts.encode(
             self._tokenizer,
             [question.context for question in questions],
             self.context_length or 0,
         ).ids
         # A network needs a token to read; nothing stands for a text without one.
-        return [ids or [self._tokenizer.pad_token_id] for ids in found]
+        return [ids or [self._tokenizer.pad_token_id] for ids in encoded]
 
     def _batches(self, encoded: Sequence[list[int]]) -> Iterable[dict[int, list[int]]]:
         """Yield texts by their numbers, longest first, so that memory fails at once."""
@@ -284,10 +284,10 @@ class Classifier(Model):
             half = len(rows) // 2
             self._budget = max(1, self._budget // 2)
             return self._scores(rows[:half]) + self._scores(rows[half:])
-        found = logits.double().log_softmax(-1)
-        if not torch.isfinite(found).all():
+        scores = logits.double().log_softmax(-1)
+        if not torch.isfinite(scores).all():
             raise ScoreError(
                 "the classification head returns values that are not numbers; train it again with "
                 "a smaller `learning_rate`"
             )
-        return found.tolist()  # type: ignore[no-any-return]
+        return scores.tolist()  # type: ignore[no-any-return]

@@ -64,16 +64,16 @@ def prepare(tokenizer: Any, config: Any) -> None:
 
 def encode(tokenizer: Any, texts: Sequence[str], limit: int) -> Encoded:
     """Tokenize texts, and cut what is longer than the limit."""
-    found: list[list[int]] = []
+    encoded: list[list[int]] = []
     cut = 0
     for first in range(0, len(texts), _AT_ONCE):
         part = list(texts[first : first + _AT_ONCE])
         whole = tokenizer(part, return_attention_mask=False, verbose=False).input_ids
         cut += sum(len(ids) > limit for ids in whole)
-        found += tokenizer(
+        encoded += tokenizer(
             part, truncation=True, max_length=limit, return_attention_mask=False
         ).input_ids
-    return Encoded(found, cut)
+    return Encoded(encoded, cut)
 
 
 def size_of(training: Training, tokenizer: Path | None, context: int | None) -> Size:

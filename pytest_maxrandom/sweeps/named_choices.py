@@ -30,7 +30,7 @@ _BEFORE = r"(?<!\w)(?<!\w[-./,'])(?<!-)"
 _AFTER = r"(?!\w|[-./,:']\w)"
 
 
-def choices_said(
+def choices_named(
     text: str, labels: Sequence[str], texts: Sequence[str], *, cut: bool = False
 ) -> frozenset[int]:
     """Return which choices a text names by the rule above.
@@ -49,14 +49,14 @@ def choices_said(
     frozenset of int
         One place, or none; several if choices have the same text.
     """
-    found = _choices_named(text, tuple(labels), tuple(texts))
+    found = _named(text, tuple(labels), tuple(texts))
     if cut and _goes_on(text, found, tuple(labels), tuple(texts)):
         return frozenset()
     return found
 
 
 @functools.lru_cache(maxsize=10_000)
-def _choices_named(text: str, labels: tuple[str, ...], texts: tuple[str, ...]) -> frozenset[int]:
+def _named(text: str, labels: tuple[str, ...], texts: tuple[str, ...]) -> frozenset[int]:
     # First with all that it has at its ends, since a choice may be nothing but brackets.
     for shorn in (_spaced, _bare):
         whole = shorn(text).casefold()
@@ -78,14 +78,14 @@ def _choices_named(text: str, labels: tuple[str, ...], texts: tuple[str, ...]) -
 
 
 def _goes_on(
-    text: str, found: frozenset[int], labels: tuple[str, ...], texts: tuple[str, ...]
+    text: str, chosen: frozenset[int], labels: tuple[str, ...], texts: tuple[str, ...]
 ) -> bool:
     """Tell whether a text may have been cut within the text of another choice."""
     names, end = _names(labels, texts, _bare), _spaced(text).casefold()
     # Where choices have labels, whoever begins with one does not go on with a text.
-    own = [name for name in _names((), texts, _bare) if names[name] == found]
+    own = [name for name in _names((), texts, _bare) if names[name] == chosen]
     return any(
-        end.endswith(name) and longer.startswith(name) and names[longer] != found
+        end.endswith(name) and longer.startswith(name) and names[longer] != chosen
         for name in own
         for longer in names
     )

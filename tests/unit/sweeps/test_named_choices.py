@@ -12,9 +12,9 @@ from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.prompts import GenerationSpec
+from pytest_maxrandom.sweeps.named_choices import choices_named
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
-from pytest_maxrandom.sweeps.said import choices_said
 from pytest_maxrandom.tasks.task import Example, Layout
 
 LETTERS = ("A", "B", "C")
@@ -43,7 +43,7 @@ NUMBERS, COUNTS = ("1", "2", "3"), ("2", "3", "4")
     ],
 )  # fmt: skip
 def test_letters_before_texts(text: str, said: int | None) -> None:
-    assert choices_said(text, LETTERS, PLACES) == ({said} if said is not None else set())
+    assert choices_named(text, LETTERS, PLACES) == ({said} if said is not None else set())
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_letters_before_texts(text: str, said: int | None) -> None:
     ],
 )  # fmt: skip
 def test_words_that_are_the_answer(text: str, said: set[int]) -> None:
-    assert choices_said(text, WORDS, WORDS) == said
+    assert choices_named(text, WORDS, WORDS) == said
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_words_that_are_the_answer(text: str, said: set[int]) -> None:
      ("2,000", set()), ("2.", {1}), ("12", set())],
 )  # fmt: skip
 def test_a_label_comes_before_a_text_that_looks_like_it(text: str, said: set[int]) -> None:
-    assert choices_said(text, NUMBERS, COUNTS) == said
+    assert choices_named(text, NUMBERS, COUNTS) == said
 
 
 def test_choices_that_are_nothing_but_brackets_are_told_apart() -> None:
     brackets = (") ]", "] )", "")
-    assert choices_said(" ] )\n", brackets, brackets) == {1}
-    assert choices_said("", brackets, brackets) == set()
+    assert choices_named(" ] )\n", brackets, brackets) == {1}
+    assert choices_named("", brackets, brackets) == set()
 
 
 @pytest.mark.parametrize(
@@ -83,20 +83,20 @@ def test_choices_that_are_nothing_but_brackets_are_told_apart() -> None:
 def test_a_text_that_is_cut_where_another_goes_on_from_it_is_none(
     text: str, said: set[int]
 ) -> None:
-    assert choices_said(text, LETTERS, PLACES, cut=True) == said
+    assert choices_named(text, LETTERS, PLACES, cut=True) == said
 
 
 def test_a_number_that_is_cut_may_be_a_longer_one() -> None:
     numbers = ("2", "21", "3")
-    assert choices_said("2", numbers, numbers, cut=True) == set()
-    assert choices_said("2", numbers, numbers) == {0}
-    assert choices_said("21", numbers, numbers, cut=True) == {1}
+    assert choices_named("2", numbers, numbers, cut=True) == set()
+    assert choices_named("2", numbers, numbers) == {0}
+    assert choices_named("21", numbers, numbers, cut=True) == {1}
     # A label of its own is whole.
-    assert choices_said("2", ("1", "2", "3"), ("7", "21", "22"), cut=True) == {1}
+    assert choices_named("2", ("1", "2", "3"), ("7", "21", "22"), cut=True) == {1}
 
 
 def test_choices_with_one_text_are_not_told_apart() -> None:
-    assert choices_said("fig", ("fig", "Fig", "date"), ("fig", "Fig", "date")) == {0, 1}
+    assert choices_named("fig", ("fig", "Fig", "date"), ("fig", "Fig", "date")) == {0, 1}
 
 
 AROUND = st.text(alphabet=" \n\"'()[]*", max_size=4)
@@ -112,7 +112,7 @@ def test_a_name_with_anything_around_it_is_that_choice(
     names = list({" ".join(name.split()): None for name in names})
     name = data.draw(st.sampled_from(names))
     case = data.draw(st.sampled_from([str.lower, str.upper, str.title]))
-    found = choices_said(before + case(name) + "." + after, names, names)
+    found = choices_named(before + case(name) + "." + after, names, names)
     assert found == {names.index(name)}
 
 
@@ -122,8 +122,8 @@ def test_any_text_names_choices_or_none_and_order_decides_nothing(
 ) -> None:
     names = data.draw(st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=4))
     order = data.draw(st.permutations(range(len(names))))
-    found = choices_said(text, names, names)
-    turned = choices_said(text, [names[i] for i in order], [names[i] for i in order])
+    found = choices_named(text, names, names)
+    turned = choices_named(text, [names[i] for i in order], [names[i] for i in order])
     assert {order[place] for place in turned} == found
 
 

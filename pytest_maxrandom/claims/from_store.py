@@ -1,0 +1,77 @@
+"""What the claims of a suite answered, by the store alone: no model is loaded, nothing is counted.
+
+So an earlier run can be compared with whose report was not kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.counting import ClaimsOfRun, claim_ledger, look_of, subject_of
+from pytest_maxrandom.claims.evaluation import Evaluation
+from pytest_maxrandom.claims.kept import of_sweep
+from pytest_maxrandom.claims.plan import plan, read_suite
+from pytest_maxrandom.claims.session import SessionState
+from pytest_maxrandom.errors import SweepError
+from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.registry import Backends, ModelPool
+from pytest_maxrandom.record import RunRecord
+from pytest_maxrandom.suite.loader import Suite
+from pytest_maxrandom.sweeps.sweep import stored_sweep
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.record import ClaimRecord
+
+
+def stored_run(path: Path, store: Path) -> RunRecord:
+    """Return the claims of a suite with the answers that the store has of them.
+
+    Its models must be what they were: the store knows answers by the digests of all that
+    determines them.
+
+    Raises
+    ------
+    MaxRandomError
+        If the suite cannot be read, its models are not here, or the store lacks answers.
+    """
+    backends = Backends()
+    suite = read_suite(path, backends)
+    if not isinstance(suite, Suite):
+        raise SweepError(f"{path} is about recorded results, which no store has; give its report")
+    pool = ModelPool(Resources(), backends)
+    session = SessionState(
+        pool=pool, results=store, run="", process="main", engine="auto", fresh=False, no_test=True
+    )
+    try:
+        run = ClaimsOfRun(plan(suite, backends))
+        claims = [_stored(each, run, path, session) for each in run]
+        return RunRecord(claims=claims, created="", versions={})
+    finally:
+        session.close()
+
+
+def _stored(
+    planned: PlannedClaim, run: ClaimsOfRun, path: Path, session: SessionState
+) -> ClaimRecord:
+    cache = session.cache(planned, asks=False)
+    sweep = stored_sweep(planned.jobs, cache)
+    if sweep is None:
+        raise SweepError(
+            f"{session.results} lacks answers of {path}::{planned.name}, of its model, task and "
+            f"arithmetic as they are here; run `pytest {path}`, or give the report of such a run"
+        )
+    subject, ledger = subject_of(planned), claim_ledger(planned)
+    result, claim, task = Evaluation(planned, run, session).judge(sweep, lambda *_: None)
+    chosen, look = ledger.chosen_from(subject), len(ledger.looked_at(subject))
+    found = replace(
+        result,
+        answers=of_sweep(sweep.predictions).packed(),
+        different_answers=ledger.different_answers(subject),
+        model_digest=subject.model_digest,
+        tries=look_of(planned, result, look, claim, task, result.t, chosen),
+    )
+    return found.record(planned.record(f"{path.as_posix()}::{planned.name}", path.as_posix()))

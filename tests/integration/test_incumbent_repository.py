@@ -1,0 +1,121 @@
+"""A repository with an incumbent: ten pull requests of a searching program, and a colleague's.
+
+What is read is what a stranger would read: the gate's exit code, its report and its comment, and
+the ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.results import load
+from tests.repositories import begin_repository, commit, git
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LEDGER = "eval_suites/maxrandom-ledger-simulated"
+TODAY = 'incumbent: {{instruction: "Today: ", model: {{name: today, backend: mock, knows: 0.4}}}}'
+SUITE = f"""\
+models: [{{{{name: assistant, backend: mock, knows: {{knows}}}}}}]
+{TODAY}
+tasks:
+  - {{{{name: larger, format: csv, path: larger.csv, choices: ["yes", "no"]}}}}
+prompts: {{{{shots: 0, count: 5, instructions: {{instructions}}}}}}
+assert: {{{{better_than: incumbent}}}}
+"""
+PROGRAM, EACH = 10, 5
+
+
+def maxrandom(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    names = ("GITHUB_", "CI_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(names)}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest_maxrandom.cli", *arguments],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    (tmp_path / "eval_suites").mkdir()
+    rows = [f"Is {7 * i % 97} > {5 * i % 89}? ({i}),{'yn'[7 * i % 97 <= 5 * i % 89]}"
+            for i in range(150)]  # fmt: skip
+    text = "\n".join(["input,answer", *rows]).replace(",y", ",yes").replace(",n", ",no")
+    (tmp_path / "eval_suites" / "larger.csv").write_text(text)
+    (tmp_path / ".gitignore").write_text("out\n.maxrandom\n")
+    write(tmp_path, 0.4, ["Nothing yet: "])
+    return begin_repository(tmp_path)
+
+
+def write(folder: Path, knows: float, instructions: list[str]) -> None:
+    text = SUITE.format(knows=knows, instructions=json.dumps(instructions))
+    (folder / "eval_suites" / "s.yaml").write_text(text)
+
+
+def pull_request(folder: Path, name: str, knows: float, instructions: list[str]) -> dict[str, Any]:
+    """Let the gate judge a change, and merge it if that is green.
+
+    Its tries count in any case: git ignores the ledger of simulated models, which so is on no
+    branch.
+    """
+    git(folder, "switch", "--quiet", "--create", name, "main")
+    write(folder, knows, instructions)
+    commit(folder)
+    gate = maxrandom(
+        folder, "gate", "eval_suites", "--base-ref=main", f"--report=out/{name}.md",
+        "--pytest-args=-q -n 0 -p no:cacheprovider",
+    )  # fmt: skip
+    git(folder, "switch", "--quiet", "main")
+    if gate.returncode == 0:
+        git(folder, "merge", "--quiet", name)
+    [claim] = json.loads((folder / "out" / f"{name}.json").read_text())["claims"]
+    return {**claim, "green": gate.returncode == 0}
+
+
+@pytest.mark.slow
+def test_a_colleague_pays_for_the_tries_of_a_program_and_the_promoted_prompt_keeps_them(
+    here: Path,
+) -> None:
+    found = [
+        pull_request(here, f"program-{number}", 0.4,
+                     [f"Idea {number}.{place}: " for place in range(EACH)])
+        for number in range(PROGRAM)
+    ]  # fmt: skip
+    assert [each["t"] for each in found] == [EACH * (number + 1) for number in range(PROGRAM)]
+    assert not any(each["green"] for each in found)
+    # Nothing is better, and yet the best of five mostly scores higher.
+    assert sum(each["incumbent"]["difference"] > 0 for each in found) > PROGRAM / 2
+    text = (here / "out" / f"program-{PROGRAM - 1}.md").read_text()
+    assert "t = 50" in text
+    assert "beside the incumbent's" in text
+    last = load(here / "out" / f"program-{PROGRAM - 1}.json")
+    assert re.search(r"best .* beside the incumbent's .*(needs above|may be luck)", comment(last))
+
+    mine = pull_request(here, "colleague", 0.85, ["Compare the two numbers: "])
+    assert (mine["green"], mine["t"], mine["incumbent"]["of"]) == (True, 51, 51)
+    assert "best of 51 prompts" in (here / "out" / "colleague.md").read_text()
+    assert "newly passes" in comment(load(here / "out" / "colleague.json"), last)
+
+    promoted = maxrandom(here, "promote", "out/colleague.json")
+    assert "Its t, 51, goes on" in promoted.stdout + promoted.stderr
+    path = here / "eval_suites" / "s.yaml"
+    path.write_text(path.read_text().replace(TODAY.replace("{{", "{").replace("}}", "}"),
+                                             promoted.stdout))  # fmt: skip
+    commit(here)
+    again = maxrandom(here, "gate", "eval_suites", "--base-ref=HEAD~1", "--report=out/next.md",
+                      "--pytest-args=-q -n 0 -p no:cacheprovider")  # fmt: skip
+    assert again.returncode == 1  # the prompt is no better than itself
+    [claim] = json.loads((here / "out" / "next.json").read_text())["claims"]
+    assert (claim["t"], claim["incumbent"]["difference"]) == (51, 0.0)
+    shown = maxrandom(here, "ledger", "show", LEDGER).stdout
+    old, new = mine["incumbent"]["digest"][:12], mine["best_prompt"]["digest"][:12]
+    assert f"compared with the incumbent {old} (t up to 51), then {new} (t up to 51)" in shown
