@@ -17,7 +17,7 @@ from pytest_maxrandom.host import workers
 from pytest_maxrandom.host.limits import limits, too_large
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Generator
 
 _CELL = 8
 """Bytes that a cell of a table takes at least where it is worked with."""
@@ -101,7 +101,7 @@ def unpacked_columns(path: Path, columns: Collection[str] = (), whole: Collectio
 
 def unpacked_groups(
     path: Path, columns: Collection[str] = (), whole: Collection[str] = ()
-) -> Iterator[str]:
+) -> Generator[str, None, None]:
     """Yield after each group of rows, and in the end, why a file must not be read so far.
 
     It is nothing if it may, or is damaged. The file is unpacked in a process with little memory,
