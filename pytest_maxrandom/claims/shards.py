@@ -16,6 +16,7 @@ from pytest_maxrandom.claims.counting import count_prompt, subject_of
 from pytest_maxrandom.claims.servers import check_server, fingerprint_of
 from pytest_maxrandom.errors import ShardError
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
+from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.ledger.set_ledger import SetLedger
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
@@ -165,8 +166,9 @@ class Shard:
         store = Store(self._place / _RESULTS, shared=True)
         computed: dict[str, Any] = {}
         problems: list[Remark] = []
+        files = LedgerFiles()
         for claim, jobs in parts:
-            problems += self._sweep(work, claim, jobs, run, store, progress)
+            problems += self._sweep(work, claim, jobs, run, store, files, progress)
             # Loading the model tells better than what was foretold.
             found = work.cache(claim, store)
             computed[found.model_digest] = asdict(found.arithmetic)
@@ -186,11 +188,13 @@ class Shard:
         jobs: Sequence[Job],
         run: str,
         store: Store,
+        files: LedgerFiles,
         progress: Progress,
     ) -> list[Remark]:
         folder = self._place / (SIMULATED if claim.simulated else FOLDER)
         condition, subject = claim.condition, subject_of(claim)
-        ledger = SetLedger(folder, run, condition.task.name, condition.prompt_set.validation)
+        examples = condition.prompt_set.validation
+        ledger = SetLedger(folder, run, condition.task.name, examples, files=files)
         generates = SCORERS[claim.suite.scoring].generates
         check_server(claim, work.pool, ledger, subject)
         run_sweep(

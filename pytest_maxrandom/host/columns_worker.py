@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _ROWS = 1_000
-"""That are unpacked at once."""
+"""That are unpacked at once, so that little is where few bytes stand for many texts."""
+_KEPT_ROWS = 1 << 16
+"""That are where each text stands once, however many rows have it."""
 _BESIDE = 1 << 28
 """Bytes of memory besides what libraries hold and what may be unpacked."""
 
@@ -33,15 +35,18 @@ def _limit_memory(bytes_: int) -> None:
         pass
 
 
-def _batches(path: str, columns: list[str] | None, whole: list[str]) -> Iterator[Any]:
+def _groups(path: str, columns: list[str] | None, whole: list[str]) -> Iterator[Iterable[Any]]:
+    """Yield the batches of each group of rows of a Parquet file, or those of an Arrow file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with Path(path).open("rb") as file:
         begin = file.read(6)
     if begin.startswith(b"PAR1"):
+        rows = _KEPT_ROWS if columns and {*columns} <= {*whole} else _ROWS
         with pq.ParquetFile(path, read_dictionary=whole) as parquet:
-            yield from parquet.iter_batches(_ROWS, columns=columns, use_threads=False)
+            for group in range(parquet.num_row_groups):
+                yield parquet.iter_batches(rows, [group], columns=columns, use_threads=False)
         return
     with pa.memory_map(path) as source:
         opened = pa.ipc.open_file if begin == b"ARROW1" else pa.ipc.open_stream
@@ -49,9 +54,9 @@ def _batches(path: str, columns: list[str] | None, whole: list[str]) -> Iterator
         held = map(reader.get_batch, range(reader.num_record_batches)) if begin == b"ARROW1" else (
             reader
         )  # fmt: skip
-        for batch in held:
-            for first in range(0, batch.num_rows, _ROWS):
-                yield batch.slice(first, _ROWS)
+        yield (
+            batch.slice(first, _ROWS) for batch in held for first in range(0, batch.num_rows, _ROWS)
+        )
 
 
 def _size(values: Any, *, kept: bool) -> int:
@@ -69,6 +74,8 @@ def _size(values: Any, *, kept: bool) -> int:
 def main(path: str, most: int, columns: list[str] | None, whole: list[str]) -> str:
     """Say whether a file unpacks to more than it may: "more", "fits" or "damaged".
 
+    Before, a line is printed after each group of rows that fits with those before it.
+
     Parameters
     ----------
     most : int
@@ -85,11 +92,13 @@ def main(path: str, most: int, columns: list[str] | None, whole: list[str]) -> s
     _limit_memory(most + _BESIDE)
     found = 0
     try:
-        for batch in _batches(path, columns, whole):
-            for name, values in zip(batch.schema.names, batch.columns, strict=True):
-                found += _size(values, kept=name in whole)
-                if found > most:
-                    return "more"
+        for batches in _groups(path, columns, whole):
+            for batch in batches:
+                for name, values in zip(batch.schema.names, batch.columns, strict=True):
+                    found += _size(values, kept=name in whole)
+                    if found > most:
+                        return "more"
+            print("group", flush=True)
     except (MemoryError, pa.ArrowMemoryError):
         return "more"
     except (OSError, pa.ArrowException):

@@ -17,7 +17,7 @@ from pytest_maxrandom.host import workers
 from pytest_maxrandom.host.limits import limits, too_large
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Generator
 
 _CELL = 8
 """Bytes that a cell of a table takes at least where it is worked with."""
@@ -94,7 +94,18 @@ def _of_parquet(path: Path) -> str:
 def unpacked_columns(path: Path, columns: Collection[str] = (), whole: Collection[str] = ()) -> str:
     """Say why a Parquet or Arrow file must not be read; nothing if it may, or is damaged.
 
-    It is unpacked in a process with little memory: pages may contradict what the file says of
+    See `unpacked_groups`.
+    """
+    return "".join(unpacked_groups(path, columns, whole))
+
+
+def unpacked_groups(
+    path: Path, columns: Collection[str] = (), whole: Collection[str] = ()
+) -> Generator[str, None, None]:
+    """Yield after each group of rows, and in the end, why a file must not be read so far.
+
+    It is nothing if it may, or is damaged. The file is unpacked in a process with little memory,
+    which goes on while who asks reads the group: pages may contradict what the file says of
     itself, one text may stand for many, and only Parquet says anything.
 
     Parameters
@@ -105,20 +116,27 @@ def unpacked_columns(path: Path, columns: Collection[str] = (), whole: Collectio
         Those of them that are read as dictionaries, so that a text that repeats counts once.
     """
     if find_spec("pyarrow") is None:  # then nobody here can read it
-        return ""
+        return
     most = limits().data_mb * 1_000_000
     asked = {"path": str(path), "most": most, "columns": [*columns] or None, "whole": [*whole]}
-    done = subprocess.run(
+    with subprocess.Popen(
         workers.command(_WORKER, json.dumps(asked)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**workers.environment(), "ARROW_DEFAULT_MEMORY_POOL": "system"},
-        check=False,
-    )
+    ) as process:
+        assert process.stdout
+        word = ""
+        try:
+            for line in process.stdout:
+                word = line.decode().strip()
+                if word == "group":
+                    yield ""
+        finally:
+            process.kill()
     # A process that ends without a word had too little memory, where no library says so.
-    more = done.stdout.strip() == b"more" or not done.stdout
-    return too_large(most + 1) if more else ""
+    yield "" if word in {"fits", "damaged"} else too_large(most + 1)
 
 
 def parquet_bytes(metadata: Any, columns: Collection[str] = ()) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -142,22 +142,46 @@ def _plain(piece: bytes, quoted: re.Pattern[bytes], other: re.Pattern[bytes]) ->
     return piece
 
 
-def add_column(rows: Rows, role: str, values: Any) -> None:
-    """Append an Arrow array; its distinct values are converted once."""
+def add_columns(rows: Rows, pieces: Iterable[Sequence[Any]]) -> None:
+    """Append pieces of columns, in the order of `rows.names`, each an Arrow array.
+
+    Distinct values are converted once, and not again where the next piece has the same ones.
+    """
     import pyarrow as pa
 
-    of_row = None
+    known: dict[str, Any] = {}
+    for columns in pieces:
+        for role, column in zip(rows.names, columns, strict=False):
+            of_row, values = _coded(column)
+            before = known.get(role)
+            # Arrow takes 0.0 and -0.0 for equal.
+            again = before and not pa.types.is_floating(values.type) and values.equals(before)
+            rows.add(role, None if again else _cells(values), of_row)
+            known[role] = of_row is not None and values
+        rows.count += len(columns[0])
+
+
+def _coded(values: Any) -> tuple[NDArray[np.int32] | None, Any]:
+    """Return per row the place of its value, and distinct values; else None, and all values."""
+    import pyarrow as pa
+
     if pa.types.is_dictionary(values.type):
         used = values.indices.dictionary_encode(null_encoding="encode")
-        of_row, values = _numbers(used.indices), values.dictionary.take(used.dictionary)
-    elif not pa.types.is_nested(values.type):
+        return _numbers(used.indices), values.dictionary.take(used.dictionary)
+    if not pa.types.is_nested(values.type):
         values = values.dictionary_encode(null_encoding="encode")
-        of_row, values = _numbers(values.indices), values.dictionary
-    cells = values.to_pylist()
+        return _numbers(values.indices), values.dictionary
+    return None, values
+
+
+def _cells(values: Any) -> list[Any]:
+    import pyarrow as pa
+
+    cells: list[Any] = values.to_pylist()
     if pa.types.is_float64(values.type):
         # With all digits: .6 was computed here, and not rounded from .57.
-        cells = [x if x is None or x.is_integer() else f"{x:.17g}" for x in cells]
-    rows.add(role, cells, of_row)
+        return [x if x is None or x.is_integer() else f"{x:.17g}" for x in cells]
+    return cells
 
 
 def _numbers(places: Any) -> NDArray[np.int32]:

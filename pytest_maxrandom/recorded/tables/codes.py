@@ -83,6 +83,7 @@ class Codes:
         self.of: defaultdict[str, int] = defaultdict()
         self.of.default_factory = self.of.__len__
         self._loose = array("i")
+        self._places = np.zeros(0, dtype=np.int32)
         self._ways: list[_Way] = [_Ordered(), *([_Agreeing(by)] if by else [])]
 
     def extend(self, texts: Iterable[str]) -> None:
@@ -93,10 +94,14 @@ class Codes:
 
     def append(self, texts: Iterable[str], of_row: Column) -> None:
         """Append rows, given the place of each one's text."""
-        places = np.fromiter(map(self.of.__getitem__, texts), np.int32)
+        self._places = np.fromiter(map(self.of.__getitem__, texts), np.int32)
         self._settle()
+        self.again(of_row)
+
+    def again(self, of_row: Column) -> None:
+        """Append rows, given the place of each one's text among those appended last."""
         for part in pieces(len(of_row)):
-            self._put(places[of_row[part]])
+            self._put(self._places[of_row[part]])
 
     def repeat(self, times: int) -> None:
         """Have all rows so often, one time after the other."""

@@ -191,11 +191,16 @@ class Rows:
                 self.add(role, values)
             self.count += len(piece)
 
-    def add(self, role: str, values: Sequence[Any], of_row: Column | None = None) -> None:
+    def add(self, role: str, values: Sequence[Any] | None, of_row: Column | None = None) -> None:
         """Append to a column texts, or other values as JSON has them, behind `count` rows.
 
-        Each row has one, unless `of_row` has per row the place of its value.
+        Each row has one, unless `of_row` has per row the place of its value. Values may then be
+        None, for those of the last time.
         """
+        if values is None:
+            assert of_row is not None
+            self._codes[role].again(of_row)
+            return
         kinds = set(map(type, values))
         texts: Iterable[str] = (
             values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from contextlib import closing
 from importlib.util import find_spec
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
@@ -11,13 +12,13 @@ from typing import IO, TYPE_CHECKING, Any
 from pytest_maxrandom.errors import RecordedError, csv_in_words, did_you_mean, quoted, unique_keys
 from pytest_maxrandom.host.delimiters import DELIMITERS, delimiter_of
 from pytest_maxrandom.host.limits import too_large
-from pytest_maxrandom.host.unpacked import parquet_bytes, unpacked_columns
+from pytest_maxrandom.host.unpacked import parquet_bytes, unpacked_groups
 from pytest_maxrandom.recorded.files import json_lines, opened
-from pytest_maxrandom.recorded.tables.arrow import FROM_BYTES, NotPlain, add_column, csv_columns
+from pytest_maxrandom.recorded.tables.arrow import FROM_BYTES, NotPlain, add_columns, csv_columns
 from pytest_maxrandom.recorded.tables.columns import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.recorded.tables.columns import Wanted
@@ -72,10 +73,7 @@ def _read_csv(path: Path, wanted: Wanted) -> Rows:
         keys = [header.index(name) for name in rows.names.values()]
         if path.stat().st_size >= FROM_BYTES and find_spec("pyarrow") is not None:
             try:
-                for columns in csv_columns(path, delimiter, len(header), keys or [0]):
-                    for role, column in zip(rows.names, columns, strict=False):
-                        add_column(rows, role, column)
-                    rows.count += len(columns[0])
+                add_columns(rows, csv_columns(path, delimiter, len(header), keys or [0]))
             except NotPlain:  # which the reader below reads, or says where it is wrong
                 rows = Rows(path, line, header, wanted, again)
             else:
@@ -189,16 +187,10 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
             read = [*dict.fromkeys(rows.names.values())]
             # As dictionaries: a long text that all rows repeat is in memory once.
             plain = [name for name in read if not pa.types.is_nested(schema.field(name).type)]
-            by_itself = too_large(parquet_bytes(file.metadata, read))
-        if why := by_itself or unpacked_columns(path, read, plain):
-            raise RecordedError(f"{path}: {why}")
+            if why := too_large(parquet_bytes(file.metadata, read)):
+                raise RecordedError(f"{path}: {why}")
         with pq.ParquetFile(path, read_dictionary=plain) as file:
-            # Of several groups of rows at a time it would hold what it has read.
-            for group in range(file.num_row_groups):
-                for batch in file.iter_batches(row_groups=[group], columns=read):
-                    for role, name in rows.names.items():
-                        add_column(rows, role, batch.column(name))
-                    rows.count += batch.num_rows
+            add_columns(rows, _row_groups(path, file, [*rows.names.values()], plain))
             pa.default_memory_pool().release_unused()
     except OSError as error:
         reason = error.strerror or str(error).splitlines()[0]
@@ -208,6 +200,20 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
             f"{path}: not a Parquet file, or a damaged one: {str(error).splitlines()[0]}"
         ) from error
     return rows
+
+
+def _row_groups(
+    path: Path, file: Any, names: Sequence[str], plain: Collection[str]
+) -> Iterator[list[Any]]:
+    """Yield the columns of a Parquet file in pieces, each group as soon as it is known to fit."""
+    read = [*dict.fromkeys(names)]
+    with closing(unpacked_groups(path, read, plain)) as checked:
+        # Of several groups of rows at a time it would hold what it has read.
+        for group in range(file.num_row_groups):
+            if why := next(checked, ""):
+                raise RecordedError(f"{path}: {why}")
+            for batch in file.iter_batches(row_groups=[group], columns=read, use_threads=False):
+                yield [batch.column(name) for name in names] or [batch]
 
 
 _READERS = {

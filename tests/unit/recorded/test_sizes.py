@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.host.unpacked import parquet_bytes, unpacked_groups
 from pytest_maxrandom.recorded.files import read_lines
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.npz import read_npz
@@ -120,6 +121,20 @@ def test_a_parquet_table_unpacks_to_as_much_as_it_may(tmp_path: Path, kind: str)
             read_columns(file, wanted)
         # What is not read takes nothing.
         assert read_columns(file, {"correct": ("correct", True)}).count == count
+
+
+def test_groups_of_rows_are_read_until_one_no_longer_fits(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    file = tmp_path / "x.parquet"
+    # The file says little of itself: each group has one text, which stands for many.
+    texts = pa.array([f"{group}" * 80_000 for group in range(3) for _ in range(10)])
+    pq.write_table(pa.table({"x": texts}), file, row_group_size=10)
+    assert parquet_bytes(pq.ParquetFile(file).metadata) < 1_000_000
+    *fit, last = unpacked_groups(file)
+    assert fit == ["", ""]  # of .8 MB each
+    assert "more than 2 MB" in last
+    assert [*unpacked_groups(file, ["x"], ["x"])] == [""] * 4  # as dictionaries they all do
 
 
 @pytest.mark.parametrize("line", [b'{"a": 1}\n', b'{"a": 1} ', b'{"a": 1}\xff\n'])

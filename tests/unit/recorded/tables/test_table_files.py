@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.suite.recorded import TableColumns
 from tests.unit.recorded.reading import read_table
 
@@ -271,6 +272,27 @@ def test_parquet_dictionaries_and_row_groups_read_like_plain_columns(tmp_path: P
     sweep = read(path)
     assert (sweep.prompts, sweep.examples) == (("p", "q"), ("1", "2"))
     assert sweep.correct.tolist() == [[True, False], [False, True]]
+
+
+def test_row_groups_whose_values_repeat_read_like_the_same_rows_of_a_csv_file(
+    tmp_path: Path,
+) -> None:
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    # Groups of four rows: the same values again, in another order, others, and 0.0 beside -0.0.
+    examples = [0.0, 1.0, 2.0, 3.0] * 2 + [3.0, 2.0, 1.0, -0.0] + [-0.0, 1.0, 2.0, 9.0]
+    said = [*"ABAB", *"ABAB", *"BBAA", *"CABC"]
+    rows = [
+        {"prompt": f"p{place // 4}", "example": example, "prediction": one, "gold": one}
+        for place, (example, one) in enumerate(zip(examples, said, strict=True))
+    ]
+    wanted = {name: (name, True) for name in rows[0]}
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet", row_group_size=4)
+    lines = [",".join(wanted), *(",".join(map(str, row.values())) for row in rows)]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    packed, plain = (read_columns(tmp_path / name, wanted) for name in ("a.parquet", "a.csv"))
+    for role in wanted:
+        assert packed.read(role, str).of_rows() == plain.read(role, str).of_rows()
 
 
 def test_a_value_that_no_table_can_hold_is_told_with_its_row(tmp_path: Path) -> None:
