@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scipy import stats
 
@@ -24,7 +24,7 @@ def scaled(whole: int, cut: int) -> int:
     return whole if WHOLE else cut
 
 
-def affordable(cells: Iterable[Cell], dear: Callable[[Cell], bool]) -> list[Cell]:
+def affordable(cells: Iterable[Cell], dear: Callable[[Any], bool]) -> list[Cell]:
     """Return the cells of a table, those that take longest in `make tables` alone."""
     return [cell for cell in cells if TABLES or not dear(cell)]
 
