@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Files with few tests are often those that take long: they must not be begun last.
 WORKERS := -n auto --dist loadfile --no-loadscope-reorder
+# Proofs with cells that take long and only enlarge a table.
+LARGER := samples open_answers incumbent regressions scores best_models nulls dependent decided
 # Processes that tests start read what others have compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check jobs servers proof gpu lint docs bench demo-model requirements clean
+.PHONY: demo test check jobs servers proof tables gpu lint docs bench demo-model requirements clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -34,8 +36,11 @@ servers: $(READY)  ## Install real servers, and build llama-cpp-python (some 8 m
 	$(BIN)/python tools/servers.py install
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[gguf]"
 
-proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures
+proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures (some 60 minutes on 2 cores, by the seconds of its parts)
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof tests/integration/lm_eval_tasks $(WORKERS)
+
+tables: $(READY)  ## Print larger tables: the proofs whole, with the cells that `make proof` leaves out (some 3 hours on 2 cores, by parts)
+	MAXRANDOM_PROOF=tables $(BIN)/python -m pytest $(LARGER:%=tests/proof/test_%.py) $(WORKERS)
 
 gpu: $(READY)  ## Run the tests of models and a benchmark of sweeps on a GPU (some 8 minutes); says why, if there is none
 	$(BIN)/python tools/gpu.py

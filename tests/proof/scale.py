@@ -1,19 +1,32 @@
-"""How long proofs are: whole, or a cut of each."""
+"""How long proofs are: a cut of each, whole, or with the cells that only enlarge a table."""
 
 from __future__ import annotations
 
 import math
 import os
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scipy import stats
 
-WHOLE = os.environ.get("MAXRANDOM_PROOF") == "whole"
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Cell = TypeVar("Cell")
+
+_SCALE = os.environ.get("MAXRANDOM_PROOF")
+TABLES = _SCALE == "tables"
+WHOLE = TABLES or _SCALE == "whole"
 LEVEL = 0.05
 
 
 def scaled(whole: int, cut: int) -> int:
     """Return how many runs to simulate."""
     return whole if WHOLE else cut
+
+
+def affordable(cells: Iterable[Cell], dear: Callable[[Any], bool]) -> list[Cell]:
+    """Return the cells of a table, those that take longest in `make tables` alone."""
+    return [cell for cell in cells if TABLES or not dear(cell)]
 
 
 def most(runs: int) -> int:

@@ -6,6 +6,7 @@ same probability for each example, less what was planted. Examples differ in how
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from pytest_maxrandom.reports.regressions import Asserted, regressions
 from pytest_maxrandom.stats.judged_losses import chosen, judged, look_share
 from pytest_maxrandom.stats.losses import power_of_not_worse, power_of_worse
 from pytest_maxrandom.stats.regressions import Change
-from tests.proof.scale import LEVEL, most, scaled
+from tests.proof.scale import LEVEL, affordable, most, scaled
 from tests.unit.reports.samples import claim, run
 
 if TYPE_CHECKING:
@@ -64,8 +65,10 @@ def alarms(worse: list[list[float]], look: int = 1) -> float:
     return float(np.mean(found))
 
 
-@pytest.mark.parametrize("tasks", [1, 10, 50])
-@pytest.mark.parametrize("n", [100, 500, 2000])
+@pytest.mark.parametrize(
+    ("n", "tasks"),
+    affordable(itertools.product((100, 500, 2000), (1, 10, 50)), lambda cell: cell == (2000, 50)),
+)
 def test_an_unchanged_run_alarms_in_a_twentieth_at_most(
     measured: Measured, n: int, tasks: int
 ) -> None:
@@ -179,7 +182,7 @@ def test_a_loss_of_the_margin_is_called_not_worse_in_a_twentieth_at_most(
 
 
 @pytest.mark.parametrize("base", ["once", "anew"])
-@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize("n", affordable([200, 1000], lambda n: n == 1000))
 def test_a_hundred_looks_together_alarm_in_a_twentieth_at_most(
     measured: Measured, n: int, base: str
 ) -> None:

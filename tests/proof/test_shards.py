@@ -13,6 +13,7 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from tests.parts import alike, command, in_one, joined, tries
+from tests.proof.scale import WHOLE
 
 DEMO = Path(__file__).parents[2] / "eval_suites" / "demo"
 
@@ -35,8 +36,7 @@ def _kill_in_the_middle(number: int) -> None:
 def test_shards_that_are_killed_and_shards_that_are_run_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = os.environ.get("MAXRANDOM_PROOF") == "whole"
-    into, killed, twice = (8, (2, 5, 7), (3, 8)) if whole else (2, (1,), (2,))
+    into, killed, twice = (8, (2, 5, 7), (3, 8)) if WHOLE else (2, (1,), (2,))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     shutil.copytree(DEMO, "eval_suites")
