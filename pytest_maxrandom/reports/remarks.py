@@ -195,10 +195,10 @@ SENTENCES: dict[str, str] = {
     "of them exchange their right answers, p is {p:p}, above {level:level}: name what belongs "
     "together (`columns: {{cluster: ...}}`), ask more prompts, or let the plugin ask the model, so "
     "that texts tell copies",
-    "few_clusters": "{clusters:,} cluster{clusters:/s} can take each other's right answers, in "
-    "{ways:,} way{ways:/s} at most, so no permutation p can be at most {level:level}: give the "
-    "task at least five clusters with different right answers, or claim `p_max` by name (`assert: "
-    "{{p_max: 0.05}}`)",
+    "few_clusters": "right answers can be exchanged among {clusters:,} cluster{clusters:/s} only, "
+    "in {ways:,} way{ways:/s} at most, so no permutation p can be at most {level:level}: collect "
+    "more clusters, at least five with different right answers, or declare the clusters that are "
+    "independent, if these are smaller",
     "constants": "There is no permutation p, because {why}. So each guess is taken to be as good "
     "as the best constant answer for its set of choices, by text or by place, where that is above "
     "the chance: right with {rates:accuracies}.",
