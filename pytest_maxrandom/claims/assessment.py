@@ -170,11 +170,12 @@ def assess(
     shuffles = [shuffle for view in views for shuffle in view.shuffles]
     level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
     few: Remark | None = None
-    if claim.permutation_p is None:
+    if claim.permutation_p is None or claim.cannot_tell is not None:
         few = _too_few(shuffles, level)
         # Without shuffles nobody knows what guessers of open answers reach.
         learns = isinstance(null, LearntGuessers)
-        shuffles = [] if (thrifty and not learns) or few else shuffles
+        spared = thrifty and claim.permutation_p is None and not learns
+        shuffles = [] if spared or few else shuffles
     test = _permutation_test(claim, null, shuffles, best, metric, level, tree=tree)
     if isinstance(null, LearntGuessers) and test is not None and test.learnt is not None:
         null = null.learnt(test.learnt)
@@ -202,7 +203,7 @@ def assess(
 
 
 def _too_few(shuffles: Sequence[Shuffle], level: float) -> Remark | None:
-    """Return why a permutation p, of which nothing is claimed, would tell nothing.
+    """Return why a permutation p, of which nothing is claimed or can be told, would tell nothing.
 
     A red flag would take it for right answers that are as good when they are shuffled.
     """

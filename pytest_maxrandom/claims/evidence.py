@@ -117,13 +117,25 @@ class Evidence:
             return PERMUTED, None
         if self.constants is not None:
             return COUNTED, None
-        if results.answers is None or results.gold is None:
+        if results.gold is None:
             return EXACT, Remark("only_right_and_wrong")
+        if results.answers is None:
+            return EXACT, self._untold_of_gold
         if (why := self.untestable or self.unchanged) is not None:
             return EXACT, Remark("not_permutable", {"why": why})
         if self.by_places:
             return EXACT, Remark("only_places")
         return (EXACT if results.evaluated.all() else APPROXIMATE), None
+
+    @property
+    def _untold_of_gold(self) -> Remark:
+        """Why right answers alone, without those that were given, show no knowledge."""
+        results = self.results
+        known = results.offered is not None or results.clusters is not None
+        # Constant answers take the place of those that were given where choices are listed, but of
+        # no clusters and of no samples: see `constants`.
+        no_help = known or scored_by_samples(results)
+        return Remark("answers_not_given" if no_help else "choices_unlisted")
 
     @property
     def _untold_of_open(self) -> Remark | None:

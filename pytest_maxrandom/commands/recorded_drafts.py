@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _BY_NAME = {
     "only_right_and_wrong": COUNTED,
+    "answers_not_given": COUNTED,
+    "choices_unlisted": COUNTED,
     "not_permutable": COUNTED,
     "only_places": EXACT,
     "questions_not_told": EXACT,

@@ -259,8 +259,8 @@ def contamination_table(run: RunRecord) -> Table:
     ]
     legend = (
         "*Boost*: what tuning on other text brings; *bias*: what the benchmark's own text brings "
-        "beyond that. The bias means something only where there is a boost: a model that learns "
-        "nothing from other text would learn nothing from the benchmark's either."
+        "beyond that. A significant bias is a finding, with or without a boost; one that is not "
+        "significant is no sign of anything unless there is a boost."
     )
     title = "Was it tuned on the benchmark's text?"
     return tabulate(title, columns, run.contamination, key="contamination", legend=legend)

@@ -256,7 +256,8 @@ def new_questions(claim: ClaimRecord) -> str:
         f"{_bounded_on_new(claim)} at least {accuracy(found.low)} at 95 %",
         found.estimate is not None
         and f"estimated {accuracy(found.estimate)}, without the bias of the selection{these}",
-        found.clusters and f"of {count(found.clusters)} clusters of examples",
+        found.clusters
+        and f"of {count(found.clusters)} cluster{'s' * (found.clusters > 1)} of examples",
     )
 
 

@@ -33,6 +33,10 @@ _MORE = "more examples or replicates"
 _MORE_TRAINING = f"more texts, more `epochs`, a larger `learning_rate`, or {_MORE}"
 _OR_ALLOW = ", or write `allow_inconclusive: true`"
 _OTHER_N = "n is {sizes:span}, not {published:,}"
+_NOT_GIVEN = (
+    "the results do not say which answers were given, so knowledge cannot be distinguished from a "
+    "preferred label: record the predictions"
+)
 _STORE = "the results store {file} "
 
 SENTENCES: dict[str, str] = {
@@ -133,6 +137,9 @@ SENTENCES: dict[str, str] = {
     "only_right_and_wrong": "only right and wrong are known, so knowledge cannot be distinguished "
     "from a preferred label: record the predictions, or claim `p_max` by name (`assert: {{p_max: "
     "0.05}}`)",
+    "answers_not_given": _NOT_GIVEN + ", or claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
+    "choices_unlisted": _NOT_GIVEN + ", list the choices of each example (column `choices`), or "
+    "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "only_scores": "no guesser is compared with scores: say what the best prompt is above "
     "(`beats=0.62`), or give the scores of the `incumbent` or of a `control`",
     "no_guessers": "no guesser is compared with scores between 0 and 1; claim `beats` with a "
@@ -188,10 +195,10 @@ SENTENCES: dict[str, str] = {
     "of them exchange their right answers, p is {p:p}, above {level:level}: name what belongs "
     "together (`columns: {{cluster: ...}}`), ask more prompts, or let the plugin ask the model, so "
     "that texts tell copies",
-    "few_clusters": "{clusters:,} cluster{clusters:/s} can take each other's right answers, in "
-    "{ways:,} way{ways:/s} at most, so no permutation p can be at most {level:level}: give the "
-    "task at least five clusters with different right answers, or claim `p_max` by name (`assert: "
-    "{{p_max: 0.05}}`)",
+    "few_clusters": "right answers can be exchanged among {clusters:,} cluster{clusters:/s} only, "
+    "in {ways:,} way{ways:/s} at most, so no permutation p can be at most {level:level}: collect "
+    "more clusters, at least five with different right answers, or declare the clusters that are "
+    "independent, if these are smaller",
     "constants": "There is no permutation p, because {why}. So each guess is taken to be as good "
     "as the best constant answer for its set of choices, by text or by place, where that is above "
     "the chance: right with {rates:accuracies}.",

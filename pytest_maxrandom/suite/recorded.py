@@ -118,6 +118,8 @@ class TableColumns(OwnColumns):
     """The example's id, or its text."""
     correct: PromptColumns | None = None
     """Whether the answer is right; a list names a column for each prompt, as for `prediction`."""
+    choices: ColumnName | None = None
+    """Number of choices, or their list."""
     score: PromptColumns | None = None
     """Instead of that, how good the answer is, from 0 to 1; or such a list."""
     judge: ColumnName | None = None

@@ -65,6 +65,9 @@ def test_right_and_wrong_alone_are_no_verdict_and_p_max_by_name_is_one_on_p_max_
     (failure,) = ET.parse(pytester.path / "j.xml").iter("failure")
     assert failure.get("type") == "cannot tell"
     assert WHY in (failure.get("message") or "")
+    values = [each.get("value") for each in ET.parse(pytester.path / "j.xml").iter("property")]
+    assert values
+    assert "None" not in values
 
 
 @pytest.mark.parametrize(

@@ -287,9 +287,10 @@ class SuiteItem(pytest.Item):
             raise kind(self.record.message)
 
     def pairs(self, *names: str) -> Iterator[tuple[str, object]]:
-        """Yield fields of the record by their names."""
+        """Yield fields of the record that have a value, by their names."""
         for name in names:
-            yield name, getattr(self.record, name)
+            if (value := getattr(self.record, name)) is not None:
+                yield name, value
 
     @property
     def suite(self) -> str:

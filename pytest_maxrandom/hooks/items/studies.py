@@ -49,7 +49,8 @@ class LabelBiasItem(SuiteItem):
         """Yield the numbers of each way of asking."""
         for bias in self.record.interactions:
             for name in ("score", "score_baseline", "p_value", "rstd"):
-                yield f"{bias.interaction}_{name}", getattr(bias, name)
+                if (value := getattr(bias, name)) is not None:
+                    yield f"{bias.interaction}_{name}", value
         yield from super().junit_properties()
 
     def fail(self) -> None:

@@ -60,7 +60,13 @@ def _as_labels(text: str) -> frozenset[str]:
 def _as_choices(text: str) -> int:
     """Read a number of choices, or count a list of them in JSON."""
     choices = as_list(text)
-    return as_number(text if choices is None else str(len(choices)), 2)
+    try:
+        return as_number(text if choices is None else str(len(choices)), 2)
+    except ValueError:
+        raise ValueError(
+            f"is {quoted(text)}, expected a whole number from 2 on, or a list such as "
+            '`["yes", "no"]`'
+        ) from None
 
 
 def _as_listed(text: str) -> frozenset[str] | None:

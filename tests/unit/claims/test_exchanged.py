@@ -115,7 +115,6 @@ def suite_of_clusters(folder: Path, clusters: list[int], rest: str = "") -> Path
 
 
 UNEQUAL = [0] * 7 + [1] * 20 + [2] * 13 + [3] * 20
-FEW = "4 clusters can take each other's right answers"
 
 
 @pytest.mark.parametrize("rest", ["", "assert: {permutation_p: 0.05}\n"])

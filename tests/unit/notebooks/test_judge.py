@@ -38,6 +38,7 @@ SAID = [
 ]
 RIGHT = [sum(map(str.__eq__, row, GOLD)) for row in SAID]
 CHOICES = ["yes", "no"]
+CLUSTERS = [f"c{example // 4}" for example in range(N)]
 
 
 def rows(**names: str) -> list[dict[str, Any]]:
@@ -47,7 +48,7 @@ def rows(**names: str) -> list[dict[str, Any]]:
             names.get("example", "example"): example,
             names.get("prediction", "prediction"): said,
             names.get("gold", "gold"): GOLD[example],
-            names.get("cluster", "cluster"): f"c{example // 4}",
+            names.get("cluster", "cluster"): CLUSTERS[example],
         }
         for prompt, row in enumerate(SAID)
         for example, said in enumerate(row)
@@ -184,7 +185,7 @@ def _grid() -> Any:
     return {
         "prediction": np.array(SAID),
         "gold": np.array(GOLD),
-        "cluster": [f"c{example // 4}" for example in range(N)],
+        "cluster": CLUSTERS,
         "prompt": [f"p{prompt}" for prompt in range(T)],
     }
 
@@ -217,6 +218,11 @@ def test_it_is_true_where_it_passes_and_in_no_other_case() -> None:
     assert not untold
     assert untold.passed is None
     assert "only right and wrong are known" in (untold.why or "")
+    for named, kind in (({}, "choices_unlisted"), ({"cluster": CLUSTERS}, "answers_not_given")):
+        known = judge({"correct": right, "gold": GOLD, **named}, choices=2)
+        assert known.record.cannot_tell is not None
+        assert known.record.cannot_tell.kind == kind
+    assert judge({"correct": right, "gold": GOLD}, choices=CHOICES).record.passes_on == "p_max only"
     none = judge(
         {"correct": ~right | [[True, *[False] * (N - 1)]]}, choices=2, claim={"p_max": 0.1}
     )
@@ -413,8 +419,7 @@ def test_when_an_open_answer_is_right_may_be_said() -> None:
 
 def test_a_column_for_each_prompt_gives_the_numbers_of_a_row_for_each_answer() -> None:
     answers = {f"p{prompt}": row for prompt, row in enumerate(SAID)}
-    clusters = [f"c{example // 4}" for example in range(N)]
-    wide, prompts = {"gold": GOLD, "cluster": clusters, **answers}, [*answers]
+    wide, prompts = {"gold": GOLD, "cluster": CLUSTERS, **answers}, [*answers]
     found = judge(wide, prediction=prompts, choices=CHOICES)
     long = judge(rows(), choices=CHOICES)
     assert (found.t, found.n, found.best_accuracy) == (T, N, max(RIGHT) / N)

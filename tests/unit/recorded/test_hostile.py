@@ -346,7 +346,9 @@ EXPECTED: dict[str, dict[str, str]] = {
     "gold of a part: no list": NO_GOLD
     | dict.fromkeys(TABLES, "gold is an empty list; give at least one right answer")
     | {"predictions": r"p.jsonl:1: example 'e20': 'right' is \[\], expected different indices"},
-    "choices of a part": dict.fromkeys(TABLES, ": choices is '', expected a whole number from 2 on")
+    "choices of a part": dict.fromkeys(
+        TABLES, ": choices is '', expected a whole number from 2 on, or"
+    )
     | {
         "npz": "choice_texts: found 0 texts for example 'e20'; give a text for each choice",
         "predictions": "p.jsonl:1: example 'e20' has the listed choices None, but .*; keep",
@@ -417,7 +419,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     },
     "one cluster": dict.fromkeys(
         (*TABLES, "npz", "predictions"),
-        "cannot tell: 1 cluster can take each other's .*: give the task at least five clusters",
+        "cannot tell: right answers can be exchanged among 1 cluster only, .*: collect more",
     ),
     "one item in all pairs": dict.fromkeys(WAYS, "passes"),
     "one item in all pairs, and always said": dict.fromkeys(
@@ -468,7 +470,7 @@ def test_nothing_hostile_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("way", EXPECTED["one cluster"])
-def test_what_is_named_where_there_is_one_cluster_works(way: str, tmp_path: Path) -> None:
+def test_p_max_by_name_is_judged_where_there_is_one_cluster(way: str, tmp_path: Path) -> None:
     given = Results.knowing()
     HOSTILE["one cluster"](given)
     model = WAYS[way](given, tmp_path)

@@ -558,7 +558,11 @@ def test_fewer_than_five_clusters_cannot_tell(tmp_path: Path, many: int, claim: 
     record = judged(planned_claim)
     assert record.passed is None
     assert record.message is not None
-    assert f"cannot tell: {many} clusters can take each other's right answers" in record.message
+    assert (
+        f"cannot tell: right answers can be exchanged among {many} clusters only" in record.message
+    )
+    assert "`p_max`" not in record.message, "it takes examples for independent, which they are not"
+    assert (record.permutation_p, record.red_flags) == (None, [])
     text = suite_text("{name: a}", "assert: {p_max: 0.05}\n", "r.csv, format: table")
     (by_name,) = planned(tmp_path, text)
     assert judged(by_name).holds

@@ -80,6 +80,7 @@ def test_the_disclosure_says_it_with_its_sources() -> None:
     text = latex(run(known(clusters=12)))
     assert "On new questions: accuracy at least .534" in text
     assert "of 12 clusters of examples" in text
+    assert "of 1 cluster of examples" in latex(run(known(clusters=1)))
     for key in ("clopper-pearson-1934", "efron-tibshirani-1997", "bentkus-2004"):
         assert f"\\cite{{{key}}}" in text
         assert f"{{{key}," in bibtex(run(known(clusters=12)))

@@ -309,7 +309,8 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
         (
             [row("p", "a", choices=4), row("p", "b", choices=1)],
             2,
-            "choices is '1', expected a whole number from 2 on",
+            "choices is '1', expected a whole number from 2 on, or a list such as "
+            '`["yes", "no"]`',
         ),
         (
             [row("p", "a", choices=4), row("q", "a", choices=3)],
