@@ -131,6 +131,8 @@ class Matching:
     """Regular expressions whose matches are taken out of both texts, first of all."""
     digits: bool = True
     """Whether digits count."""
+    signs: bool = False
+    """Whether punctuation counts in a text of nothing else: else all signs are the same."""
     edges: bool = True
     """Whether punctuation and spaces at the ends of a text count."""
     place: Literal["whole", "begin", "end", "anywhere"] = "whole"
