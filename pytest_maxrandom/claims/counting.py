@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -270,12 +271,15 @@ def explained(
     t : int
         Without the tries that searches learned of.
     """
-    notes = []
+    run, notes = [*run], []
+    files = {(other.name, other.file) for other in (planned, *run)}
+    times = Counter(name for name, _ in files)
     known = {*ledger.tries(subject), *own_tries(planned, subject)}
     for other, tries in _tries_of_others(planned, run, ledger, subject_of):
         if _claim_key(other) == _claim_key(planned) and (new := tries - known):
             common = ledger.shared_with(other.condition.prompt_set.validation)
-            values = {"prompts": len(new), "claim": other.name, "examples": common}
+            name = f"{other.name} of {other.file}" if times[other.name] > 1 else other.name
+            values = {"prompts": len(new), "claim": name, "examples": common}
             notes.append(Remark("tries_of_another_claim", values))
             known |= new
     budget = planned.suite.prompts.budget

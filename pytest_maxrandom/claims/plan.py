@@ -356,6 +356,7 @@ def _claim(
         **PlannedClaim.stated(spec, task, arm.name, condition.shots),
         line=suite.line("tasks", index),
         base=suite.path.parent,
+        file=suite.path.name,
         backends=backends,
         model=arm.model,
         condition=condition,

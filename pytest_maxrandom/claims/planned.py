@@ -144,6 +144,8 @@ class PlannedClaim(ClaimOfSuite):
 
     base: Path
     """Folder that the suite's paths are relative to."""
+    file: str = ""
+    """Name of the suite's file there."""
     backends: Backends = field(repr=False, compare=False)
     """Those of the session, which know its model."""
     model: ModelSpec

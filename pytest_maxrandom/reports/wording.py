@@ -183,7 +183,8 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
         highest = key == "max_random"
         baseline = claim.max_random_baseline if highest else claim.standard_baseline
         reason = f"{BASELINES[key].removeprefix('the ')} {accuracy(baseline)}"
-        if highest and (p := claim.permutation_p) is not None and "permutation_p" in bounds:
+        p, allowed = claim.permutation_p, bounds.get("permutation_p")
+        if highest and least and p is not None and allowed is not None and not above(p, allowed):
             return (
                 f"{found}, needs {least} {_context(claim, reason)}: its permutation p is "
                 f"{p_value(p)}, so {_ways_above(claim)}"

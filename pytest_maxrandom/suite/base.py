@@ -25,7 +25,7 @@ from pydantic_core import (
 )
 
 from pytest_maxrandom.errors import ExtensionError
-from pytest_maxrandom.host.packages import SCORERS, installed, load, refuse_taken
+from pytest_maxrandom.host.packages import SCORERS, installed, load, noun, refuse_taken
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -237,7 +237,8 @@ class PartName:
 
     def _known(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.names():
-            expected = " or ".join(map(repr, self.names()))
+            known = " or ".join(map(repr, self.names()))
+            expected = f"{known} or a {noun(self._group)} of an installed package"
             raise PydanticKnownError("literal_error", {"expected": expected})
         try:
             if value in self._built_in:
@@ -268,6 +269,8 @@ SCORINGS = (
     "classify",
 )
 """The built-in ways to ask and to score; what they do is in `pytest_maxrandom.sweeps.scorers`."""
+OPEN_SCORINGS = ("exact_match", "f1")
+"""Those for answers that are compared with references."""
 if TYPE_CHECKING:
     Scoring: TypeAlias = str
 else:

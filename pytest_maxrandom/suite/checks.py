@@ -17,7 +17,7 @@ from pytest_maxrandom.suite.arms import (
     things_changed,
     unknown_arm,
 )
-from pytest_maxrandom.suite.base import SCORINGS, UNLISTED, Spec, as_list, repeats
+from pytest_maxrandom.suite.base import OPEN_SCORINGS, SCORINGS, UNLISTED, Spec, as_list, repeats
 from pytest_maxrandom.suite.claims import LabelBiasSpec
 from pytest_maxrandom.suite.incumbent import unclaimable
 from pytest_maxrandom.suite.models import ModelSpec, OpenAISpec, kind_of
@@ -106,9 +106,7 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         yield from _of_comparisons(suite, model_names([each for each in models if each]))
 
 
-_OPEN = ("exact_match", "f1")
-"""The ways to ask for answers that are compared with references."""
-_WRITTEN = ("generate", *_OPEN)
+_WRITTEN = ("generate", *OPEN_SCORINGS)
 """The ways to ask in which a model writes its answer."""
 
 
@@ -130,13 +128,13 @@ def _of_scoring(suite: dict[str, Any]) -> Iterator[Contradiction]:
             "this says how answers are generated, but none are; remove it, or use `scoring: "
             "generate`, or `scoring: exact_match` or `f1` for tasks without choices",
         )
-    if "exact_match" in suite and not any(each in _OPEN for each in _scorings(suite)):
+    if "exact_match" in suite and not any(each in OPEN_SCORINGS for each in _scorings(suite)):
         yield (
             ("exact_match",),
             "this says when an answer is a reference, but none are compared so; remove it, or use "
             "`scoring: exact_match`",
         )
-    if (scoring := suite.get("scoring")) not in _OPEN:
+    if (scoring := suite.get("scoring")) not in OPEN_SCORINGS:
         return
     for key, value, why in (
         ("metric", suite.get("metric", "accuracy") != "accuracy", "there are no classes"),

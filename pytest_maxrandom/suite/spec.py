@@ -13,7 +13,15 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 from pytest_maxrandom.record import ShortcutControl  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.suite.arms import ArmSpec, ComparingSettings
-from pytest_maxrandom.suite.base import Distinct, Name, OneOrMore, Scoring, Seed, Spec
+from pytest_maxrandom.suite.base import (
+    OPEN_SCORINGS,
+    Distinct,
+    Name,
+    OneOrMore,
+    Scoring,
+    Seed,
+    Spec,
+)
 from pytest_maxrandom.suite.claims import (
     CountedSettings,
     LabelBiasSettings,
@@ -118,8 +126,8 @@ class SuiteSpec(
 
 def undecidable(suite: dict[str, Any]) -> Iterator[Contradiction]:
     """Yield why a suite, as it stands in its file, cannot have a sweep that stops early."""
-    if suite.get("until") != "decided":
-        return
+    if suite.get("until") != "decided" or suite.get("scoring") in OPEN_SCORINGS:
+        return  # without choices there is no way at all, which the checks of scorings say
     prompts = suite.get("prompts", {})
     if isinstance(prompts, dict) and prompts.get("budget") is None:
         yield (

@@ -9,7 +9,7 @@ import functools
 import re
 import string
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -131,6 +131,8 @@ class Matching:
     """Regular expressions whose matches are taken out of both texts, first of all."""
     digits: bool = True
     """Whether digits count."""
+    signs: bool = field(default=False, repr=False)
+    """Whether punctuation counts in a text of nothing else: else + and - are the same."""
     edges: bool = True
     """Whether punctuation and spaces at the ends of a text count."""
     place: Literal["whole", "begin", "end", "anywhere"] = "whole"
@@ -148,12 +150,13 @@ class Matching:
     def of(cls, spec: ExactMatchSpec) -> Matching:
         """Return what a suite says."""
         parts = tuple(part for part in PARTS if part in spec.normalise)
-        return cls(() if spec.math else parts, spec.numbers, spec.math)
+        return cls(() if spec.math else parts, spec.numbers, spec.math, signs=True)
 
     @property
     def content(self) -> str:
         """What tells it from others, for digests."""
-        return repr(self)
+        alike = "punctuation" in self.parts and not self.signs
+        return f"{self!r}, signs alike" if alike else repr(self)
 
     def normal(self, text: str) -> str:
         """Return what of a text counts."""
@@ -221,7 +224,7 @@ def _normal(matching: Matching, text: str) -> str:
         text = re.sub(pattern, "", text)
     if "case" in matching.parts:
         text = text.lower()
-    if "punctuation" in matching.parts:
+    if "punctuation" in matching.parts and not (matching.signs and _is_of_signs(text)):
         text = text.translate(_PUNCTUATION)
     if not matching.digits:
         text = text.translate(_DIGITS)
@@ -237,6 +240,10 @@ def _normal(matching: Matching, text: str) -> str:
     if "spaces" in matching.parts:
         text = " ".join(text.split())
     return text
+
+
+def _is_of_signs(text: str) -> bool:
+    return not text.translate(_PUNCTUATION).strip()
 
 
 def _as_drop(word: str) -> str:
@@ -288,4 +295,7 @@ def _tokens(matching: Matching, text: str) -> Counter[str | Fraction]:
             words.append(word)
         else:
             numbers.append(value)
-    return Counter([*matching.normal(" ".join(words)).split(), *numbers])
+    rest = " ".join(words)
+    if numbers and _is_of_signs(rest) and "punctuation" in matching.parts:
+        rest = ""  # signs count beside nothing else only
+    return Counter([*matching.normal(rest).split(), *numbers])

@@ -226,7 +226,8 @@ MISTAKES = [
         "metric: worst_class",
         "metric: min_recall",
         "11: `metric`: found 'min_recall', expected 'accuracy' or 'balanced_accuracy' or "
-        "'macro_f1' or 'worst_class'; did you mean `worst_class`?",
+        "'macro_f1' or 'worst_class' or a metric of an installed package; did you mean "
+        "`worst_class`?",
     ),
     (
         SUITE,

@@ -127,6 +127,12 @@ def test_prompts_of_another_claim_of_the_run_are_named_with_what_they_share(
         for note in notes
     )
     assert session.collected()["known"] == (3, "1 evaluated before", "")
+    # Where claims of several suites have one name, their files tell them apart.
+    text = (session.folder / "second.yaml").read_text()
+    (session.folder / "third.yaml").write_text(text.replace(WORDS[3].strip(), WORDS[2].strip()))
+    session.run()
+    report = (session.pytester.path / "r.json").read_text()
+    assert re.search(r"1 of the prompts that t counts belong to other\[\S+ of third.yaml", report)
 
 
 def test_collection_reads_the_ledger_and_writes_and_loads_nothing(

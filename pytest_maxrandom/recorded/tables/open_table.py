@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.answers import Answers
+from pytest_maxrandom.answers import NO_CHOICE, Answers
 from pytest_maxrandom.errors import RecordedError, quoted
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
+from pytest_maxrandom.stats.samples import UNREAD
 from pytest_maxrandom.suite.prompts import ExactMatchSpec
 from pytest_maxrandom.sweeps.open_answers import voices_of
 from pytest_maxrandom.sweeps.open_controls import with_controls
@@ -95,7 +96,7 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
 def _of_f1(
     grid: Grid,
     examples: Sequence[Example],
-    said: Sequence[Mapping[str, str]],
+    said: Sequence[Mapping[str, str | None]],
     matching: Matching,
     *,
     ragged: bool,
@@ -109,7 +110,7 @@ def _of_f1(
     scores = np.array(
         [
             [
-                max(f1(row[each.id], own, matching) for own in each.choices)
+                max(f1(row[each.id] or "", own, matching) for own in each.choices)
                 if each.id in row
                 else np.nan
                 for each in examples
@@ -122,15 +123,17 @@ def _of_f1(
     for label, text in zip(voices.labels.ravel().tolist(), chain(*spoken), strict=True):
         names.setdefault(label, text or "")
     evaluated = ~np.isnan(scores)
+    texts = [names[label] for label in range(len(voices.names))]
+    said_of = np.where(voices.labels == UNREAD, len(texts), voices.labels)
     return Answers(
         **grid.known(ragged=ragged),
         correct=scores == 1,
         evaluated=evaluated,
         scores=scores,
-        answers=np.where(evaluated, voices.labels, NOT_EVALUATED).astype(
-            np.min_scalar_type(-1 - len(voices.names))
+        answers=np.where(evaluated, said_of, NOT_EVALUATED).astype(
+            np.min_scalar_type(-2 - len(texts))
         ),
-        labels=tuple(names[label] for label in range(len(voices.names))),
+        labels=(*texts, NO_CHOICE),
         judge="f1",
     )
 

@@ -404,6 +404,8 @@ def test_when_an_open_answer_is_right_may_be_said() -> None:
     assert wide.best_accuracy == best
     graded = judge(WORDS, **OPEN_COLUMNS, scoring="f1", claim={"beats": 0.3})
     assert graded.record.judge == "f1"
+    silent = [{**row, "said": "" if row is WORDS[0] else row["said"]} for row in WORDS]
+    assert judge(silent, **OPEN_COLUMNS, scoring="f1").record.judge == "f1"
     assert graded.best_accuracy == pytest.approx((best or 0) / 2)
     for wrong, told in (
         ({"scoring": "f1", "tolerance": 1.0}, "`scoring: f1` how good it is"),

@@ -88,6 +88,17 @@ def test_a_claim_that_no_count_can_pass_says_so() -> None:
     assert said == "best 1.000; no accuracy can pass (p_max > .999; t = 200, n = 4)"
 
 
+def test_a_test_that_a_claim_fails_as_well_is_no_way_out() -> None:
+    """Where all references are alike, shuffling them changes nothing: p is 1."""
+    told = Claim(None, "max_random", permutation_p=0.05)
+    found = judged(told, Guessers.alike(100, 0.5, 10), 57, permutation_p=1.0)
+    assert "claim `assert" not in str(failure(found))
+    found.critical_count = None
+    assert str(failure(found)).startswith("best .570; no accuracy can pass (")
+    above = judged(told, Guessers.alike(100, 0.5, 10), 57, permutation_p=0.02)
+    assert "claim `assert: {permutation_p: 0.05}`" in str(failure(above))
+
+
 def test_red_flags_are_named_behind_the_numbers() -> None:
     record = claim(best=45, passed=False, levels={"p_max": 0.05, "permutation_p": 0.05})
     record.p_max, record.permutation_p = 0.01, 0.03

@@ -78,6 +78,11 @@ def test_what_needs_all_answers_is_told_with_the_other_mistakes(suite: SuiteText
     ]
 
 
+def test_what_open_answers_never_have_is_not_asked_to_be_mended(suite: SuiteText) -> None:
+    (told,) = suite.mistakes(f"{MINIMAL}scoring: exact_match\nuntil: decided\n")
+    assert told.startswith("4: until: `scoring: exact_match` is for tasks without choices")
+
+
 def test_a_key_that_is_a_mistake_makes_no_contradiction(suite: SuiteText) -> None:
     variants = ", ".join(f"i{number}" for number in range(201))
     text = f"{MINIMAL}prompts: {{count: x, combine: cross, instructions: [{variants}]}}\n"

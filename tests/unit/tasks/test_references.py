@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from pytest_maxrandom.suite.prompts import TextPart
+from pytest_maxrandom.suite.prompts import ExactMatchSpec, TextPart
 from pytest_maxrandom.tasks.references import PARTS, Matching, Open, f1, kind_of, number_of
 from pytest_maxrandom.tasks.task import Example
 
@@ -50,6 +50,26 @@ def example(*references: str, tolerance: float = 0.0, relative: bool = False) ->
 def test_squads_normalisation_and_numbers(said: str, reference: str, is_same: bool) -> None:
     assert SQUAD.same(said, reference) is is_same
     assert (matched(said, example(reference)) is not None) is is_same
+
+
+@pytest.mark.parametrize(
+    ("said", "reference", "is_same"),
+    [("-", "+", False), ("+", "+", True), (" + ", "+", True), ("", "+", False), ("?", "x", False),
+     ("plus +", "plus", True), ("<=", "<", False), ("", "", True)],
+)  # fmt: skip
+def test_signs_count_in_suites_where_nothing_else_is_there(
+    said: str, reference: str, is_same: bool
+) -> None:
+    """lm-eval and SQuAD's script take all of them for the same."""
+    of_suite = Matching.of(ExactMatchSpec())
+    assert of_suite.same(said, reference) is is_same
+    assert f1(said, reference, of_suite) == (is_same and reference != "")
+    assert SQUAD.same("-", "+")
+    assert SQUAD.content != of_suite.content
+
+
+def test_signs_beside_numbers_do_not_count() -> None:
+    assert f1("- 35 .", "35", Matching.of(ExactMatchSpec())) == 1
 
 
 def test_suites_name_all_parts() -> None:

@@ -10,6 +10,7 @@ from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.tables.grid import Meant
 from pytest_maxrandom.recorded.tables.table import read_table
 from pytest_maxrandom.suite.recorded import TableResults
+from pytest_maxrandom.sweeps.samples import aggregated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +48,18 @@ def test_answers_are_compared_with_all_spellings_by_the_stated_rule(tmp_path: Pa
     assert near.correct.tolist() == [[True, False, True], [True, False, False]]
     exact = read(tmp_path, rows, exact_match={"normalise": []})
     assert not exact.correct.any()
+
+
+def test_f1_takes_an_empty_answer_for_one_that_holds_nothing(tmp_path: Path) -> None:
+    header = "prompt,example,sample,prediction,reference,q\n"
+    rows = "a,1,0,,red ball,?\na,1,1,,red ball,?\na,1,2,ball,red ball,?\n"
+    found = read(tmp_path, rows, header, scoring="f1")
+    assert found.scores is not None
+    assert found.scores.tolist() == [[pytest.approx(2 / 9)]]
+    # Nothing is no voice, however often it is there.
+    voted = aggregated(found, "vote")
+    assert voted.scores is not None
+    assert voted.scores.tolist() == [[pytest.approx(2 / 3)]]
 
 
 def test_examples_may_be_called_by_their_questions(tmp_path: Path) -> None:
