@@ -181,8 +181,9 @@ def test_results_in_sight_are_paid_for(
     assert alone.prompts is not None
     assert (alone.in_sight, outlook.in_sight, outlook.without) == (0, 3, alone.critical_count)
     assert outlook.prompts == alone.prompts * (N + 1) ** 3
-    said = "; this counts the results of 3 other prompts in the ledger as told to the search; "
-    assert f"{said}otherwise {alone.critical_count}/60 would be needed: " in str(outlook)
+    results = "3 other results in the ledger (each prompt on each model)"
+    said = f"; this counts {results} as told to the search; without them "
+    assert f"{said}{alone.critical_count}/60 would do: " in str(outlook)
     assert record.searched is not None
     assert (record.searched.in_sight, record.searched.looks) == (3, 0)
     assert record.searched.possible is not None
@@ -191,7 +192,7 @@ def test_results_in_sight_are_paid_for(
     collected = pytester.runpytest_inprocess(suite, "--collect-only").stdout.str()
     assert "t=4 n=60 (3 evaluated before, 3 results in sight of searches)>" in collected
     note = next(note.text for note in record.notes if note.kind == "searched")
-    assert "from the results of 3 other prompts in the ledger may have chosen the prompts" in note
+    assert f"from {results} may have chosen the prompts" in note
     # What the suite itself tried was chosen by none of these.
     assert (before["searched"] is None) == (when == "before")
     assert run_suite(pytester, suite, "A. ", "B. ", "Try 0. ")["searched"]["in_sight"] == 0
