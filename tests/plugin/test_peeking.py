@@ -201,6 +201,35 @@ def test_results_in_sight_are_paid_for(
     assert run_suite(pytester, suite, text, model="knows")["searched"]["in_sight"] == 3
 
 
+def test_who_runs_a_suite_is_told_first_whose_search_pays_for_it(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    """As long as results of it would be new, and the search may go on."""
+    other = suite.with_name("other.yaml")
+    other.write_text(suite.read_text().replace("count: 1", "count: 2, instructions: ['A', 'B']"))
+    told = "search by peeks is open on these examples: with each new result of this suite its best"
+
+    def said(*options: str) -> list[str]:
+        found = pytester.runpytest_inprocess(other, "-k", "guesses", "-v", *options)
+        return [line for line in found.outlines if "by peeks is open on these" in line]
+
+    with begun(suite, "accept") as tries:
+        tell(tries, 3)
+        [line] = said("--collect-only")
+        assert f"judged as the best of {N + 1} times as many prompts)" in line
+        before = tries.outlook
+        first, *_ = said("--maxrandom-report=r.md")
+        assert first.startswith(f"maxrandom: A {told}")
+        assert told in (pytester.path / "r.md").read_text()
+        assert before.prompts is not None
+        assert tries.outlook.prompts == before.prompts * (N + 1) ** 2
+        assert (said(), said("--collect-only")) == ([], [])  # it costs nothing more
+        other.write_text(other.read_text().replace("'B'", "'C'"))
+        assert len(said("--collect-only")) == 1
+        tell(tries)
+        assert said("--collect-only") == []  # the budget is spent
+
+
 def test_what_was_published_of_a_search_is_no_result_of_a_suite(suite: Path) -> None:
     """It is counted by its verdict, and by the end of the search."""
     with begun(suite, "accept") as tries:
