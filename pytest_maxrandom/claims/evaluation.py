@@ -25,7 +25,7 @@ from pytest_maxrandom.claims.samples import scores_samples
 from pytest_maxrandom.claims.searched import compared_after, search_facts
 from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.claims.training import trained_record
-from pytest_maxrandom.claims.tries import ClaimTries
+from pytest_maxrandom.claims.tries import ClaimTries, open_searches
 from pytest_maxrandom.claims.views import (
     compared_with_shortcuts,
     result_of_sweep,
@@ -224,6 +224,11 @@ class Evaluation:
 
     def _goal(self) -> ClaimGoal:
         return ClaimGoal(self._planned, lambda: self.tries.counted()[0])
+
+    @property
+    def open_searches(self) -> list[Remark]:
+        """Say which searches pay for its results, as long as nothing of it was run."""
+        return open_searches(self._planned, self._ledger, own_tries(self._planned, self._subject))
 
     @property
     def searches(self) -> list[Remark]:

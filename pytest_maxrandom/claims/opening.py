@@ -220,13 +220,13 @@ class Opening:
         worth_it, level = result.passed, min(result.levels.values(), default=DEFAULT_LEVEL)
         asserts = bool(claim.bounds()) or claim.test_p is not None
         result = unjudged(result, holds=not asserts)
-        if searched.decided_by != "test" or not worth_it or self._closed:
+        if searched.decided_by != "test":
             return result
-        examples, best = self._planned.condition.test, _best(sweep, result)
-        others = self._ledger.openings(examples) - {self._subject.tried(best.digest)}
-        if others or self._ledger.known_examples(examples):
-            # What was told of it may have chosen the prompt.
+        best = self._subject.tried(_best(sweep, result).digest)
+        if self._ledger.has_told_of(self._planned.condition.test, best):
             return replace(result, searched=replace(searched, decided_by="nothing"))
+        if not worth_it or self._closed:
+            return result
         result = self._open(sweep, result)
         if result.test is None or result.test.p is None:
             return result

@@ -17,9 +17,10 @@ from pytest_maxrandom.claims.counting import (
 from pytest_maxrandom.claims.searched import searched, told_besides, told_of
 from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from pytest_maxrandom.claims.counting import ClaimsOfRun
     from pytest_maxrandom.claims.planned import PlannedClaim
@@ -162,6 +163,27 @@ class ClaimTries:
         return tries_of(self._planned, self._run, self._ledger, self._subject, subject_of)
 
 
+def open_searches(planned: PlannedClaim, ledger: SetLedger, tries: Collection[Try]) -> list[Remark]:
+    """Return the searches that pay for new results of a claim, because they may go on.
+
+    Parameters
+    ----------
+    tries : collection of Try
+        Those of the claim; what the ledger shows already costs no search anything more.
+    """
+    searches = ledger.searches
+    if not searches or not ledger.unknown(tries):
+        return []
+    closed, going_on = ledger.closed, dict[str, None]()
+    for name, told in searches.items():
+        first = next(iter(told.values()))
+        spent = 0 < first.budget <= len(told)
+        if name not in closed and not spent and first.feedback != "answers":
+            going_on[first.by] = None
+    times = planned.condition.prompt_set.n + 1
+    return [Remark("search_is_open", {"by": by, "times": times}) for by in going_on]
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """The t of a claim before anything is loaded."""
@@ -206,19 +228,23 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
     asked, budget = planned.suite.prompts.count, planned.suite.prompts.budget
     told = len(told_of(ledger.searches) & before)
     seen = len(ledger.in_sight(further=True)) if ledger.searches else 0
-    read = f"{count(seen)} result{'s' * (seen != 1)} in sight of searches" if seen else ""
+    read = [f"{count(seen)} result{'s' * (seen != 1)} in sight of searches"] * bool(seen)
+    read += [
+        "a search by {by} is open on these examples: with each new result its best prompt is "
+        "judged as the best of {times} times as many prompts".format(**each.values)
+        for each in open_searches(planned, ledger, own - unsure)
+    ]
     if budget is not None and budget + told >= t:
         besides = f", and {count(told)} of searches" if told else ""
         why = f"the budget{besides}; {count(t)} asked for or evaluated"
-        why += f", {read}" if read else ""
-        return Expected(budget + told, why, bool(unsure))
+        return Expected(budget + told, ", ".join([why, *read]), bool(unsure))
     whys = (
         f"beyond the budget of {count(budget)}" if budget is not None else "",
         f"{count(asked)} asked for, {count(len(own))} possible" if len(own) < asked else "",
         f"{count(earlier)} evaluated before" if earlier else "",
         f"{count(others)} of other claims of this run" if others else "",
         f"the end of the doubling of {count(t)}" if planned.claim.spend else "",
-        read,
+        *read,
     )
     return Expected(planned.claim.tried(t), ", ".join(filter(None, whys)), bool(unsure))
 

@@ -123,6 +123,13 @@ class SetLedger(SetTold):
         known = {name for each in sets for name in named(each, names)}
         return sum(question_digest(each) in known for each in examples)
 
+    def has_told_of(self, test: Sequence[Example], best: Try | None = None) -> bool:
+        """Tell whether what was told of a test set may have chosen a prompt.
+
+        It was if any of its examples stands in a validation set, or it was opened for another one.
+        """
+        return bool(self.openings(test) - {best} or self.known_examples(test))
+
     def notes(self, subject: Subject) -> list[Remark]:
         """Return from where tries of the subject's claim were carried over."""
         now = {tried for file in self._own for tried in file.tries.get(subject.claim, ())}

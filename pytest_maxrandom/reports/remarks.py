@@ -109,6 +109,9 @@ SENTENCES: dict[str, str] = {
     "validation set (an earlier form of this one, or a part of it), which shares {common:,} of "
     "{examples:,} examples with this one.",
     "searched": "On examples of this validation set {searches:of_searches}; {rule:of_rule}.",
+    "search_is_open": "A search by {by} is open on these examples: with each new result of this "
+    "suite its best prompt is judged as the best of {times:,} times as many prompts. Let the "
+    "search end first, or test other examples.",
     "best_of_more_than_at_hand": "Of some models more prompts were tried on these examples than "
     "are compared here: each stands as the best of {tried:span}.",
     "compared_after_searches": "On examples of this validation set {searches:of_searches}; the "

@@ -60,9 +60,9 @@ def sources(searches: Sequence[Mapping[str, Any]]) -> str:
 
 
 def results_in_sight(number: int) -> str:
-    """Write how many results a search can read: `the results of 8 other prompts in the ledger`."""
+    """Write how many results a search can read, and what one is."""
     s = "s" * (number != 1)
-    return f"the result{s} of {count(number)} other prompt{s} in the ledger"
+    return f"{count(number)} other result{s} in the ledger (each prompt on each model)"
 
 
 def rule(values: Mapping[str, Any]) -> str:
@@ -74,7 +74,7 @@ def rule(values: Mapping[str, Any]) -> str:
             "nothing": "a test set that nobody has seen or opened could decide, and there is none",
         }
         way = ways[values["decided_by"]]
-        read = f" (it could read {results_in_sight(shown)})" if shown else ""
+        read = f"; it could read {results_in_sight(shown)}" if shown else ""
         return f"{why_nothing_passes(values['why'])}{read}: {way}"
     looks = values.get("looks", 0)
     learned = ["there"] * any(each["feedback"] != "none" for each in values["searches"])

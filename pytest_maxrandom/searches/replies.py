@@ -57,13 +57,14 @@ class Outlook:
     n: int
     """Examples."""
     in_sight: int
-    """Results of other prompts on these examples that the ledger shows, such as those of a suite.
-    Each counts as a prompt of which the search is told how many answers are right."""
+    """Other results on these examples that the ledger shows, such as those of a suite: one for each
+    prompt on each model. Each counts as a prompt of which the search is told how many answers are
+    right."""
     without: int | None
     """What `critical_count` would be without these; None where no number passes then either."""
     decided_by: Literal["validation", "test", "nothing"]
     """validation; test, where no result on the validation set can pass; or nothing, where there is
-    no test set either."""
+    no test set that nobody was told of either."""
     why: Unpassable | None
     """Why no result on the validation set can pass."""
 
@@ -107,20 +108,19 @@ class Outlook:
     def __str__(self) -> str:
         if not self.in_sight:
             return self._needed()
-        without = (
-            "" if self.without is None else f"; otherwise {self.without}/{self.n} would be needed"
-        )
+        without = "" if self.without is None else f"; without them {self.without}/{self.n} would do"
         return (
             f"{self._needed()}; this counts {results_in_sight(self.in_sight)} as told to the search"
-            f"{without}: search before a suite is run on these examples, on others, or after a "
-            "smaller suite"
+            f"{without}: search on examples that no suite has scored, and next time before a suite "
+            "is run"
         )
 
     def _needed(self) -> str:
         if self.why is not None:
             ways = {
                 "test": "only the test set decides",
-                "nothing": "set a test set aside first (`test: {fraction: 0.25}`)",
+                "nothing": "set a test set aside first (`test: {fraction: 0.25}`), of examples "
+                "that no suite or search has scored a prompt on",
                 "validation": "",
             }
             depends = self.better is not None and self.why in ("permutations", "too_many")

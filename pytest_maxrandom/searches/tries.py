@@ -287,6 +287,8 @@ class Tries:
         found, alone = (
             most_judged_as(tried.planned, t, searches, looks, each, likely) for each in (seen, [])
         )
+        if found.decided_by == "test" and ledger.has_told_of(tried.planned.condition.test):
+            found = dataclasses.replace(found, decided_by="nothing")
         counts = any(one.feedback in CLIMBS for _, one in searches)
         better = likely.better if counts else None
         return Outlook.of(tried.planned, found, alone, steps, better)

@@ -181,8 +181,9 @@ def test_results_in_sight_are_paid_for(
     assert alone.prompts is not None
     assert (alone.in_sight, outlook.in_sight, outlook.without) == (0, 3, alone.critical_count)
     assert outlook.prompts == alone.prompts * (N + 1) ** 3
-    said = "; this counts the results of 3 other prompts in the ledger as told to the search; "
-    assert f"{said}otherwise {alone.critical_count}/60 would be needed: " in str(outlook)
+    results = "3 other results in the ledger (each prompt on each model)"
+    said = f"; this counts {results} as told to the search; without them "
+    assert f"{said}{alone.critical_count}/60 would do: " in str(outlook)
     assert record.searched is not None
     assert (record.searched.in_sight, record.searched.looks) == (3, 0)
     assert record.searched.possible is not None
@@ -191,13 +192,42 @@ def test_results_in_sight_are_paid_for(
     collected = pytester.runpytest_inprocess(suite, "--collect-only").stdout.str()
     assert "t=4 n=60 (3 evaluated before, 3 results in sight of searches)>" in collected
     note = next(note.text for note in record.notes if note.kind == "searched")
-    assert "from the results of 3 other prompts in the ledger may have chosen the prompts" in note
+    assert f"from {results} may have chosen the prompts" in note
     # What the suite itself tried was chosen by none of these.
     assert (before["searched"] is None) == (when == "before")
     assert run_suite(pytester, suite, "A. ", "B. ", "Try 0. ")["searched"]["in_sight"] == 0
     text = record.best_prompt.text if record.best_prompt else None
     assert text is not None
     assert run_suite(pytester, suite, text, model="knows")["searched"]["in_sight"] == 3
+
+
+def test_who_runs_a_suite_is_told_first_whose_search_pays_for_it(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    """As long as results of it would be new, and the search may go on."""
+    other = suite.with_name("other.yaml")
+    other.write_text(suite.read_text().replace("count: 1", "count: 2, instructions: ['A', 'B']"))
+    told = "search by peeks is open on these examples: with each new result of this suite its best"
+
+    def said(*options: str) -> list[str]:
+        found = pytester.runpytest_inprocess(other, "-k", "guesses", "-v", *options)
+        return [line for line in found.outlines if "by peeks is open on these" in line]
+
+    with begun(suite, "accept") as tries:
+        tell(tries, 3)
+        [line] = said("--collect-only")
+        assert f"judged as the best of {N + 1} times as many prompts)" in line
+        before = tries.outlook
+        first, *_ = said("--maxrandom-report=r.md")
+        assert first.startswith(f"maxrandom: A {told}")
+        assert told in (pytester.path / "r.md").read_text()
+        assert before.prompts is not None
+        assert tries.outlook.prompts == before.prompts * (N + 1) ** 2
+        assert (said(), said("--collect-only")) == ([], [])  # it costs nothing more
+        other.write_text(other.read_text().replace("'B'", "'C'"))
+        assert len(said("--collect-only")) == 1
+        tell(tries)
+        assert said("--collect-only") == []  # the budget is spent
 
 
 def test_what_was_published_of_a_search_is_no_result_of_a_suite(suite: Path) -> None:

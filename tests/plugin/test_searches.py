@@ -273,7 +273,8 @@ def test_after_answers_only_a_test_set_decides(pytester: pytest.Pytester, suite:
     with begun(suite, "answers") as tries:
         assert str(tries.outlook) == (
             "a search saw which answers are right, so these 200 examples give no p-value; set a "
-            "test set aside first (`test: {fraction: 0.25}`)"
+            "test set aside first (`test: {fraction: 0.25}`), of examples that no suite or search "
+            "has scored a prompt on"
         )
         replies(tries, 4)
         record = tries.verdict()
@@ -314,6 +315,21 @@ def test_a_test_set_is_opened_once_for_what_looks_good(
         claim = claims(pytester)["knows"]
         assert (claim["passed"], claim["searched"]["decided_by"]) == (False, "nothing")
         assert len(lines(suite, "opening")) == 1
+    else:
+        wide = suite.with_name("wide.yaml")  # which validates on what the other one sets aside
+        text = suite.read_text().replace("test: {fraction: 0.4}, ", "")
+        wide.write_text(text.replace("max_examples: 200", "max_examples: 500"))
+        with search(wide, model=model, feedback="none", budget=1) as tries:
+            replies(tries, 1)
+    # What it says before agrees with what happens then.
+    with begun(suite, "answers", model) as tries:
+        assert tries.outlook.decided_by == "nothing"
+        assert "of examples that no suite or search has scored" in str(tries.outlook)
+        replies(tries, 10)
+        if model == "guesses":
+            searched = tries.verdict().searched
+            assert searched is not None
+            assert searched.decided_by == "nothing"
 
 
 def test_a_search_goes_on_where_it_stopped(pytester: pytest.Pytester, suite: Path) -> None:

@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.dry_run import Asked
+    from pytest_maxrandom.record import Remark
 
 _COLLECTED = pytest.StashKey[list[Planned]]()
 _BACKENDS = pytest.StashKey[Backends]()
 _STATE = pytest.StashKey[SessionState]()
+_SAID = pytest.StashKey[set[str]]()
 _NUMBER = re.compile(r"\d+$")
 
 
@@ -196,7 +198,20 @@ class SuiteItem(pytest.Item):
             if shared.cluster is not None and shared.cluster.later is None:
                 shared.cluster.later = _later(self.session)
             self._evaluations[claim] = Evaluation(claim, all_sweeps(self), shared)
+            self._warn_of(self._evaluations[claim].open_searches)
         return self._evaluations[claim]
+
+    def _warn_of(self, searches: Sequence[Remark]) -> None:
+        """Tell whom it will cost what before it is run, each once, and in its record."""
+        from pytest_maxrandom.reports.remarks import worded
+        from pytest_maxrandom.reports.text import visible
+
+        said = self.config.stash.setdefault(_SAID, set())
+        for text in (visible(worded(each).text) for each in searches):
+            if text not in said:
+                say(self.config, text)
+                said.add(text)
+        self.record.warnings = list(dict.fromkeys((*self.record.warnings, *searches)))
 
     def asks(self) -> list[Asked]:
         """Return what it will ask, by claim, as far as that is known before anything is asked.
