@@ -15,7 +15,7 @@ from pytest_maxrandom.record import FAILING, OUTCOMES
 from pytest_maxrandom.reports.markdown import MARKDOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 _CODE = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _FENCE = re.compile(r"(`{3,})[^`]*")
@@ -25,6 +25,10 @@ _PARTS_WORDS = re.compile(r"&nbsp;|&#32;|[*|\[\]~]")
 _RULE = re.compile(r"\|[ :|-]+\|")
 _FAILS = tuple(f"- {OUTCOMES[outcome].sign} " for outcome in FAILING)
 _FOLD = "What has no room above ({})"
+_MORE_FAIL = "{} more {}, and what has no room above ({})"
+_TABLE = "The table, and how to read it"
+_NAME = 23
+"""Words of which an item's name has fewer where all of it has no room, its sign among them."""
 _KEPT = re.compile(r"<sub>|.*\]\(<", re.DOTALL)
 """Where numbers are from, and where there is more: kept as long as it takes no half of the room."""
 
@@ -84,7 +88,8 @@ def within(markdown: str, most: int) -> str:
     """Fold what has no room, where more than `most` words are seen.
 
     What fails is named first, then what else there is to look at; then as much of these is said
-    in full, and shown besides, as there is room for. A title beyond two thirds of it is cut.
+    in full, and shown besides, as there is room for. The fold says how many more fail. A title
+    beyond two thirds of it is cut, and so is a name that has no room.
 
     Parameters
     ----------
@@ -102,29 +107,44 @@ def within(markdown: str, most: int) -> str:
     if sum(part.size for part in parts) <= most:
         return markdown
     title, *others = parts
-    title.shown = _first(title.text, 2 * most // 3)
-    room = most - words(_FOLD) - 1 - words(title.shown)
+    room = most - words(_MORE_FAIL) - 1
+    title.shown = _first(title.text, min(2 * most // 3, room))
+    room -= words(title.shown)
     for part in others:
         if _KEPT.match(part.text) and part.size <= room // 2:
             part.shown, room = part.text, room - part.size
     ranked = sorted(others, key=lambda part: not part.text.startswith(_FAILS))
     of_names, named = room // 2, set[str]()
     for part in ranked:
-        new = part.item and not part.shown and part.head not in named
-        if new and (size := words(part.head)) <= of_names:
-            part.shown, of_names, room = part.head, of_names - size, room - size
-            named.add(part.head)
+        if not part.item or part.shown or part.head in named:
+            continue
+        for name in (part.head, _first(part.head, _NAME)):
+            if (size := words(name)) <= of_names:
+                part.shown, of_names, room = name, of_names - size, room - size
+                named.add(part.head)
+                break
     for part in ranked:
         more = part.size - words(part.shown)
         if part.shown != part.text and more <= room:
             part.shown, room = part.text, room - more
-    lacking = [part.text for part in parts if part.shown != part.text]
-    number = f"{count(len(lacking))} {'part' if len(lacking) == 1 else 'parts'}"
-    folded = MARKDOWN.fold(_joined(lacking), _FOLD.format(number)).strip("\n")
+    lacking = [part for part in parts if part.shown != part.text]
+    folded = MARKDOWN.fold(_joined(part.text for part in lacking), _summary(lacking, named))
+    folded = folded.strip("\n")
     told = [part for part in parts if part.shown]
     place = 1 + max(at for at, part in enumerate(told) if not part.text.startswith(("<", "|")))
     told.insert(place, _Part(folded, folded))
     return _joined(part.shown for part in told)
+
+
+def _summary(lacking: Sequence[_Part], named: Collection[str]) -> str:
+    """Say what a fold holds, and how many that fail are not named above."""
+    if len(lacking) == 1 and re.match(r"\|.*<details>", lacking[0].text, re.DOTALL):
+        return _TABLE
+    number = f"{count(len(lacking))} {'part' if len(lacking) == 1 else 'parts'}"
+    unseen = {part.head for part in lacking if part.text.startswith(_FAILS) and not part.shown}
+    if not (fail := len(unseen.difference(named))):
+        return _FOLD.format(number)
+    return _MORE_FAIL.format(count(fail), "fails" if fail == 1 else "fail", number)
 
 
 def _parts(markdown: str) -> list[_Part]:
@@ -169,8 +189,20 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _first(text: str, most: int) -> str:
-    """Leave out the end of a text that has too many words."""
-    shown = text
-    while words(shown) >= most:
-        shown = shown.rpartition(" ")[0]
-    return shown if shown == text else f"{shown} …"
+    """Leave out the end of a text that has too many words, and close what it opens."""
+    if words(text) < most:
+        return text
+    codes = [*_CODE.finditer(text)]
+    shown = ""
+    for end in (found.start() for found in re.finditer(" ", text)):
+        cut = text[:end].rstrip()
+        for code in codes:
+            if code.start() < end < code.end():
+                begun = text[code.end(1) : end].rstrip("` ")
+                cut = text[: code.end(1)] + begun + code[1] if begun else text[: code.start()]
+        if _CODE.sub("", cut).count("**") % 2:
+            cut = cut.removesuffix("**") if cut.endswith("**") else f"{cut}**"
+        if words(cut) >= most:
+            break
+        shown = cut.rstrip()
+    return f"{shown} …"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 URL = "https://ci.test/runs/1"
 NO_LIMIT = 10**9
 FOLD = "What has no room above ({} parts)"
+CODE = re.compile(r"(`+)[^`].*?[^`]\1(?!`)")
 
 
 def failing(number: int, **changed: Any) -> list[ClaimRecord]:
@@ -85,6 +87,40 @@ def test_what_fails_is_named_first_and_all_is_in_the_fold() -> None:
     assert [point for point in points if point not in above and point not in inside] == []
 
 
+def test_the_fold_says_how_many_more_fail_than_are_named() -> None:
+    lines = [f"- ❌ `task {at}`: **.5** of .6" for at in range(100)]
+    cut = within("\n".join(["### The title", "", *lines]), 150)
+    above, _, below = cut.partition("<details>")
+    told = int(below.partition("<summary>")[2].split()[0])
+    assert told == 100 - above.count("- ❌")
+    assert f"<summary>{told} more fail, and what has no room above (" in below
+    one = within(f"### The title\n\n{lines[0]}\n- ❌ {'`a` ' * 90}\n", 80)
+    assert "more fail" not in one  # each is named, be it in part
+
+
+@pytest.mark.parametrize("name", ["`{}`", "`` `{} ``", "of **{}**", "`a b` **`{}`**", "{}"])
+def test_of_a_name_that_has_no_room_its_begin_is_seen_and_closed(name: str) -> None:
+    long = name.format("word " * 90 + "end")
+    cut = within(f"### The title\n\n- ❌ {long}: fails\n- ❌ `short`: fails\n", 60)
+    above = cut.partition("<details>")[0]
+    assert "word word word" in above
+    assert "- ❌ `short`" in above
+    [line] = (line for line in above.splitlines() if "word" in line)
+    assert line.endswith(" …")
+    assert line.count("**") % 2 == 0
+    assert "`" not in CODE.sub("", line)
+    title = within(f"### {long}\n\n- ❌ `short`: fails {'again ' * 60}\n", 60).splitlines()[0]
+    assert title.removeprefix("### ").removesuffix(" …").startswith(name.partition("{")[0])
+    assert "`" not in CODE.sub("", title)
+
+
+def test_a_fold_with_one_table_is_called_so() -> None:
+    legend = f"<details>\n<summary>How to read it</summary>\n\n{'word ' * 40}\n</details>"
+    table = "\n".join(["| a |", "| --- |", *("| one two |" for _ in range(60))])
+    cut = within(f"### The title\n\n- ❌ `a`: fails\n\n{table}\n\n{legend}\n", 60)
+    assert "<summary>The table, and how to read it</summary>" in cut
+
+
 @given(text=any_text)
 @settings(max_examples=25, deadline=None)
 def test_no_text_of_data_has_more_words_than_are_counted(text: str) -> None:
@@ -100,11 +136,14 @@ def test_no_text_of_data_has_more_words_than_are_counted(text: str) -> None:
 
 @given(
     parts=st.lists(st.tuples(st.sampled_from(["- ❌ ", "- ", ""]), st.integers(1, 60))),
+    title=st.integers(0, 40),
     most=st.integers(30, 200),
 )
-def test_a_number_of_words_is_kept_by_construction(parts: list[tuple[str, int]], most: int) -> None:
+def test_a_number_of_words_is_kept_by_construction(
+    parts: list[tuple[str, int]], title: int, most: int
+) -> None:
     lines = [f"{start}`part {at}`: {'word ' * size}" for at, (start, size) in enumerate(parts)]
-    text = "### The title\n\n" + "".join(f"{line.strip()}\n\n" for line in lines)
+    text = f"### The title{' again' * title}\n\n" + "".join(f"{line.strip()}\n\n" for line in lines)
     cut = within(text, most)
     assert len(words_unfolded(cut)) <= most
     assert (cut == text) == (words(text) <= most)
