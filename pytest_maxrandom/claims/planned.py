@@ -95,6 +95,11 @@ class ClaimOfSuite(Planned):
         """As the best of how many it is tested, and all ways to exchange right answers, if any."""
         return 0, ()
 
+    @property
+    def null(self) -> Null | None:
+        """The guessers; None where no guess has a chance."""
+        return None
+
     def heading(self, node_id: str, suite: str) -> ClaimHeading:
         """Return what the records of a claim, and of the checks that go with it, begin with."""
         return {

@@ -174,8 +174,8 @@ class Claim:
         t : int
             Number of prompts.
         """
-        level = self.levels(t).get("permutation_p")
-        if level is None or self.cannot_tell is not None:
+        level = self.levels(t).get("permutation_p", DEFAULT_LEVEL)
+        if self.cannot_tell is not None:
             return self
         for each in exchanges:
             if (ways := each.few_clusters(level)) is not None:

@@ -373,6 +373,19 @@ def test_open_answers_show_nothing_without_their_questions() -> None:
     assert "do not tell the questions" in (untold.why or "")
 
 
+@pytest.mark.parametrize("bounds", [{"beats": "max_random"}, {"permutation_p": 0.05}])
+def test_what_guessers_of_open_answers_reach_is_not_known_in_two_clusters(
+    bounds: dict[str, Any],
+) -> None:
+    halves = [{**row, "half": row["example"] < N // 2} for row in OPEN]
+    found = judge(halves, **OPEN_COLUMNS, cluster="half", claim=bounds)
+    assert (found.passed, found.record.max_random_baseline) == (None, None)
+    assert found.record.cannot_tell
+    assert found.record.cannot_tell.kind == "few_clusters"
+    whole = judge(OPEN, **OPEN_COLUMNS, claim=bounds)
+    assert whole.passed
+
+
 def test_all_models_are_compared_as_a_suite_compares_them() -> None:
     draw = np.random.default_rng(2)
     right = {"good": draw.random((4, 90)) < 0.9, "bad": draw.random((3, 90)) < 0.5}
