@@ -211,15 +211,15 @@ MISTAKES = [
         SUITE,
         "scoring: per_word",
         "scoring: per_world",
-        f"10: `scoring`: found 'per_world', expected {either((*SCORINGS, 'per_word'))}; did you "
-        "mean `per_word`?",
+        f"10: `scoring`: found 'per_world', expected {either((*SCORINGS, 'per_word'))} or "
+        "a scorer of an installed package; did you mean `per_word`?",
     ),
     (
         SUITE,
         "rule: contrary",
         "scoring: word",
-        f"6: `arms.contrary.scoring`: found 'word', expected {either((*SCORINGS, 'per_word'))}; "
-        "did you mean `per_word`?",
+        f"6: `arms.contrary.scoring`: found 'word', expected {either((*SCORINGS, 'per_word'))} "
+        "or a scorer of an installed package; did you mean `per_word`?",
     ),
     (
         SUITE,

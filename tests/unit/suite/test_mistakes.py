@@ -180,8 +180,8 @@ TASK_KEYS = (
         ("xfail: !!set {a}", "`xfail`: found a value of the YAML type set, expected text"),
         (
             "scoring: mean",
-            f"`scoring`: found 'mean', expected {either(SCORINGS)}; did you mean "
-            "`mean_logprob`?",
+            f"`scoring`: found 'mean', expected {either(SCORINGS)} or a scorer of an "
+            "installed package; did you mean `mean_logprob`?",
         ),
         (
             "share: text",
