@@ -36,8 +36,12 @@ def asked_for(
     ways : sequence of str
         Lines with what could be said instead.
     """
-    lines = [f"{len(missing)} of what {whole} needs cannot be told"]
-    lines += [f"  {key}: {why}" for key, why in missing.items()]
+    number = "1 thing" if len(missing) == 1 else f"{len(missing)} things"
+    lines = [f"{number} that {whole} needs {'is' if len(missing) == 1 else 'are'} not known"]
+    keys: dict[str, list[str]] = {}
+    for key, why in missing.items():
+        keys.setdefault(why, []).append(key)
+    lines += [f"  {', '.join(own)}: {why}" for why, own in keys.items()]
     if told is not None:
         rest = f"; free are {listed(free)}" if free else ""
         lines.append(f"Of its columns {', '.join(told) or 'none is known'}{rest}")

@@ -152,13 +152,14 @@ def _check(suite: Path, problems: _Found, remarks: _Found) -> None:
 
 
 def _misnamed(claim: PlannedClaim) -> str | None:
-    """Say that a model is simulated whose name is that of a real one, or no folder that is meant.
+    """Say that a model is simulated with a real one's name or label, or no folder that is meant.
 
     What has two parts, as a hub id has, may be a folder that is looked for in the wrong place.
     """
     name, model = claim.model.name, claim.model
-    there = (claim.base / name).exists()
     if model.simulated:
+        name = next((each for each in (model.label, name) if each and looks_real(each)), name)
+        there = (claim.base / name).exists()
         if not (looks_real(name) or there):
             return None
         is_path = there or name.startswith((".", "/", "~")) or name.endswith(".gguf")
@@ -169,7 +170,7 @@ def _misnamed(claim: PlannedClaim) -> str | None:
             f"as by `- name: {name}`"
         )
     first, slash, _ = name.partition("/")
-    if there or not slash or model.backend != "transformers":
+    if not slash or (claim.base / name).exists() or model.backend != "transformers":
         return None
     if Path(name).exists():
         meant = Path(os.path.relpath(Path(name).absolute(), claim.base.absolute())).as_posix()

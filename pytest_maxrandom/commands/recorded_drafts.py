@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
-from textwrap import wrap
+from textwrap import TextWrapper, wrap
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.verdict import COUNTED, EXACT
@@ -41,6 +41,7 @@ _BY_NAME = {
 scores, only the user knows."""
 _EXAMPLES = {"chance": "1/4", "t": "200"}
 """Values that a message shows for keys that are missing."""
+_LINES = TextWrapper(80, initial_indent="  ", subsequent_indent="  ")
 
 
 @dataclass(slots=True)
@@ -110,16 +111,14 @@ def _all_missing(
     """Say all that is missing, what was found, and which line says it."""
     told: list[str] = []
     if found.guessed is not None:
-        told = [f"{column} is {role}" for role, column, _ in shown(found.guessed)]
-    known = found.guessed.taken if found.guessed is not None else found.header
-    free = [name for name in found.header if name not in known]
+        told = [f"{column} is {role}" for role, column, _ in shown(found.guessed, found.header)]
     command = ["maxrandom", "init", "--results", str(source)]
     command += ["--model", model] if model else []
     command += words_of(keys)
     for key in found.missing:
         command += ["--set", f"{key}={_EXAMPLES.get(key, 'COLUMN')}"]
     seen = None if found.guessed is None else told
-    return f"{source}: {asked_for('a claim', found.missing, seen, free, command)}"
+    return f"{source}: {asked_for('a claim', found.missing, seen, found.free, command)}"
 
 
 def words_of(keys: Mapping[str, Any]) -> list[str]:
@@ -235,7 +234,7 @@ def summary_of(draft: RecordedDraft) -> str:
     lines = [f"{found.path} holds {_sizes(answers)}:"]
     rows: list[list[str]] = []
     if found.guessed is not None:
-        rows += [[f"  {role}", *rest] for role, *rest in shown(found.guessed)]
+        rows += [[f"  {role}", *rest] for role, *rest in shown(found.guessed, found.header)]
     rows += [
         [f"  {key}", yaml_of(found.keys[key]), f"{why}: --set {key}=4"]
         for key, why in found.assumed.items()
@@ -245,10 +244,15 @@ def summary_of(draft: RecordedDraft) -> str:
     if len(answers) == 1 and answers[0].model == name_of(found.path):
         rows.append(["  model", repr(answers[0].model), "after the file: --model NAME"])
     lines += table(rows, left=3).splitlines() if rows else []
+    of_prompts = found.guessed is not None and any(
+        each.of_prompts for each in found.guessed.columns.values()
+    )
+    if of_prompts and found.free:
+        lines += _LINES.wrap(f"not taken: {listed(found.free)}")
     for task, remark in ({} if draft.is_claimed else draft.untold).items():
         does = "the suite claims it" if remark.kind in _BY_NAME else "write it into the suite"
         said = f"{task}: {worded(remark).text}; {does}"
-        lines += wrap(said, 80, initial_indent="  ", subsequent_indent="  ")
+        lines += _LINES.wrap(said)
     return "\n".join(lines)
 
 

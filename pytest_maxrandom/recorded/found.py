@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import zipfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,11 @@ if TYPE_CHECKING:
 _OF_PREDICTIONS = {"schema_version", "claim", "examples"}
 """Keys of a line that `--maxrandom-predictions` wrote, and of no table."""
 _KNOWN = ".csv, .jsonl, .parquet, .npz, .eval or .json, or a folder of logs"
+_WAYS = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save it as CSV"),
+    **dict.fromkeys((".tsv", ".tab"), "rename it to .csv, where tabs are read as well"),
+}
+_JOINED = "join them into one, with a column `prompt`"
 
 
 @dataclass(slots=True)
@@ -52,6 +56,12 @@ class FoundResults:
     """The chance of one guess that the labels of right answers seem to have."""
     assumed: dict[str, str] = field(default_factory=dict)
     """By keys of a suite what nobody tells, and is taken to be so, with the reason."""
+
+    @property
+    def free(self) -> list[str]:
+        """The columns of a table that have no role."""
+        taken = self.header if self.guessed is None else self.guessed.taken
+        return [name for name in self.header if name not in taken]
 
 
 def find_results(
@@ -133,6 +143,7 @@ def _format(path: Path) -> str:
         raise RecordedError(
             f"{path}: found a folder without logs, expected samples_*.jsonl of "
             "lm-evaluation-harness (run it with --log_samples), or .eval or .json of Inspect"
+            + (f"; if each table is of one prompt, {_JOINED}" if _holds_tables(path) else "")
         )
     ending = path.suffix.lower()
     if ending == ".npz":
@@ -150,12 +161,12 @@ def _format(path: Path) -> str:
         return "predictions" if _first_keys(path) >= _OF_PREDICTIONS else "table"
     if ending in ENDINGS:
         return "table"
-    kind = "a spreadsheet; save it as CSV" if _is_spreadsheet(path) else f"{ending or 'no'} ending"
-    raise RecordedError(f"{path}: found {kind}, expected {_KNOWN}")
+    way = f"; {_WAYS[ending]}" if ending in _WAYS else ""
+    raise RecordedError(f"{path}: found {ending or 'no'} ending, expected {_KNOWN}{way}")
 
 
-def _is_spreadsheet(path: Path) -> bool:
-    return path.suffix.lower() in (".xlsx", ".xls", ".ods") and zipfile.is_zipfile(path)
+def _holds_tables(folder: Path) -> bool:
+    return any(each.suffix.lower() in ENDINGS for each in folder.iterdir())
 
 
 def _first_keys(path: Path) -> set[str]:
@@ -226,6 +237,6 @@ def _told_of_guessers(found: FoundResults, stated: Mapping[str, Any]) -> None:
     ):
         found.chance = None
     elif found.chance is None and "chance" not in stated:
-        found.missing["chance"] = "the chance of one guess: the results do not tell it"
+        found.missing.setdefault("chance", "the chance of one guess: the results do not tell it")
     if any(each.tried is None for each in found.answers) and "t" not in stated:
         found.missing["t"] = "how many prompts were tried: the results do not tell it"

@@ -28,10 +28,11 @@ _MOST_LABELS = 10
 _NO_PAIR = "no two columns name a prompt and an example so that each pair stands in one row"
 _ONE_ROW = (
     "each example stands in one row: if each prompt has a column, name all of these, such as --set "
-    "columns.prediction='[A, B, C]'; else write the answers of all prompts below each other"
+    "columns.prediction='[A, B, C]'; if there is one prompt only, add a column `prompt`; else "
+    "write the answers of all prompts below each other"
 )
 _UNTOLD = (
-    "without it nothing tells which answer is right (or name a column `correct` with 0 and 1, or "
+    "nothing else tells which answer is right (or name a column `correct` with 0 and 1, or "
     "`score` with numbers from 0 to 1)"
 )
 _ANSWERS = ("prediction", "gold")
@@ -163,8 +164,9 @@ class _Guesser:
         """Find the columns of prompts where each row is an example; tell whether there are any."""
         if not any(each.of_prompts for each in self.found.columns.values()):
             free = [name for name in self._free if name not in [each for each, _ in named[1]]]
-            gold = [self.found.columns["gold"].column] if "gold" in self.found.columns else []
-            gold += [name for role in ("gold", "reference") for name, _ in self._named(role)]
+            roles = ("gold", "reference")
+            gold = [self.found.columns[role].column for role in roles if role in self.found.columns]
+            gold += [name for role in roles for name, _ in self._named(role)]
             found = prompt_columns(self._columns, free, gold)
             if found is None or found.role in self.found.columns:
                 return False

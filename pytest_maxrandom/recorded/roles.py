@@ -34,12 +34,17 @@ class Guess:
         """What a suite calls it."""
         return [*self.of_prompts] or self.column
 
-    @property
-    def shown(self) -> str:
-        """What a person is told."""
+    def shown(self, header: Sequence[str]) -> str:
+        """Return what a person is told: of columns side by side the first and the last."""
         if not self.of_prompts:
             return quoted(self.column)
-        return f"{quoted(self.column)} to {quoted(self.of_prompts[-1])}"
+        at = [header.index(name) for name in self.of_prompts]
+        starts = [i for i in range(len(at)) if not i or at[i] != at[i - 1] + 1]
+        runs = zip(starts, [*starts[1:], len(at)], strict=True)
+        return ", ".join(
+            " to ".join(quoted(self.of_prompts[i]) for i in dict.fromkeys((start, end - 1)))
+            for start, end in runs
+        )
 
 
 @dataclass(slots=True)
@@ -84,10 +89,10 @@ class Guessed:
         return {role: named[role] for role in roles if named[role] != role or role in IF_NAMED}
 
 
-def shown(guessed: Guessed) -> list[tuple[str, str, str]]:
+def shown(guessed: Guessed, header: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return role, column and reason of each guess, in the order of the suite's keys."""
     return [
-        (role, guessed.columns[role].shown, guessed.columns[role].why)
+        (role, guessed.columns[role].shown(header), guessed.columns[role].why)
         for role in NAMED
         if role in guessed.columns
     ]

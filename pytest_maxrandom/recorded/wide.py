@@ -36,6 +36,9 @@ def prompt_columns(
 ) -> PromptColumns | None:
     """Find the columns of prompts: those with texts of right answers, else with 0 and 1.
 
+    What is called like one of them but for a number is one too, however seldom it is right: who
+    leaves out the prompts that fail makes t too small.
+
     Parameters
     ----------
     free : iterable of str
@@ -49,11 +52,16 @@ def prompt_columns(
         if each in numbered:
             continue
         texts = folded(columns[each].distinct)
-        found = tuple(
+        sure = {
             name for name in free if name != each and _share(columns[name], texts) >= _MOST_ALIKE
-        )
-        if len(found) > 1:
-            return PromptColumns("prediction", found, f"they have texts of {quoted(each)}", each)
+        }
+        groups = [group for group in _alike(free) if not sure.isdisjoint(group)]
+        likewise = sure.union(*groups)
+        if len(likewise) > 1:
+            found = tuple(name for name in free if name in likewise)
+            why = f"they have texts of {quoted(each)}"
+            why += ", or are called like these" if likewise > sure else ""
+            return PromptColumns("prediction", found, why, each)
     for role, why in (("correct", "all cells are 0 or 1"), ("score", "all cells are from 0 to 1")):
         groups = [*_alike(name for name in free if can_be(role, columns[name].distinct))]
         if groups and len(found := max(groups, key=len)) > 1:

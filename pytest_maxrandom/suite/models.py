@@ -152,8 +152,8 @@ class MockSpec(ModelSpec):
     """
 
     name: Name
-    """The model's name in reports; another name gives other answers. A name that looks like that of
-    a real model, such as a hub id, is shown as `simulated`."""
+    """The model's name in reports; another name gives other answers. A name or label that looks
+    like the name of a real model, such as a hub id, is shown as `simulated`."""
     backend: Literal["mock"] = "mock"
     """What runs the model."""
     knows: Share = 0.0
@@ -175,8 +175,8 @@ class MockSpec(ModelSpec):
     @property
     def short_name(self) -> str:
         """The model's name in test ids; none that looks like that of a real model."""
-        named = SIMULATION if looks_real(self.name) else self.name
-        return self.label or named
+        named = self.label or self.name
+        return SIMULATION if looks_real(named) else named
 
 
 def _address(url: str) -> str:

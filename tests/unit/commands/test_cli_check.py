@@ -79,6 +79,7 @@ def test_what_a_run_would_remark_is_said_once_for_each_task_and_is_no_mistake(
     ("name", "kind"),
     [
         ("allenai/OLMo-7B-hf", "hub id"),
+        ("some/label", "hub id"),
         ("./nowhere", "path"),
         ("~/models/llama", "path"),
         ("llama.Q4_K_M.gguf", "path"),
@@ -92,7 +93,10 @@ def test_a_simulated_model_with_the_name_of_a_real_one_is_remarked(
 ) -> None:
     (folder / "here").mkdir()
     text = SUITE.format(path="sums.csv")
-    (folder / "good.yaml").write_text(text.replace("some/model", f"{name}\n    backend: mock"))
+    named = f"{name}\n    backend: mock"
+    if name == "some/label":
+        named = f"mock\n    label: {name}\n    backend: mock"
+    (folder / "good.yaml").write_text(text.replace("some/model", named))
     assert main(["check", "eval_suites"]) == 0
     first, *said = capsys.readouterr().out.splitlines()
     assert first == "1 suite, no mistake"

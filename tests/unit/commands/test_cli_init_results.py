@@ -114,8 +114,11 @@ def test_all_that_is_missing_comes_in_one_message_whose_line_runs_in_a_shell(
     write_csv(Path("my file.csv"), content[:30] + content[:30])
     assert init("--results", "my file.csv", "--set", "columns.gold=two") == 2
     told = capsys.readouterr().err
-    for key in ("columns.prompt", "columns.example", "columns.prediction", "chance"):
-        assert f"  {key}: " in told
+    first, *reasons = told.partition("\nOf its columns")[0].splitlines()
+    assert first.endswith("4 things that a claim needs are not known")
+    keys = [key for line in reasons for key in line.partition(": ")[0].strip().split(", ")]
+    assert keys == ["columns.prompt", "columns.example", "columns.prediction", "chance"]
+    assert len({line.partition(": ")[2] for line in reasons}) == len(reasons)
     assert '''free are 'one col', "it's"''' in told
     *_, line = told.splitlines()
     program, command, *words = shlex.split(line)

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.found import find_results
+from pytest_maxrandom.recorded.roles import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,6 +167,40 @@ def test_a_column_for_each_prompt_may_hold_what_is_right_or_scores(
     assert right.tolist() == [[SAID[p][e] == GOLD[e] for e in EXAMPLES] for p in PROMPTS]
 
 
+def test_a_column_for_each_prompt_is_taken_however_seldom_it_is_right(tmp_path: Path) -> None:
+    header = ["id", "gold", "p1", "p2", "seconds", "p3", "p4", "note"]
+    content = [
+        (e, GOLD[e], *(SAID[p][e] for p in PROMPTS[:2]), e / 9, "not sure", f"sure of {e}", "hm")
+        for e in EXAMPLES
+    ]
+    found = find_results(write(tmp_path / "a.csv", header, content), {}, {})
+    assert found.keys["columns"]["prediction"] == ["p1", "p2", "p3", "p4"]
+    assert found.free == ["seconds", "note"]
+    assert found.guessed is not None
+    told = {role: column for role, column, _ in shown(found.guessed, found.header)}
+    assert told["prediction"] == "'p1' to 'p2', 'p3' to 'p4'"
+    said = {"columns": {"prediction": ["p4", "p1", "p3"]}}
+    found = find_results(tmp_path / "a.csv", said, {})
+    assert found.guessed is not None
+    told = {role: column for role, column, _ in shown(found.guessed, found.header)}
+    assert told["prediction"] == "'p4', 'p1', 'p3'"
+
+
+def test_references_of_a_table_with_a_column_for_each_prompt_are_all_that_is_to_be_said(
+    tmp_path: Path,
+) -> None:
+    content = [
+        (f"what is {e}?", f"it is {e}", *(f"it is {e if (e + p) % 3 else -1}" for p in range(3)))
+        for e in EXAMPLES
+    ]
+    path = write(tmp_path / "a.csv", ["question", "gold", "terse", "polite", "long"], content)
+    assert "(if none: --set columns.reference=gold)" in find_results(path, {}, {}).missing["chance"]
+    found = find_results(path, {"columns": {"reference": "gold"}}, {})
+    assert not found.missing
+    assert found.keys["columns"]["prediction"] == ["terse", "polite", "long"]
+    assert found.answers[0].open is not None
+
+
 def test_columns_of_prompts_with_other_names_and_no_right_answer_are_to_be_said(
     tmp_path: Path,
 ) -> None:
@@ -173,6 +208,7 @@ def test_columns_of_prompts_with_other_names_and_no_right_answer_are_to_be_said(
     path = write(tmp_path / "a.csv", ["id", *PROMPTS], content)
     told = find_results(path, {}, {}).missing["columns.prompt"]
     assert "--set columns.prediction='[A, B, C]'" in told
+    assert "if there is one prompt only, add a column `prompt`" in told
     said = {"columns": {"correct": [*PROMPTS]}}
     assert find_results(path, said, {"chance": "1/2"}).answers[0].prompts == tuple(PROMPTS)
     with pytest.raises(RecordedError, match="no column 'd' for"):
@@ -299,12 +335,16 @@ def test_all_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
     [
         ("a.csv", "", "the file is empty"),
         ("a.csv", "a,b,c\n", "the file has no rows"),
-        ("a.xlsx", "PK", "found .xlsx ending, expected .csv"),
+        ("a.xlsx", "PK", "found .xlsx ending, expected .csv.*; save it as CSV"),
+        ("a.tsv", "a\tb", "found .tsv ending, .*; rename it to .csv"),
+        ("many/a.csv", "a,b", "if each table is of one prompt, join them into one, with a column"),
         ("a", "x", "found no ending, expected .csv"),
         ("results_2026.json", "{}", "give their folder, with the samples_"),
     ],
 )
 def test_what_holds_no_answers_is_told(tmp_path: Path, name: str, content: str, told: str) -> None:
-    (tmp_path / name).write_text(content)
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(content)
     with pytest.raises(RecordedError, match=told):
-        find_results(tmp_path / name, {}, {})
+        find_results(path.parent if path.parent != tmp_path else path, {}, {})

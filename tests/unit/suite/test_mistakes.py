@@ -435,6 +435,19 @@ def test_a_label_or_another_quantization_tells_models_apart(suite: SuiteText) ->
     assert [model.short_name for model in suite.load(text).spec.models] == ["m", "b", "m"]
 
 
+def test_neither_name_nor_label_of_a_mock_is_shown_where_it_looks_like_a_real_one(
+    suite: SuiteText,
+) -> None:
+    text = (
+        "models:\n"
+        "  - {name: mock, label: a/m, backend: mock}\n"
+        "  - {name: a/o, label: guesser, backend: mock}\n"
+        "tasks: [{name: t, format: csv, path: x}]\n"
+    )
+    models = suite.load(text).spec.models
+    assert [model.short_name for model in models] == ["simulated", "guesser"]
+
+
 @pytest.mark.parametrize(
     ("line", "key", "ending"),
     [
