@@ -103,7 +103,7 @@ def test_the_store_stands_for_a_report_that_nobody_kept(
     assert found[0] == found[1]
     told = pytester.runpytest("eval_suites", f"--maxrandom-diff={base}", *OPTIONS,
                               "--maxrandom-diff-assert=not_worse_than=-0.02")  # fmt: skip
-    told.stdout.fnmatch_lines(["*worse than before/eval_suites/suite.yaml"])
+    told.stdout.fnmatch_lines(["1 claim is worse than before/eval_suites/suite.yaml; *"])
     assert main(["diff", base, *asserted, "--store", "none.db"]) == 2
     assert "none.db lacks answers of " in capsys.readouterr().err
 
