@@ -60,5 +60,5 @@ def test_an_incumbent_pays_for_its_rank_among_candidates_or_for_its_place_when_n
         assert (found.chosen_here, found.rank) == (None, 1)
     third = replace(own, chosen_here=None, rank=1, place=3)
     for incumbent, factor in ((own, 5), (third, 3 * 4)):
-        found = beside(Claim(incumbent_p=0.05), answers, 20, 4, incumbent)
-        assert found.p["incumbent_p"] == pytest.approx(20 * factor * alone)
+        judged = beside(Claim(incumbent_p=0.05), answers, 20, 4, incumbent)
+        assert judged.p["incumbent_p"] == pytest.approx(20 * factor * alone)
