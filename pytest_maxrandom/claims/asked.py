@@ -166,7 +166,9 @@ def _chosen(found: IncumbentAnswers, ledger: SetLedger, tried: Try) -> Incumbent
     """Return an incumbent with what of it may have been chosen on these examples."""
     tries = ledger.tries()
     rank = ledger.rank_when_named(tried, tried.prompt) if tried in tries else None
-    return found if rank is None else replace(found, chosen_here=len(tries), rank=rank)
+    if rank is None:
+        return replace(found, place=ledger.place_when_named(tried.prompt))
+    return replace(found, chosen_here=len(tries), rank=rank)
 
 
 def _beside(planned: PlannedClaim, model: ModelSpec) -> PlannedClaim:

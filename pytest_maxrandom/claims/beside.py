@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.stats.incumbents import IncumbentTest
 
+_TIE = 1e-9
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IncumbentAnswers:
@@ -41,8 +43,16 @@ class IncumbentAnswers:
     rank: int = 1
     """One more than the number of those that scored higher when it became the incumbent: as the
     worst of as many it may have been chosen."""
+    place: int = 1
+    """Which one it is of the prompts that nobody had tried here when they were named as the
+    incumbent on these examples."""
     stored: bool = False
     """Whether nobody was asked: a file that was changed would be another incumbent by its name."""
+
+    @property
+    def factor(self) -> int:
+        """By which p is multiplied, as the incumbent may have been chosen from several."""
+        return self.rank * (1 if self.place == 1 else self.place * (self.place + 1))
 
     @property
     def answers_digest(self) -> str | None:
@@ -50,6 +60,25 @@ class IncumbentAnswers:
         if not self.stored:
             return None
         return digest(*(f"{name} {score!r}" for name, score in sorted(self.scores.items())))
+
+
+def rank_among(scores: Mapping[str, float], answers: Answers) -> tuple[int | None, int]:
+    """Return from how many prompts some scores may have been chosen, and their rank among them.
+
+    The rank is one more than the prompts with a higher mean. None, and 1, where there is but one
+    prompt, or none that scored the same on each example.
+
+    Parameters
+    ----------
+    scores : mapping
+        By the ids of examples.
+    """
+    given = [scores.get(name, np.nan) for name in answers.examples]
+    same = [np.array_equal(given, row, equal_nan=True) for row in answers.values]
+    if len(same) == 1 or not any(same):
+        return None, 1
+    means = answers.accuracies
+    return len(same), 1 + int((means > means[same.index(True)] + _TIE).sum())
 
 
 class Beside(NamedTuple):
@@ -105,6 +134,9 @@ def beside(
         if other.chosen_here is not None:
             values = {"prompts": other.chosen_here, "rank": other.rank}
             found.notes.append(Remark("incumbent_chosen_here", values))
+        if other.place > 1:
+            values = {"place": other.place, "factor": other.factor}
+            found.notes.append(Remark("incumbent_named_in_turn", values))
     return found
 
 
@@ -134,8 +166,9 @@ def _compared(
     found = best_over_incumbent(
         answers.values,
         [other.scores.get(name, np.nan) for name in answers.examples],
-        # Of all pairs of a candidate and an incumbent that scored no lower than this one.
-        t=of * other.rank,
+        # Of all pairs of a candidate and an incumbent that scored no lower than this one. The
+        # k-th that is named in turn pays k (k + 1), whose inverses sum to .5 from the second on.
+        t=of * other.factor,
         by=by,
         level=level,
         clusters=answers.groups,
@@ -166,5 +199,6 @@ def _compared(
         matters=settings.matters,
         chosen_here=other.chosen_here,
         rank=other.rank,
+        place=other.place,
         look=claim.look if key == "incumbent_p" else None,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.answers import Answers
-from pytest_maxrandom.claims.beside import IncumbentAnswers
+from pytest_maxrandom.claims.beside import IncumbentAnswers, rank_among
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
 
@@ -118,12 +118,15 @@ def scores_beside(
         if not np.isnan(value)
     }
     cells = (f"{example} {score!r}" for example, score in sorted(scores.items()))
+    chosen_here, rank = rank_among(scores, answers) if name == "incumbent" else (None, 1)
     return IncumbentAnswers(
         settings=IncumbentSettings(test=test, matters=matters),
         name=f"the {name}",
         digest=digest(name, *cells),
         model="",
         scores=scores,
+        chosen_here=chosen_here,
+        rank=rank,
     )
 
 

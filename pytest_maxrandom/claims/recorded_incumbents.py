@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.claims.beside import IncumbentAnswers
+from pytest_maxrandom.claims.beside import IncumbentAnswers, rank_among
 from pytest_maxrandom.claims.incumbents import NoIncumbent
 from pytest_maxrandom.claims.samples import unlike
 from pytest_maxrandom.errors import did_you_mean, listed
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.suite.recorded import RecordedPromptSpec
-
-
-_TIE = 1e-9
 
 
 def recorded_control(
@@ -100,15 +97,17 @@ def recorded_incumbent(
         if not np.isnan(value)
     }
     _check_examples(read, found, row)
-    several = len(found.distinct().prompts)
+    # Candidates may have the same answers, though these lie in a file of their own.
+    ranks = [rank_among(scores, each.distinct()) for each in (found, read)]
+    chosen_here, rank = max(ranks, key=lambda one: (one[1], one[0] or 0))
     return IncumbentAnswers(
         settings=spec,
         name=f"the prompt {found.prompts[row]!r}",
         digest=found.prompts[row],
         model=found.model or read.model,
         scores=scores,
-        chosen_here=several if several > 1 else None,
-        rank=1 + int((found.distinct().accuracies > found.accuracies[row] + _TIE).sum()),
+        chosen_here=chosen_here,
+        rank=rank,
         stored=True,
     )
 

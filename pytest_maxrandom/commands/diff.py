@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_maxrandom.commands import json_text, written
+from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.host import STORE
 from pytest_maxrandom.reports import worse
 from pytest_maxrandom.reports.base_run import base_run
@@ -51,7 +52,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="BASE",
         help=f"the earlier report: {_REPORT}; or a suite whose answers the store has",
     )
-    parser.add_argument("head", metavar="HEAD", help="the later report, in the same form")
+    parser.add_argument("head", metavar="HEAD", help="the later report: a file, or a git revision")
     parser.add_argument("--assert", dest="asserted", metavar="TEXT", help=ASSERT)
     parser.add_argument(
         "--store",
@@ -88,6 +89,8 @@ def run(options: argparse.Namespace) -> str:
     """
     asserted = None if options.asserted is None else read_asserted(options.asserted)
     base = base_run(options.base, path_of(options.head), store=options.store)
+    if Path(options.head).suffix in (".yaml", ".yml"):
+        raise ReportError(f"{options.head}: a suite can be BASE only; give a report as HEAD")
     head = find(options.head, path_of(options.base))
     found = difference(options.base, base, options.head, head)
     lost = None

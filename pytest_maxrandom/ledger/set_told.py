@@ -172,6 +172,35 @@ class SetTold(SetFiles):
             for each, other in scores.items()
         )
 
+    def place_when_named(self, incumbent: str) -> int:
+        """Return which one it is, by the order of first naming, of those named as the incumbent.
+
+        Those that an earlier run had tried when they were named do not count: they pay for their
+        rank. Without a look that named it, it comes last.
+
+        Parameters
+        ----------
+        incumbent : str
+            Digest of the prompt.
+        """
+        looks = (look for file in self._files for of in file.answered.values() for look in of)
+        if {look[2] for look in looks} <= {"", incumbent}:
+            return 1
+        rows = [row for path in self.files for row in rows_of(path)]
+        named: dict[str, tuple[str, str]] = {}
+        for row in sorted(rows, key=lambda row: str(row.get("when", ""))):
+            if "incumbent" in row:
+                named.setdefault(row["incumbent"], (row["when"], row["run"]))
+        before = [*named][: [*named, incumbent].index(incumbent)]
+        tried = {
+            row["prompt"]
+            for row in rows
+            if row["kind"] == "prompt" and row["prompt"] in before
+            for when, run in [named[row["prompt"]]]
+            if row["run"] != run and row["when"] <= when
+        }
+        return 1 + len(before) - len(tried)
+
     def looked_at(self, subject: Subject) -> dict[str, int]:
         """Return the looks at a claim, each with the t that it counted."""
         looks = (file.looks.get(subject.claim, {}) for file in self._files)

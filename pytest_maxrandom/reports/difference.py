@@ -113,7 +113,10 @@ def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterat
         yield head, {"fell": "red", "rose": "green"}.get(change.kind, "")
         for when, one in (("before", change.before), ("now", change.now)):
             if isinstance(one, ClaimRecord):
-                yield _row(when, _numbers(one), OUTCOMES[became(one)].word), ""
+                # A claim that the store alone knows was not run, so nothing became of it.
+                stored = one is change.before and not found.base.created
+                word = "stored answers" if stored else OUTCOMES[became(one)].word
+                yield _row(when, _numbers(one), word), ""
         yield from ((line, "") for line in wrapped(visible(_why(change)), width, "    "))
     if left := len(found.changes) - len(shown):
         yield f"{count(left)} more: maxrandom diff shows all", ""
@@ -177,7 +180,8 @@ def _headline(found: Difference) -> str:
     told = counted(list(found.changes))
     same = found.as_before
     rest = f"; {count(same)} {'is' if same == 1 else 'are'} as before" if same else ""
-    return f"Since {visible(found.since)} ({written_moment(found.base.created)}): {told}{rest}"
+    created = f" ({written_moment(found.base.created)})" if found.base.created else ""
+    return f"Since {visible(found.since)}{created}: {told}{rest}"
 
 
 def _notes(found: Difference) -> Iterator[str]:

@@ -59,6 +59,8 @@ def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
         tested += f" in {count(found.units)} clusters"
     if found.rank > 1:
         tested += f", beside number {count(found.rank)} of those tried"
+    if found.place > 1:
+        tested += f", beside number {count(found.place)} of those named as the incumbent"
     above = "" if not found.by else f" by more than {accuracy(found.by)}"
     others = found.candidates - len(found.alike)
     look = ""

@@ -101,9 +101,15 @@ def test_the_store_stands_for_a_report_that_nobody_kept(
         assert main(["diff", base, *asserted]) == 1
         found.append(json.loads(capsys.readouterr().out)["regressions"]["claims"])
     assert found[0] == found[1]
+    main(["diff", base, "r.json"])
+    said = capsys.readouterr().out
+    assert said.startswith(f"Since {base}: ")
+    assert said.count("  stored answers") == 2
+    assert main(["diff", "r.json", base]) == 2
+    assert "a suite can be BASE only" in capsys.readouterr().err
     told = pytester.runpytest("eval_suites", f"--maxrandom-diff={base}", *OPTIONS,
                               "--maxrandom-diff-assert=not_worse_than=-0.02")  # fmt: skip
-    told.stdout.fnmatch_lines(["*worse than before/eval_suites/suite.yaml"])
+    told.stdout.fnmatch_lines(["1 claim is worse than before/eval_suites/suite.yaml; *"])
     assert main(["diff", base, *asserted, "--store", "none.db"]) == 2
     assert "none.db lacks answers of " in capsys.readouterr().err
 

@@ -166,6 +166,11 @@ def test_an_incumbent_that_was_tried_before_it_was_named_pays_for_its_rank(
         told = " ".join(note["text"] for note in found["notes"])
         assert f"it had rank {rank} among them, so p is also times {rank}. " in told
     assert max(ranks) > 1
+    # B was the first one that nobody had tried, and D is the second: A and C pay for their rank.
+    second = named(0.5, '{instruction: "D:"}')
+    beside = second["incumbent"]
+    assert (beside["place"], beside["rank"], beside["chosen_here"]) == (2, 1, None)
+    assert any("p is also times 6, " in note["text"] for note in second["notes"])
     # The prompt and the model were tried by an earlier claim here; another model is compared now.
     other = "{instruction: 'C:', model: {name: new, backend: mock, knows: 0.5, copies: 0.5}}"
     assert named(0.7, other, "name: newer")["incumbent"]["rank"] == ranks[-1]

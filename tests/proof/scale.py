@@ -29,13 +29,13 @@ def affordable(cells: Iterable[Cell], dear: Callable[[Any], bool]) -> list[Cell]
     return [cell for cell in cells if TABLES or not dear(cell)]
 
 
-def most(runs: int) -> int:
-    """Return how many of them may pass where at most 5 in 100 should.
+def most(runs: int, level: float = LEVEL) -> int:
+    """Return how many of them may pass where at most 5 in 100 should, or another share.
 
     As many as three standard errors of the share above the level: of 2,000 at most 129, which is
     below .065.
     """
-    return int(runs * LEVEL + 3 * math.sqrt(runs * LEVEL * (1 - LEVEL)))
+    return int(runs * level + 3 * math.sqrt(runs * level * (1 - level)))
 
 
 def least(runs: int, power: float) -> int:

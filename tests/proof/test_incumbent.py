@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.beside import IncumbentAnswers
 from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
 from pytest_maxrandom.claims.kept import of_answers
 from pytest_maxrandom.claims.recorded_looks import beside_incumbent
 from pytest_maxrandom.claims.scored import assess_scores
 from pytest_maxrandom.claims.verdict import Claim
+from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.stats.incumbents import Rises, usual_test
 from pytest_maxrandom.stats.score_pairs import ScorePair
+from pytest_maxrandom.suite.incumbent import IncumbentSettings
+from pytest_maxrandom.tasks.task import Example
 from tests.proof.scale import affordable, most, scaled
 from tests.unit.reports.samples import claim as sample
 
@@ -191,6 +195,45 @@ def test_an_incumbent_that_was_chosen_for_its_low_score_pays_for_its_rank(
     name = f"a chosen incumbent ({RUNS} runs): {'; '.join(passed)}"
     measured(name, f"{alike} | t {t} | n 200", *shares)
     assert max(passed["worst"], passed["any"], passed["worst, resampled"]) <= most(RUNS)
+
+
+def test_twenty_incumbents_named_in_turn_pass_at_most_half_as_often_again_as_one(
+    measured: Measured, tmp_path: Path
+) -> None:
+    """A sweep beside as good prompts that nobody had tried: beside any of them it may pass."""
+    generator, tried, named, factors = np.random.default_rng(11), 5, 20, []
+    subject, example = Subject("m", "d", "none", 0, "sum"), Example("a", "b", ("c", "d"), (0,))
+    for place in range(named):
+        ledger, name = SetLedger(tmp_path, f"run {place}", "task", [example]), f"old {place}"
+        old = IncumbentAnswers(
+            settings=IncumbentSettings(),
+            name=name,
+            digest=name,
+            model="m",
+            scores={},
+            place=ledger.place_when_named(name),
+        )
+        ledger.look(subject, ["p"], t=tried, n=1, best_correct=1, incumbent=name)
+        factors.append(old.factor)
+    passed = dict.fromkeys(("unpaid", "k (k + 1)", "the first alone"), 0)
+    rates = np.full(tried + named, RATE)
+    for _ in range(RUNS):
+        others, one, groups = drawn(
+            generator, tried + named - 1, 200, "independent", "right or wrong", rates
+        )
+        scores, old_ones = others[:tried], [one, *others[tried:]]
+        passed["unpaid"] += any(passes(scores, old, groups, "exact") for old in old_ones)
+        told = [
+            passes(scores, old, groups, "exact", rank=factor)
+            for old, factor in zip(old_ones, factors, strict=True)
+        ]
+        passed["k (k + 1)"] += any(told)
+        passed["the first alone"] += told[0]
+    shares = [each / RUNS for each in passed.values()]
+    name = f"{named} incumbents named in turn ({RUNS} runs): {'; '.join(passed)}"
+    measured(name, f"t {tried} | n 200", *shares)
+    assert passed["k (k + 1)"] <= most(RUNS, 1.5 * LEVEL)
+    assert passed["the first alone"] <= most(RUNS)
 
 
 def test_a_hundred_looks_at_recorded_answers_pass_in_a_twentieth_at_most(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from pytest_maxrandom.claims.by_hand import answers_of
+from pytest_maxrandom.claims.beside import beside
+from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
+from pytest_maxrandom.claims.verdict import Claim
 
 
 @pytest.mark.parametrize(
@@ -35,3 +39,26 @@ def test_a_data_frame_does_not_say_what_its_rows_are() -> None:
     taken = answers_of("scores", frame.to_numpy().T)
     assert taken.scores is not None
     assert taken.scores.tolist() == [[0.5, 0.6], [0.1, 0.2]]
+
+
+def test_an_incumbent_pays_for_its_rank_among_candidates_or_for_its_place_when_named() -> None:
+    generator = np.random.default_rng(4)
+    scores = (generator.random((5, 60)) < [[0.3], [0.5], [0.6], [0.7], [0.9]]).astype(float)
+    scores[1, :3] = np.nan
+    answers = answers_of("scores", scores)
+    wins, losses = (scores[4] > scores[0]).sum(), (scores[4] < scores[0]).sum()
+    alone = stats.binomtest(int(wins), int(wins + losses), alternative="greater").pvalue
+    own = scores_beside("incumbent", scores[0], answers)
+    assert (own.chosen_here, own.rank) == (5, 5)
+    means = [float(np.nanmean(row)) for row in scores]
+    for row, mean in zip(scores, means, strict=True):
+        rank = 1 + sum(each > mean + 1e-9 for each in means)
+        assert scores_beside("incumbent", row, answers).rank == rank
+    other = np.where(np.arange(60) == 0, 1 - scores[0], scores[0])
+    for who, given in (("control", scores[0]), ("incumbent", other)):
+        found = scores_beside(who, given, answers)
+        assert (found.chosen_here, found.rank) == (None, 1)
+    third = replace(own, chosen_here=None, rank=1, place=3)
+    for incumbent, factor in ((own, 5), (third, 3 * 4)):
+        judged = beside(Claim(incumbent_p=0.05), answers, 20, 4, incumbent)
+        assert judged.p["incumbent_p"] == pytest.approx(20 * factor * alone)

@@ -548,3 +548,24 @@ def test_tries_of_a_claim_are_those_that_names_and_models_connect(
             near.update(*({of.model, of.model_digest} for of, _ in counted
                           if of.model in near or of.model_digest in near))  # fmt: skip
         assert siblings.tries(asked) == {of.tried(p) for of, p in counted if of.model in near}
+
+
+def test_prompts_named_as_the_incumbent_are_counted_in_order_but_for_those_tried_before(
+    tmp_path: Path,
+) -> None:
+    def named(run: str, incumbent: str, prompt: str) -> int:
+        made = SetLedger(tmp_path, run, "emoji", examples())
+        place = made.place_when_named(incumbent)
+        made.evaluated(OWN, prompt, 10, 5)
+        made.look(OWN, [prompt], t=1, n=10, best_correct=5, incumbent=incumbent)
+        assert made.problems == []
+        # The look that names it does not move it.
+        assert made.place_when_named(incumbent) == place
+        return place
+
+    # p0 and p1 were tried before they were named; y is tried by the run that names it.
+    order = [("x", "p0"), ("p0", "p1"), ("y", "y"), ("p1", "p2"), ("z", "p3"), ("x", "p4")]
+    places = {who: named(f"run {at}", who, prompt) for at, (who, prompt) in enumerate(order)}
+    assert {name: places[name] for name in "xyz"} == {"x": 1, "y": 2, "z": 3}
+    assert named("again", "y", "p5") == 2
+    assert SetLedger(tmp_path, "other", "emoji", examples(50, 60)).place_when_named("z") == 1
