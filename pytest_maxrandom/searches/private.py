@@ -66,9 +66,9 @@ def private_ledger(
             for row in rows:
                 withheld.put(row)
             found.append((len(rows), other))
-    rows_of_most, most = max(found, default=(0, folder))
-    for name in _STORES if rows_of_most else ():
-        _copy(most.with_name(name), folder / name)
+    for rows_known, other in sorted(found, reverse=True):
+        for name in _STORES if rows_known else ():
+            _add(other.with_name(name), folder / name)
     return ledger, withheld, folder / RESULTS
 
 
@@ -157,12 +157,23 @@ def _make(file: Path) -> None:
     os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
 
 
-def _copy(old: Path, new: Path) -> None:
-    """Copy a results store into one that has nothing yet, as whole as it is while others use it."""
-    if old.is_file() and old.stat().st_size > new.stat().st_size == 0:
-        with (
-            suppress(sqlite3.Error),
-            closing(sqlite3.connect(old)) as source,
-            closing(sqlite3.connect(new)) as target,
-        ):
+def _add(old: Path, new: Path) -> None:
+    """Add what a results store has to another one, as whole as it is while others use it."""
+    if not old.is_file() or not old.stat().st_size:
+        return
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(old)) as source,
+        closing(sqlite3.connect(new)) as target,
+    ):
+        if not new.stat().st_size:
             source.backup(target)
+            return
+        target.execute("ATTACH ? AS old", (str(old),))
+        kept = {name for (name,) in target.execute("SELECT name FROM main.sqlite_master")}
+        made = "SELECT name, sql FROM old.sqlite_master WHERE type = 'table'"
+        for name, sql in target.execute(made).fetchall():
+            if name not in kept:
+                target.execute(sql)
+            target.execute(f"INSERT OR IGNORE INTO main.{name} SELECT * FROM old.{name}")
+        target.commit()
