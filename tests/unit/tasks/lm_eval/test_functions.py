@@ -226,7 +226,7 @@ def test_without_lm_eval_the_way_to_install_it_is_told(
     assert 'pip install "pytest-maxrandom[lm_eval]"' in _refusal(folder)
 
 
-ENDLESS = "def process_docs(dataset):\n    while True:\n        pass\n"
+ENDLESS = f"{CODE}\n\ndef process_docs(dataset):\n    while True:\n        pass\n"
 
 
 @needs("lm_eval")
