@@ -337,6 +337,26 @@ def test_scores_follow_a_checkout_that_is_moved(
     assert max(scores(new / suite.name).values()) == record.best_correct
 
 
+def test_a_merged_checkout_has_the_answers_of_all_that_searched(
+    suite: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv(PRIVATE, str(tmp_path_factory.mktemp("own")))
+    ours, theirs, merged = (suite.parents[1] / name for name in ("ours", "theirs", "merged"))
+    for folder, texts in ((ours, ("A. ", "B. ")), (theirs, ("C. ", "D. "))):
+        shutil.copytree(suite.parent, folder)
+        with begun(folder / suite.name, "none") as tries:
+            for text in texts:
+                tries.try_prompt(instruction=text)
+    shutil.copytree(ours, merged)
+    [ledger] = merged.glob("maxrandom-ledger-simulated/*.jsonl")
+    [other] = theirs.glob("maxrandom-ledger-simulated/*.jsonl")
+    assert main(["ledger", "merge", str(ledger), str(other), "--output", str(ledger)]) == 0
+    with begun(merged / suite.name, "none") as tries:
+        record = tries.verdict()
+    assert "prompts_not_judged" not in {note.kind for note in record.notes}
+    assert record.t == 4
+
+
 def test_a_search_on_examples_that_were_changed_is_named(
     suite: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
