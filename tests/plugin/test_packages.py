@@ -461,6 +461,7 @@ def test_a_red_flag_that_raises_costs_a_warning_and_nothing_else(
         assert {flag["kind"] for flag in was["red_flags"]} - {"all_right"} == {
             flag["kind"] for flag in claim["red_flags"]
         }
+        # The package is another one now, and so may its scorer be: that is another look.
         looks = {"tries", "different_answers"}
         kept = was.keys() - {"warnings", "red_flags", "engine", "notes"} - looks
         assert {key: claim[key] for key in kept} == {key: was[key] for key in kept}
