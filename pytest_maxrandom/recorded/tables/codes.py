@@ -146,8 +146,12 @@ class _Ordered:
         rows, each, size = self._count + np.arange(len(codes)), self._each, self._size
         if not each and codes.any():
             each = int(rows[np.argmax(codes != 0)])
+            if not each:
+                return False
         if each and not size and (other := codes != rows // each).any():
-            size = max(1, int(rows[np.argmax(other)]) // each)
+            size, within = divmod(int(rows[np.argmax(other)]), each)
+            if within:  # the rows before have taken this number, and would be given another
+                return False
         if size and (codes != rows // each % size).any():
             return False
         self._each, self._size, self._count = each, size, self._count + len(codes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -50,6 +51,32 @@ def test_rows_are_those_that_were_put_in_however_they_are_kept(
         assert [distinct[code] for code in found[:]] == texts
         assert [distinct[found[row]] for row in range(len(rows))] == texts
         assert first_of(found, int(found[len(rows) - 1])) == texts.index(texts[-1])
+
+
+@given(st.lists(st.lists(NUMBER, min_size=1, max_size=9), min_size=1, max_size=4))
+def test_rows_given_by_the_places_of_texts_are_those_texts(parts: list[list[int]]) -> None:
+    column = Codes()
+    for part in parts:
+        column.append(map(str, range(5)), np.array(part))
+    codes, distinct = column.rows()[:], [*column.of]
+    assert [distinct[code] for code in codes] == [str(number) for part in parts for number in part]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        "0000010",  # six rows, and then one that ends the second number after one of its five
+        "000010000100",  # a number that comes again before its time
+        "00110",
+        "0011220",
+    ],
+)
+def test_a_number_that_begins_again_within_its_rows_is_not_taken_for_an_order(texts: str) -> None:
+    column = Codes()
+    column.extend(texts[:6])
+    column.extend(texts[6:])
+    distinct = [*column.of]
+    assert [distinct[code] for code in column.rows()[:]] == [*texts]
 
 
 def test_what_follows_from_the_order_of_rows_or_from_the_example_takes_no_byte_for_each() -> None:
