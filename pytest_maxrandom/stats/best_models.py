@@ -84,59 +84,40 @@ _ENOUGH = 2e-4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is found of one ordered pair of models.
-
-    Attributes
-    ----------
-    first, second
-        Their places.
-    difference
-        Score of the first one's best prompt less that of the second one's, on the examples that
-        both were scored on.
-    p
-        P-value of "the first is better, each at its best", by itself.
-    holm
-        The same adjusted for all ordered pairs: at most alpha where it is told.
-    low, high
-        The true difference lies between, with probability 1 - alpha for all pairs at once.
-    """
+    """What is found of one ordered pair of models."""
 
     first: int
     second: int
+    """Their places."""
     difference: float
+    """Score of the first one's best prompt less that of the second one's, on the examples that both
+    were scored on."""
     p: float
+    """P-value of "the first is better, each at its best", by itself."""
     holm: float
+    """The same adjusted for all ordered pairs: at most alpha where it is told."""
     low: float
     high: float
+    """The true difference lies between, with probability 1 - alpha for all pairs at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestModels:
-    """What is found of several models; made by `best_models`.
-
-    Attributes
-    ----------
-    best
-        Per model the row of its best prompt: the first with the highest mean.
-    means
-        Per model the mean score of that prompt.
-    not_best
-        Per model the p-value of "it is not the best".
-    among_best
-        Places of the models that cannot be told from the best: with probability 1 - alpha at least
-        the truly best one is one of them.
-    orders
-        Of all ordered pairs, by their places.
-    test
-        How the choice of the best prompt was paid for.
-    """
+    """What is found of several models; made by `best_models`."""
 
     best: tuple[int, ...]
+    """Per model the row of its best prompt: the first with the highest mean."""
     means: tuple[float, ...]
+    """Per model the mean score of that prompt."""
     not_best: tuple[float, ...]
+    """Per model the p-value of "it is not the best"."""
     among_best: tuple[int, ...]
+    """Places of the models that cannot be told from the best: with probability 1 - alpha at least
+    the truly best one is one of them."""
     orders: tuple[Order, ...]
+    """Of all ordered pairs, by their places."""
     test: IncumbentTest
+    """How the choice of the best prompt was paid for."""
 
 
 def best_models(

@@ -59,21 +59,14 @@ _MANY = 1e5
 
 
 class Ways(NamedTuple):
-    """In how many ways clusters can take each other's right answers.
-
-    Attributes
-    ----------
-    clusters : int
-        Those that can take another's; the others keep theirs.
-    fixed : int
-        Examples of the others.
-    arrangements : int
-        How many different ways there are, at most.
-    """
+    """In how many ways clusters can take each other's right answers."""
 
     clusters: int
+    """Those that can take another's; the others keep theirs."""
     fixed: int
+    """Examples of the others."""
     arrangements: int
+    """How many different ways there are, at most."""
 
     def tells(self, level: float) -> bool:
         """Tell whether any answers could have a p-value of at most a level."""
@@ -244,27 +237,19 @@ def _size(cluster: dict[int, list[int]]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Kind:
-    """Clusters that can take each other's right answers.
-
-    Attributes
-    ----------
-    members
-        Per cluster its examples, by stratum.
-    places
-        All examples, ordered by cluster and stratum, shape (examples,).
-    owner, part, rank
-        Per example: its cluster, its stratum, and its place among the examples of both.
-    starts, sizes
-        Per cluster and stratum: where its examples begin in `places`, and how many there are.
-    """
+    """Clusters that can take each other's right answers."""
 
     members: list[dict[int, list[int]]]
+    """Per cluster its examples, by stratum."""
     places: NDArray[np.int64]
+    """All examples, ordered by cluster and stratum, shape (examples,)."""
     owner: NDArray[np.int64]
     part: NDArray[np.int64]
     rank: NDArray[np.int64]
+    """Per example: its cluster, its stratum, and its place among the examples of both."""
     starts: NDArray[np.int64]
     sizes: NDArray[np.int64]
+    """Per cluster and stratum: where its examples begin in `places`, and how many there are."""
 
     @classmethod
     def of(cls, members: list[dict[int, list[int]]]) -> _Kind:

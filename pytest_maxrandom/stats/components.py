@@ -25,26 +25,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Components:
-    """What a mean over n examples of k samples varies by.
-
-    Attributes
-    ----------
-    n, k
-        Examples, and samples of each.
-    mean
-        The mean score.
-    between
-        Unbiased estimate of the variance of examples' own rates; below 0 by luck where these hardly
-        differ.
-    within
-        Unbiased estimate of the mean variance of a sample about its example's rate.
-    """
+    """What a mean over n examples of k samples varies by."""
 
     n: int
     k: int
+    """Examples, and samples of each."""
     mean: float
+    """The mean score."""
     between: float
+    """Unbiased estimate of the variance of examples' own rates; below 0 by luck where these hardly
+    differ."""
     within: float
+    """Unbiased estimate of the mean variance of a sample about its example's rate."""
 
     def error(self, n: int, k: int) -> float:
         """Return the standard error of the mean of n examples with k samples each."""

@@ -39,19 +39,13 @@ _FEWEST = 10
 
 
 class Alike(NamedTuple):
-    """Examples to which all prompts give the same answers.
-
-    Attributes
-    ----------
-    pairs
-        Of them, those that are not easy.
-    told
-        Whether they stand alone, as only copies do; are more than accidents come to, so that some
-        must be copies and nobody can tell which; or are as many as there should be.
-    """
+    """Examples to which all prompts give the same answers."""
 
     pairs: list[tuple[int, int]]
+    """Of them, those that are not easy."""
     told: Told
+    """Whether they stand alone, as only copies do; are more than accidents come to, so that some
+    must be copies and nobody can tell which; or are as many as there should be."""
 
 
 def answered_alike(answers: NDArray[np.integer[Any]], classes: Sequence[Hashable]) -> Alike:

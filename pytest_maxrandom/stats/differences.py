@@ -54,21 +54,14 @@ _NONE = (np.zeros(1), np.zeros(1))
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SignFlip:
-    """The sign-flip distribution of some paired differences; made by `sign_flip`.
-
-    Attributes
-    ----------
-    mean
-        Their mean.
-    units
-        How many there are.
-    draws
-        How many choices of signs were drawn; None where all 2**units were counted.
-    """
+    """The sign-flip distribution of some paired differences; made by `sign_flip`."""
 
     mean: float
+    """Their mean."""
     units: int
+    """How many there are."""
     draws: int | None
+    """How many choices of signs were drawn; None where all 2**units were counted."""
     _values: NDArray[np.float64]
     _size: float
     """Weighted sum of their absolute values."""

@@ -32,24 +32,16 @@ By = Literal["examples", "whole clusters", "clusters", "orders"]
 
 
 class Exchange(NamedTuple):
-    """Right answers, and what can be exchanged.
-
-    Attributes
-    ----------
-    gold
-        Per example the labels of its right choices.
-    strata
-        Per example a number: labels mean the same in examples with the same one.
-    groups
-        Per example the name of its cluster, or one of its own; None where none has one.
-    offered
-        Per example its choices, where these are things that examples compare; else None.
-    """
+    """Right answers, and what can be exchanged."""
 
     gold: Gold
+    """Per example the labels of its right choices."""
     strata: Sequence[int] | NDArray[np.int64]
+    """Per example a number: labels mean the same in examples with the same one."""
     groups: Sequence[Hashable] | None = None
+    """Per example the name of its cluster, or one of its own; None where none has one."""
     offered: Sequence[Sequence[int]] | None = None
+    """Per example its choices, where these are things that examples compare; else None."""
 
     @property
     def by(self) -> By:

@@ -58,44 +58,32 @@ _EXACT = 2**24  # below which whole numbers are exact as single floats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestOverIncumbent:
-    """What is found of the best candidate beside the incumbent; made by `best_over_incumbent`.
-
-    Attributes
-    ----------
-    best
-        Row of the best candidate: the first with the highest difference.
-    difference, low, high
-        Its mean score minus the incumbent's, on the examples that both were scored on; each end of
-        the interval is wrong with a probability of at most the level, however the best was chosen.
-    incumbent
-        Mean score of the incumbent there.
-    p
-        P-value of "the difference is above the margin", for the best of t.
-    test
-        What tested that.
-    t, n, units
-        Tries, examples that both were scored on, and independent ones of them: examples or
-        clusters.
-    alike
-        Rows of the candidates that cannot be told from the best, itself included: with a
-        probability of at least one minus the level, the truly best is one of them.
-    needed
-        About how many examples would show the smallest difference that matters with probability
-        .8; None where that is no more than the margin.
-    """
+    """What is found of the best candidate beside the incumbent; made by `best_over_incumbent`."""
 
     best: int
+    """Row of the best candidate: the first with the highest difference."""
     difference: float
     low: float
     high: float
+    """Its mean score minus the incumbent's, on the examples that both were scored on; each end of
+    the interval is wrong with a probability of at most the level, however the best was chosen."""
     incumbent: float
+    """Mean score of the incumbent there."""
     p: float
+    """P-value of "the difference is above the margin", for the best of t."""
     test: IncumbentTest
+    """What tested that."""
     t: int
     n: int
     units: int
+    """Tries, examples that both were scored on, and independent ones of them: examples or
+    clusters."""
     alike: tuple[int, ...]
+    """Rows of the candidates that cannot be told from the best, itself included: with a probability
+    of at least one minus the level, the truly best is one of them."""
     needed: int | None
+    """About how many examples would show the smallest difference that matters with probability .8;
+    None where that is no more than the margin."""
 
 
 def usual_test(

@@ -70,25 +70,19 @@ def look_share(look: int) -> float:
 
 
 class Judged(NamedTuple):
-    """What was shown of one claim among several.
-
-    Attributes
-    ----------
-    shown
-        What can be said. "not worse" comes first: a loss that is certain may be within the margin.
-    holm
-        The p-value of "worse", adjusted for its look and, by Holm, for all claims; at most alpha
-        where it is shown.
-    not_worse
-        The p-value of "not worse by more than the margin", adjusted for its look. What is asserted
-        is that this holds of all claims, which is wrong only where it is wrong of one; so the
-        number of claims makes nothing of it more likely (Berger, "Multiparameter Hypothesis
-        Testing and Acceptance Sampling", 1982).
-    """
+    """What was shown of one claim among several."""
 
     shown: Shown
+    """What can be said. "not worse" comes first: a loss that is certain may be within the
+    margin."""
     holm: float
+    """The p-value of "worse", adjusted for its look and, by Holm, for all claims; at most alpha
+    where it is shown."""
     not_worse: float
+    """The p-value of "not worse by more than the margin", adjusted for its look. What is asserted
+    is that this holds of all claims, which is wrong only where it is wrong of one; so the number of
+    claims makes nothing of it more likely (Berger, "Multiparameter Hypothesis Testing and
+    Acceptance Sampling", 1982)."""
 
 
 def judged(

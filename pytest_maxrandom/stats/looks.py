@@ -21,18 +21,12 @@ from pytest_maxrandom.stats.chances import proportion, whole_number
 
 
 class Spent(NamedTuple):
-    """What one look may spend.
-
-    Attributes
-    ----------
-    level
-        Largest p-value that passes.
-    t
-        Number of tries that the p-value must count: that at the end of the doubling.
-    """
+    """What one look may spend."""
 
     level: float
+    """Largest p-value that passes."""
     t: int
+    """Number of tries that the p-value must count: that at the end of the doubling."""
 
 
 def spent(alpha: float, t: int) -> Spent:

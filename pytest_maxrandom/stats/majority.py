@@ -17,21 +17,14 @@ Answer = TypeVar("Answer", bound="Hashable")
 
 @dataclass(frozen=True)
 class ConstantAnswer(Generic[Answer]):
-    """One answer, given to every example.
-
-    Attributes
-    ----------
-    answer
-        Index or label of the choice.
-    correct
-        Examples for which it is right.
-    n
-        Number of examples.
-    """
+    """One answer, given to every example."""
 
     answer: Answer
+    """Index or label of the choice."""
     correct: int
+    """Examples for which it is right."""
     n: int
+    """Number of examples."""
 
     @property
     def rate(self) -> float:
@@ -71,19 +64,13 @@ def majority_answer(
 
 
 class View(NamedTuple):
-    """One way to say what the same answer is in different examples: by text, or by place.
-
-    Attributes
-    ----------
-    gold
-        Per example its right answers.
-    strata
-        Per example what tells the examples where the same answers mean the same: the set of its
-        choices by text, their number by place.
-    """
+    """One way to say what the same answer is in different examples: by text, or by place."""
 
     gold: Sequence[Collection[Hashable]]
+    """Per example its right answers."""
     strata: Sequence[Hashable]
+    """Per example what tells the examples where the same answers mean the same: the set of its
+    choices by text, their number by place."""
 
 
 FEWEST = 5

@@ -139,24 +139,16 @@ class BestOfPrompts(BestOf):
 
 @dataclass(frozen=True)
 class ScoreBaseline:
-    """Best of ``t`` independent random guessers in some score.
-
-    Attributes
-    ----------
-    t
-        Number of guessers.
-    values
-        Possible (or simulated) scores of one guesser, ascending and distinct.
-    masses
-        Their probabilities.
-    draws
-        Number of simulated guessers, or None where the distribution is exact.
-    """
+    """Best of ``t`` independent random guessers in some score."""
 
     t: int
+    """Number of guessers."""
     values: Floats
+    """Possible (or simulated) scores of one guesser, ascending and distinct."""
     masses: Floats
+    """Their probabilities."""
     draws: int | None
+    """Number of simulated guessers, or None where the distribution is exact."""
 
     @cached_property
     def expected(self) -> float:

@@ -57,39 +57,26 @@ class Tally:
     """What the scores of t prompts are made of, by label; counts as floats, shape (..., t, m).
 
     Where all prompts were scored on the same examples, `seen` and `scored` are of one for all.
-
-    Attributes
-    ----------
-    hits
-        Right answers with the label.
-    seen
-        Scored examples for which the label is right.
-    said
-        Answers with the label, shape (t, m) or (..., t, m).
-    scored
-        Scored examples of the label's stratum, or all of them, shape as `said`.
     """
 
     hits: Floats
+    """Right answers with the label."""
     seen: Floats
+    """Scored examples for which the label is right."""
     said: Floats
+    """Answers with the label, shape (t, m) or (..., t, m)."""
     scored: Floats
+    """Scored examples of the label's stratum, or all of them, shape as `said`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """What a max-T test takes the best of.
-
-    Attributes
-    ----------
-    of
-        The scores of a tally, shape (..., t); NaN where a prompt has none.
-    by_stratum
-        Whether the labels of different strata are different labels.
-    """
+    """What a max-T test takes the best of."""
 
     of: Callable[[Tally], Floats]
+    """The scores of a tally, shape (..., t); NaN where a prompt has none."""
     by_stratum: bool = False
+    """Whether the labels of different strata are different labels."""
 
 
 def _accuracy(tally: Tally) -> Floats:
@@ -222,38 +209,28 @@ class MetricDefinition:
     A package adds one by an entry point of the group ``pytest_maxrandom.metrics``, whose name is
     what a suite says (``metric: NAME``). Where its functions raise, the claims that use it fail
     with one sentence that names the package.
-
-    Attributes
-    ----------
-    words
-        Its name in reports.
-    description
-        What it is, for the schema of suites.
-    score
-        One prompt's score, from its answers and the right ones, n labels of each: a number, higher
-        is better, 1 where all are right.
-    statistic
-        The same of many prompts at once: for shuffled right answers, and for resampled examples.
-        Of the same answers it must be what `score` is.
-    guessers
-        The best of t guessers, from the right choice of each of n examples (from 0), how many
-        choices each has, and t: a `pytest_maxrandom.stats.maximum.ScoreBaseline`, exact or from
-        `pytest_maxrandom.stats.maximum.simulated`. None where right answers are counted, which no
-        metric of a package is.
-    guessers_judge
-        Whether p_max tells knowledge. It does not where who prefers a label, and knows nothing,
-        scores higher than who guesses all choices alike; then shuffled right answers judge alone.
-    also
-        What people write for its name in a suite.
     """
 
     words: str
+    """Its name in reports."""
     description: str
+    """What it is, for the schema of suites."""
     score: Callable[[Sequence[Hashable], Sequence[Hashable]], float]
+    """One prompt's score, from its answers and the right ones, n labels of each: a number, higher
+    is better, 1 where all are right."""
     statistic: Statistic
+    """The same of many prompts at once: for shuffled right answers, and for resampled examples. Of
+    the same answers it must be what `score` is."""
     guessers: Callable[[Sequence[int], Sequence[int], int], ScoreBaseline] | None
+    """The best of t guessers, from the right choice of each of n examples (from 0), how many
+    choices each has, and t: a `pytest_maxrandom.stats.maximum.ScoreBaseline`, exact or from
+    `pytest_maxrandom.stats.maximum.simulated`. None where right answers are counted, which no
+    metric of a package is."""
     guessers_judge: bool = True
+    """Whether p_max tells knowledge. It does not where who prefers a label, and knows nothing,
+    scores higher than who guesses all choices alike; then shuffled right answers judge alone."""
     also: tuple[str, ...] = ()
+    """What people write for its name in a suite."""
 
 
 BUILT_IN: Mapping[str, MetricDefinition] = {

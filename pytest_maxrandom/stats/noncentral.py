@@ -44,62 +44,42 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Posterior of the effect beta of arm a over arm b, and what it predicts.
-
-    Attributes
-    ----------
-    mean, sd
-        Of beta, in log odds.
-    low, high
-        Equal-tailed interval of beta.
-    difference, difference_low, difference_high
-        The same as the average over these pairs of (accuracy of a - accuracy of b).
-    predictive_sd
-        Standard deviation of that average in a repetition: posterior spread and binomial noise
-        together.
-    """
+    """Posterior of the effect beta of arm a over arm b, and what it predicts."""
 
     mean: float
     sd: float
+    """Of beta, in log odds."""
     low: float
     high: float
+    """Equal-tailed interval of beta."""
     difference: float
     difference_low: float
     difference_high: float
+    """The same as the average over these pairs of (accuracy of a - accuracy of b)."""
     predictive_sd: float
+    """Standard deviation of that average in a repetition: posterior spread and binomial noise
+    together."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionalEffect(Effect):
-    """The same given the total of each pair, which repetitions share.
-
-    Attributes
-    ----------
-    mode
-        Of beta, in log odds.
-    """
+    """The same given the total of each pair, which repetitions share."""
 
     mode: float
+    """Of beta, in log odds."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ConditionalLikelihood:
-    """Likelihood of beta given the total of each pair; made by `conditional_likelihood`.
-
-    Attributes
-    ----------
-    right
-        Right answers of a, shape (pairs,).
-    per_answer, least
-        The difference of the accuracies is ``right * per_answer + least``.
-    log_weights
-        Log of C(n_a, k) C(n_b, total - k) for k = 0, ..., largest n_a, shape (pairs, k).
-    """
+    """Likelihood of beta given the total of each pair; made by `conditional_likelihood`."""
 
     right: NDArray[np.int64]
+    """Right answers of a, shape (pairs,)."""
     per_answer: Numbers
     least: Numbers
+    """The difference of the accuracies is ``right * per_answer + least``."""
     log_weights: Numbers
+    """Log of C(n_a, k) C(n_b, total - k) for k = 0, ..., largest n_a, shape (pairs, k)."""
 
     def take(self, rows: NDArray[np.intp]) -> ConditionalLikelihood:
         """Return the likelihood of some of the pairs, each as often as it is named."""

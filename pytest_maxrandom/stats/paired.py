@@ -30,27 +30,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Right answers of two arms; made by `paired`.
-
-    Attributes
-    ----------
-    names
-        The tasks, sorted.
-    task
-        Index into `names`, ascending, shape (pairs,).
-    replicate
-        Number of the replicate among its task's, from 0, ascending within the task.
-    correct_a, n_a, correct_b, n_b
-        Right answers, and examples, of each arm.
-    """
+    """Right answers of two arms; made by `paired`."""
 
     names: tuple[str, ...]
+    """The tasks, sorted."""
     task: Counts
+    """Index into `names`, ascending, shape (pairs,)."""
     replicate: Counts
+    """Number of the replicate among its task's, from 0, ascending within the task."""
     correct_a: Counts
     n_a: Counts
     correct_b: Counts
     n_b: Counts
+    """Right answers, and examples, of each arm."""
 
     def __len__(self) -> int:
         return len(self.task)
@@ -135,14 +127,7 @@ def paired(
 
 @dataclass(frozen=True, slots=True)
 class TaskDifference:
-    """One task's difference, tested by the sign-flip over its replicates.
-
-    Attributes
-    ----------
-    p_value, bh, holm
-        Two-sided; adjusted for the number of tasks by Benjamini and Hochberg, and by Holm.
-        None where the task has one replicate, which tells no p-value.
-    """
+    """One task's difference, tested by the sign-flip over its replicates."""
 
     task: str
     replicates: int
@@ -150,34 +135,27 @@ class TaskDifference:
     p_value: float | None
     bh: float | None
     holm: float | None
+    """Two-sided; adjusted for the number of tasks by Benjamini and Hochberg, and by Holm. None
+    where the task has one replicate, which tells no p-value."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ArmComparison:
-    """Result of `compare_arms`.
-
-    Attributes
-    ----------
-    difference
-        Mean over tasks of the mean over replicates of (accuracy of a - accuracy of b).
-    low, high
-        Interval of it, the inverted sign-flip over tasks; -1 to 1 where tasks are too few.
-    test
-        The sign-flip over tasks: ``p_value()``, ``p_greater(margin)``, ``p_less(margin)``.
-    overdispersion
-        See `overdispersion`.
-    tasks
-        Each task by itself.
-    """
+    """Result of `compare_arms`."""
 
     pairs: int
     difference: float
+    """Mean over tasks of the mean over replicates of (accuracy of a - accuracy of b)."""
     low: float
     high: float
+    """Interval of it, the inverted sign-flip over tasks; -1 to 1 where tasks are too few."""
     confidence: float
     test: SignFlip
+    """The sign-flip over tasks: ``p_value()``, ``p_greater(margin)``, ``p_less(margin)``."""
     overdispersion: float | None
+    """See `overdispersion`."""
     tasks: tuple[TaskDifference, ...]
+    """Each task by itself."""
 
 
 def compare_arms(pairs: Pairs, *, confidence: float = 0.95, seed: int = 0) -> ArmComparison:

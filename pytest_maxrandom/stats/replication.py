@@ -25,30 +25,21 @@ CONCLUSIONS: tuple[Conclusion, ...] = ("better", "worse", "not shown")
 
 @dataclass(frozen=True, slots=True)
 class Unreplicated:
-    """Result of `unreplicated`: what single draws say.
-
-    Attributes
-    ----------
-    slices
-        Single draws: one replicate of every task.
-    all_replicates
-        What the sign-flip over tasks concludes from all replicates.
-    difference_low, difference_high
-        The middle 90 % of the single draws' mean differences.
-    outside
-        Share whose effect (log odds, conditional model) is further from 0 than the limit.
-    model, sign_flip
-        Share of single draws with each conclusion: by the interval of the conditional model
-        (Laplace), and by the sign-flip over tasks.
-    """
+    """Result of `unreplicated`: what single draws say."""
 
     slices: int
+    """Single draws: one replicate of every task."""
     all_replicates: Conclusion
+    """What the sign-flip over tasks concludes from all replicates."""
     difference_low: float
     difference_high: float
+    """The middle 90 % of the single draws' mean differences."""
     outside: float
+    """Share whose effect (log odds, conditional model) is further from 0 than the limit."""
     model: dict[Conclusion, float]
     sign_flip: dict[Conclusion, float]
+    """Share of single draws with each conclusion: by the interval of the conditional model
+    (Laplace), and by the sign-flip over tasks."""
 
     @property
     def model_contradicts(self) -> float:

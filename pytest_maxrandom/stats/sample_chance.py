@@ -81,18 +81,12 @@ def law_of_right(profile: tuple[int, ...], choices: int, right: int = 1) -> dict
 
 
 class Kinds(NamedTuple):
-    """Answers by how their samples are spread, and examples by their chances.
-
-    Attributes
-    ----------
-    laws
-        Per kind the score of a guesser with these samples, in units, and the probabilities.
-    places
-        The kind of each answer, shape (t, n).
-    """
+    """Answers by how their samples are spread, and examples by their chances."""
 
     laws: list[dict[int, Fraction]]
+    """Per kind the score of a guesser with these samples, in units, and the probabilities."""
     places: NDArray[np.intp]
+    """The kind of each answer, shape (t, n)."""
 
     @classmethod
     def of(
@@ -140,26 +134,18 @@ class BestOfSamples:
 
     Prompts are scored on the same n examples. Of those that are not at hand nothing is known: they
     are taken to be as good as the best of the others.
-
-    Attributes
-    ----------
-    t
-        Number of guessers, at least that of the prompts.
-    n
-        Number of examples.
-    steps
-        Of how many steps a score is made, between 0 and 1.
-    above
-        P(score of one guesser >= j / steps), j = 0, ..., steps; shape (prompts, steps + 1).
-    means
-        Expected score of each prompt's guesser.
     """
 
     t: int
+    """Number of guessers, at least that of the prompts."""
     n: int
+    """Number of examples."""
     steps: int
+    """Of how many steps a score is made, between 0 and 1."""
     above: Floats
+    """P(score of one guesser >= j / steps), j = 0, ..., steps; shape (prompts, steps + 1)."""
     means: Floats
+    """Expected score of each prompt's guesser."""
 
     @classmethod
     def of(cls, kinds: Kinds, unit: int, t: int) -> Self:

@@ -35,21 +35,14 @@ UNREAD = 2**62
 
 
 class Aggregate(NamedTuple):
-    """How the samples of an answer are made one score.
-
-    Attributes
-    ----------
-    how
-        What they come to.
-    samples
-        Their number k.
-    asked
-        For pass@j the number j, 1 to k; None where all samples count.
-    """
+    """How the samples of an answer are made one score."""
 
     how: How
+    """What they come to."""
     samples: int
+    """Their number k."""
     asked: int | None = None
+    """For pass@j the number j, 1 to k; None where all samples count."""
 
     @property
     def j(self) -> int:

@@ -29,17 +29,6 @@ SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)
 class ScoreClaim:
     """What is to be shown: that the mean score of the best of t prompts is above a bound.
 
-    Attributes
-    ----------
-    true, bound
-        The true mean, and what it is above.
-    spread
-        Standard deviation of the scores; the greatest that there can be if not given.
-    t, alpha
-        Number of prompts, and the level of the test.
-    ends
-        `SCORES` or `DIFFERENCES`.
-
     Raises
     ------
     TypeError, ValueError
@@ -48,10 +37,14 @@ class ScoreClaim:
 
     true: float
     bound: float
+    """The true mean, and what it is above."""
     spread: float | None = None
+    """Standard deviation of the scores; the greatest that there can be if not given."""
     t: int = 1
     alpha: float = 0.05
+    """Number of prompts, and the level of the test."""
     ends: tuple[float, float] = SCORES
+    """`SCORES` or `DIFFERENCES`."""
 
     def __post_init__(self) -> None:
         whole_number("t", self.t, 1)

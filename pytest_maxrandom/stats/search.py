@@ -47,24 +47,16 @@ CLIMBS: frozenset[Feedback] = frozenset(("accept", "improved"))
 
 
 class Searched(NamedTuple):
-    """What one search has tried on a validation set.
-
-    Attributes
-    ----------
-    feedback
-        What it was told of each prompt.
-    steps
-        Distinct prompts of which it was told something.
-    n
-        Examples that a prompt is scored on.
-    budget
-        Steps that were declared before it began; None where none were.
-    """
+    """What one search has tried on a validation set."""
 
     feedback: Feedback
+    """What it was told of each prompt."""
     steps: int
+    """Distinct prompts of which it was told something."""
     n: int
+    """Examples that a prompt is scored on."""
     budget: int | None = None
+    """Steps that were declared before it began; None where none were."""
 
 
 class Found(NamedTuple):
@@ -72,18 +64,13 @@ class Found(NamedTuple):
 
     Where several searched, or the prompt is one of which none was told, all that the other searches
     were ever told counts: nobody knows in which order they took turns.
-
-    Attributes
-    ----------
-    before
-        Prompts of which searches were told something.
-    better
-        Those of them that were better than all that their search had tried; without the first
-        prompt of each search, which always is.
     """
 
     before: int
+    """Prompts of which searches were told something."""
     better: int
+    """Those of them that were better than all that their search had tried; without the first prompt
+    of each search, which always is."""
 
 
 class Look(NamedTuple):
@@ -91,17 +78,12 @@ class Look(NamedTuple):
 
     The result of a prompt that no search tried is one of a single prompt, where searches can read
     it: such as that of a suite, before a search or while it is open.
-
-    Attributes
-    ----------
-    t
-        Prompts of which one is best.
-    n
-        Examples that it is scored on.
     """
 
     t: int
+    """Prompts of which one is best."""
     n: int
+    """Examples that it is scored on."""
 
 
 def likely_better(steps: int, tried: int = 0) -> int:

@@ -70,26 +70,18 @@ def expected_maximum(
 
 @dataclass(frozen=True)
 class SelectionPoint:
-    """One point of a selection curve.
-
-    Attributes
-    ----------
-    t
-        Number of prompts chosen.
-    v_statistic, u_statistic
-        Expected best accuracy of t of the N prompts, biased low and unbiased.
-    max_random_baseline
-        Expected best accuracy of t random guessers.
-    p_value
-        P(best of t guessers >= u_statistic). It describes the curve at this t; reading off the
-        t with the smallest one is no test.
-    """
+    """One point of a selection curve."""
 
     t: int
+    """Number of prompts chosen."""
     v_statistic: float
     u_statistic: float
+    """Expected best accuracy of t of the N prompts, biased low and unbiased."""
     max_random_baseline: float
+    """Expected best accuracy of t random guessers."""
     p_value: float
+    """P(best of t guessers >= u_statistic). It describes the curve at this t; reading off the t
+    with the smallest one is no test."""
 
 
 def selection_curve(
