@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.clusters import numbered
+from pytest_maxrandom.stats.clusters import units_of
 from pytest_maxrandom.stats.incumbents import usual_test
 from pytest_maxrandom.stats.matching import likely_answers, matches_p
 from pytest_maxrandom.stats.score_pairs import ScorePair
@@ -112,9 +112,8 @@ def surplus_p(planned: PlannedClaim, prompts: int, *, wins: int | None, losses: 
     differences = np.zeros(n)
     differences[: n if wins is None else wins] = 1
     differences[n - losses :] = -1
-    groups = numbered(range(n) if clusters is None else clusters)
     bound = claim.levels(prompts)["incumbent_p"] / prompts
-    return prompts * ScorePair(differences, groups).p_greater(claim.by, bound)
+    return prompts * ScorePair(differences, units_of(clusters, n)).p_greater(claim.by, bound)
 
 
 def _likely_p(view: Labels, correct: int) -> float:

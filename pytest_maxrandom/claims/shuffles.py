@@ -167,7 +167,6 @@ def permuted(
             unit=shuffle.aggregate.unit,
             strata=shuffle.strata,
             groups=shuffle.groups,
-            stop_after=STOP_AFTER,
         )
         p, whole, bound = of_all(several, earned, t, level)
         notes += _fixed(whole.fixed, n, shuffle)
@@ -184,11 +183,11 @@ def permuted(
             clusters=shuffle.groups or (),
             choices=shuffle.choices,
             strata=shuffle.strata,
-            stop_after=STOP_AFTER,
         )
         p, clustered, _ = of_all(tested, said, t, level)
         bound = None
-        values = {"clusters": clustered.clusters, "examples": n, "fixed": clustered.fixed}
+        ways = clustered.ways
+        values = {"clusters": ways.clusters, "examples": n, "fixed": ways.fixed}
         notes.append(Remark("clusters_exchanged", values))
     else:
         left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
@@ -277,15 +276,9 @@ def _batches(count: int, cells: int) -> Iterator[range]:
     return (range(first, min(first + size, count)) for first in range(0, count, size))
 
 
-def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], permutations: int) -> OrderTest:
+def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], **how: int) -> OrderTest:
     assert shuffle.offered is not None
-    test = order_test(
-        predictions,
-        shuffle.gold,
-        shuffle.offered,
-        permutations=permutations,
-        stop_after=STOP_AFTER,
-    )
+    test = order_test(predictions, shuffle.gold, shuffle.offered, **how)
     assert test is not None, "what is compared was found before"
     return test
 

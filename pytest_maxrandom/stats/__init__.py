@@ -16,8 +16,6 @@ which asks for one number starts at once.
 ``permutation``    max-T permutation test
 ``matching``       the same p-value of one prompt, by a formula
 ``learnt``         chance where there are no choices, learnt from shuffled references
-``matching``       exact p-values of one prompt by the same shuffles
-``learnt``         what open answers reach with the references of others
 ``clustered``      the same where examples form clusters of unequal size
 ``compared``       things that examples compare, and whether some prevail
 ``orders``         the same where examples compare things that recur

@@ -62,7 +62,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.stats.chances import proportion, whole_number
-from pytest_maxrandom.stats.clusters import numbered
+from pytest_maxrandom.stats.clusters import units_of
 from pytest_maxrandom.stats.incumbents import RESAMPLES
 from pytest_maxrandom.stats.model_rises import ModelRises, resamples_of
 from pytest_maxrandom.stats.multiplicity import above, holm
@@ -171,9 +171,7 @@ def best_models(
         whole_number("tried", count, len(each))
     level = proportion("alpha", alpha)
     n = rows[0].shape[1]
-    groups = numbered(range(n) if clusters is None else clusters)
-    if len(groups) != n:
-        raise ValueError(f"clusters names {len(groups)} examples, the scores have {n}")
+    groups = units_of(clusters, n)
     hidden = sum(counts) - sum(map(len, rows))
     means = [np.nanmean(each, axis=1) for each in rows]
     best = [int(np.flatnonzero(each >= each.max() - _TIE)[0]) for each in means]

@@ -8,6 +8,7 @@ loses digits; accuracies are compared as exact fractions.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -38,13 +39,7 @@ _TINY = 1e-280
 
 def first_count(start: int, stop: int, holds: Callable[[int], bool]) -> int:
     """Smallest k of start .. stop - 1 where the monotone ``holds`` is true, else ``stop``."""
-    while start < stop:
-        middle = (start + stop) // 2
-        if holds(middle):
-            stop = middle
-        else:
-            start = middle + 1
-    return start
+    return bisect_left(range(stop), True, start, key=holds)
 
 
 def narrowed(

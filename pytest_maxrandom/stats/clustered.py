@@ -77,21 +77,7 @@ class Ways(NamedTuple):
 class ClusterTest(ArrangementTest):
     """Result of `cluster_test`."""
 
-    clusters: int
-    """Clusters that can take another's right answers; the others keep theirs."""
-    fixed: int
-    """Examples of the others."""
-    arrangements: int
-    """In how many different ways clusters can be given right answers, at most."""
-
-    @property
-    def smallest_p(self) -> float:
-        """The smallest p-value that any answers could have reached."""
-        return max(1 / self.arrangements, 1 / (self.permutations + 1))
-
-    def tells(self, level: float) -> bool:
-        """Tell whether the test can conclude anything at a level; if not, nobody can tell."""
-        return self.clusters >= FEWEST and self.smallest_p <= level
+    ways: Ways
 
 
 def cluster_test(
@@ -147,7 +133,7 @@ def cluster_test(
     limit = whole_number("permutations", permutations, 1)
     orders = batches(draw, limit, max(n, len(chosen)) * right.shape[1])
     return ClusterTest(
-        **compared_with(orders, scores, limit, stop_after), **_ways(kinds, rights)._asdict()
+        **compared_with(orders, scores, limit, stop_after), ways=_ways(kinds, rights)
     )
 
 

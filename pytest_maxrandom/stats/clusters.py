@@ -192,6 +192,16 @@ def numbered(clusters: Iterable[Hashable]) -> NDArray[np.intp]:
     return np.array([known.setdefault(name, len(known)) for name in clusters], dtype=np.intp)
 
 
+def units_of(clusters: Iterable[Hashable] | None, n: int) -> NDArray[np.intp]:
+    """Return the number of each example's cluster, shape (n,); of its own where there are none."""
+    if clusters is None:
+        return np.arange(n)
+    numbers = numbered(clusters)
+    if len(numbers) != n:
+        raise ValueError(f"clusters names {len(numbers)} examples, the scores have {n}")
+    return numbers
+
+
 def _centred(gold: Sequence[Collection[int]]) -> NDArray[np.float64]:
     """Return per example and label whether that is right, less the label's share; shape (n, m)."""
     labels = sorted({label for right in gold for label in right})

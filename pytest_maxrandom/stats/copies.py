@@ -7,12 +7,11 @@ accident where prompts are few. Then there are also examples that differ in one 
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.counts import binomial_tail
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -94,8 +93,8 @@ def answered_alike(answers: NDArray[np.integer[Any]], classes: Sequence[Hashable
         return Alike(pairs, "accident")
     nearly &= telling
     # Were either as likely, hardly ever would so many be the same.
-    either_way = GuesserCount(((Fraction(1, 2), int((same | nearly).sum())),))
-    if t > 2 * _NEAR and either_way.p_at_least(int(same.sum())) <= _ALONE:
+    by_lot = binomial_tail(int(same.sum()), int((same | nearly).sum()), 0.5)
+    if t > 2 * _NEAR and by_lot <= _ALONE:
         return Alike(pairs, "copies")
     # Of few prompts, hardly any answer some of the copies otherwise than most examples.
     return Alike(alike, "untold")

@@ -20,6 +20,7 @@ import functools
 import math
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -259,3 +260,9 @@ class GuesserCount:
         """Log P(X < k), also where the probability is below the smallest double."""
         tail, _ = self._tail(k, upper=True)
         return math.log1p(-tail) if tail <= 0.5 else self._tail(k, upper=False)[1]
+
+
+@functools.lru_cache(maxsize=4096)  # many claims differ on as many examples
+def binomial_tail(k: int, n: int, chance: float | Fraction) -> float:
+    """P(X >= k) of a binomial count of ``n`` trials; a float stands for its exact value."""
+    return GuesserCount(((Fraction(chance), n),)).p_at_least(k)

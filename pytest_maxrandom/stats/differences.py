@@ -245,6 +245,17 @@ def _first_above(
     return narrowed(least, most, lambda margin: p_value(margin) <= level, enough)[1]
 
 
+def in_steps(parts: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Return parts in steps, of which as many go from 0 to 1 as all are multiples of.
+
+    If there is no such number up to `most`, which is kept from 32 to 512, parts are rounded.
+    """
+    for steps in range(1, 1 + min(_MOST_STEPS, max(_FEWEST_STEPS, most))):
+        if (abs(parts * steps - np.rint(parts * steps)) < _ROUNDING * steps).all():
+            break
+    return np.rint(parts * steps).astype(np.int64)
+
+
 class TiltedTest:
     """A one-sided test that the mean of values between -1 and 1 is above a margin.
 
@@ -284,11 +295,7 @@ class TiltedTest:
             parts = np.append(self._values, -1.0)
         else:
             parts = np.append(self._weights * (self._values - self._mean), -1 - self._mean)
-        # As many steps from 0 to 1 as all parts are multiples of, or else the most.
-        for steps in range(1, 1 + min(_MOST_STEPS, max(_FEWEST_STEPS, _TABLE // self._units))):
-            if (abs(parts * steps - np.rint(parts * steps)) < _ROUNDING * steps).all():
-                break
-        self._parts = np.rint(parts * steps).astype(np.int64)
+        self._parts = in_steps(parts, _TABLE // self._units)
 
     def p_greater(self, margin: float) -> float:
         """P-value of "the mean is above the margin"; 1 where the observed one is not.

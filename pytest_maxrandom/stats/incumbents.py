@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pytest_maxrandom.stats.chances import proportion, whole_number
-from pytest_maxrandom.stats.clusters import numbered
+from pytest_maxrandom.stats.clusters import units_of
 from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.stats.winner import draws
 
@@ -172,9 +172,7 @@ def best_over_incumbent(
         raise ValueError(f"by must be a difference of scores, from 0 to below 1, found {by!r}")
     margin = float(by)
     bound = proportion("level", level) / tried
-    groups = numbered(range(len(own)) if clusters is None else clusters)
-    if len(groups) != len(own):
-        raise ValueError(f"clusters names {len(groups)} examples, the scores have {len(own)}")
+    groups = units_of(clusters, len(own))
     means = np.nanmean(differences, axis=1)
     chosen = _first_best(means) if best is None else best
     known = there[chosen]

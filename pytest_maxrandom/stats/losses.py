@@ -7,12 +7,15 @@ side; a loss comes on top. What is summed is exact for right or wrong answers of
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_maxrandom.stats.best_of import first_count
 from pytest_maxrandom.stats.chances import proportion, whole_number
+from pytest_maxrandom.stats.counts import GuesserCount
 from pytest_maxrandom.stats.judged_losses import look_share
 from pytest_maxrandom.stats.regressions import LossTest, needed_units
 from pytest_maxrandom.stats.sizes import POWERS
@@ -71,30 +74,19 @@ def power_of_not_worse(n: int, changed: float, margin: float, level: float) -> f
 
 def _most_losses(n: int, gains: int, margin: float, level: float) -> int:
     """Return the most losses that show it beside so many gains; -1 where none do."""
-    low, high = -1, min(n - gains, gains + math.ceil(-margin * n))
-    while low < high:
-        losses = (low + high + 1) // 2
-        kept = n - gains - losses
-        values = np.repeat([1.0, -1.0, 0.0], [gains, losses, kept])
-        if LossTest(values).p_not_worse(margin) <= level:
-            low = losses
-        else:
-            high = losses - 1
-    return low
+
+    def are_too_many(losses: int) -> bool:
+        values = np.repeat([1.0, -1.0, 0.0], [gains, losses, n - gains - losses])
+        return LossTest(values).p_not_worse(margin) > level
+
+    most = min(n - gains, gains + math.ceil(-margin * n))
+    return first_count(0, most + 1, are_too_many) - 1
 
 
 def _binomial(n: int, p: float) -> NDArray[np.float64]:
     """Return the probability of each count."""
-    counts = np.arange(n + 1)
-    if p in (0, 1):
-        return np.asarray(counts == n * p, dtype=np.float64)
-    whole = math.lgamma(n + 1)
-    logs = [
-        whole - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-        + k * math.log(p) + (n - k) * math.log1p(-p)
-        for k in range(n + 1)
-    ]  # fmt: skip
-    return np.asarray(np.exp(logs), dtype=np.float64)
+    window = GuesserCount(((Fraction(p), n),)).window
+    return np.pad(window.masses, (window.low, n - window.high))
 
 
 def regression_plan(

@@ -164,13 +164,13 @@ def hits_masses(answers: Sequence[int], gold: Sequence[int]) -> Floats:
         Labels, one of each for every example.
     """
     n, given = len(answers), Counter(answers)
-    rooks = [1]
+    rooks = np.array([1], dtype=object)  # of whole numbers, however large
     for label, there in Counter(gold).items():
         rectangle = [
             math.comb(given[label], k) * math.perm(there, k)
             for k in range(min(given[label], there) + 1)
         ]
-        rooks = _product(rooks, rectangle)
+        rooks = np.convolve(rooks, np.array(rectangle, dtype=object))
     # sum_k r_k (n - k)! (x - 1)^k = sum_k N_k x^k, where N_k arrangements have exactly k hits.
     counts = [rook * math.factorial(n - k) for k, rook in enumerate(rooks)]
     for i in range(len(counts) - 1):
@@ -178,11 +178,3 @@ def hits_masses(answers: Sequence[int], gold: Sequence[int]) -> Floats:
             counts[k] -= counts[k + 1]
     arrangements = math.factorial(n)
     return np.array([each / arrangements for each in counts])  # correctly rounded quotients
-
-
-def _product(one: list[int], other: list[int]) -> list[int]:
-    found = [0] * (len(one) + len(other) - 1)
-    for i, left in enumerate(one):
-        for j, right in enumerate(other):
-            found[i + j] += left * right
-    return found

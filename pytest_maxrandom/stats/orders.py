@@ -56,17 +56,6 @@ class OrderTest(ArrangementTest):
     """Things that recur."""
     compared: int
     """Examples that compare them; the others exchange the places of their right answers."""
-    arrangements: int
-    """How many different right answers orders can give, at most."""
-
-    @property
-    def smallest_p(self) -> float:
-        """The smallest p-value that any answers could have reached."""
-        return max(1 / self.arrangements, 1 / (self.permutations + 1))
-
-    def tells(self, level: float) -> bool:
-        """Tell whether the test can conclude anything at a level; if not, nobody can tell."""
-        return self.smallest_p <= level
 
 
 def order_test(
@@ -166,10 +155,7 @@ def order_test(
     limit = whole_number("permutations", permutations, 1)
     orders = batches(draw, limit, max(n, len(labels)) * right.shape[1])
     return OrderTest(
-        **compared_with(orders, scores, limit, stop_after),
-        things=things,
-        compared=len(own),
-        arrangements=_arrangements(sets),
+        **compared_with(orders, scores, limit, stop_after), things=things, compared=len(own)
     )
 
 
@@ -224,15 +210,10 @@ def ways_of_orders(gold: Gold, offered: Sequence[Sequence[int]]) -> int:
 
     Arguments are as of `order_test`.
     """
-    compares = [things for things in ordered(right_labels(gold), offered) if things]
-    return _arrangements(compares) if compares else 0
-
-
-def _arrangements(offered: Sequence[Sequence[Hashable]]) -> int:
-    """Return how many right answers orders can give at most: by their number, and by that of sets.
-
-    Things that do not hang together are ordered by themselves.
-    """
-    parts = Counter(united(offered).values())
-    ways = math.prod(map(math.factorial, parts.values()))
-    return min(ways, math.prod(map(len, {frozenset(choices) for choices in offered})))
+    sets = [things for things in ordered(right_labels(gold), offered) if things]
+    if not sets:
+        return 0
+    # Things that do not hang together are ordered by themselves.
+    parts = Counter(united(sets).values())
+    orders = math.prod(map(math.factorial, parts.values()))
+    return min(orders, math.prod(map(len, {frozenset(things) for things in sets})))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.chances import chance_groups, integers, whole_number
-from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.chances import integers, whole_number
+from pytest_maxrandom.stats.counts import binomial_tail
 from pytest_maxrandom.stats.differences import sign_flip
 from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
 
@@ -250,7 +250,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
     a, b = whole_number("only_a", only_a, 0), whole_number("only_b", only_b, 0)
     if a == b:
         return 1.0
-    return min(1.0, 2 * GuesserCount(chance_groups(0.5, a + b)).p_at_least(max(a, b)))
+    return min(1.0, 2 * binomial_tail(max(a, b), a + b, 0.5))
 
 
 def _mean(values: NDArray[np.float64]) -> float:

@@ -230,10 +230,7 @@ def max_t_of_all(
     t: int,
     *,
     level: float,
-    statistic: Statistic = ACCURACY,
-    strata: ArrayLike | None = None,
-    groups: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    **how: Any,
 ) -> tuple[float, PermutationTest, float]:
     """Test the best of t prompts, of which some are at hand.
 
@@ -243,7 +240,7 @@ def max_t_of_all(
 
     Parameters
     ----------
-    predictions, gold, choices, statistic, strata, groups, seed
+    predictions, gold, choices, how
         As of `max_t_test`; of the prompts at hand.
     t
         All prompts.
@@ -259,18 +256,8 @@ def max_t_of_all(
     bound
         What the best score must exceed for a p-value of at most ``level``; infinity where none can.
     """
-    answers = np.asarray(predictions)
-    tested = partial(
-        max_t_test,
-        gold=gold,
-        choices=choices,
-        statistic=statistic,
-        strata=strata,
-        groups=groups,
-        stop_after=STOP_AFTER,
-        seed=seed,
-    )
-    return of_all(tested, answers, t, level)
+    tested = partial(max_t_test, gold=gold, choices=choices, **how)
+    return of_all(tested, np.asarray(predictions), t, level)
 
 
 Test = TypeVar("Test", bound=ArrangementTest)
@@ -285,14 +272,15 @@ def of_all(
     Parameters
     ----------
     tested
-        The test of some prompts' answers, shape (t, n), with so many `permutations`.
+        The test of some prompts' answers, shape (t, n), with so many `permutations` and
+        `stop_after`.
     """
-    test = tested(answers, permutations=permutations_for(level))
+    test = tested(answers, permutations=permutations_for(level), stop_after=STOP_AFTER)
     others = t - len(answers)
     if others <= 0:
         return test.p_value, test, test.bound(level)
     enough = min(MOST, permutations_for(level / others))
-    alone = tested(answers[[test.best_prompt]], permutations=enough)
+    alone = tested(answers[[test.best_prompt]], permutations=enough, stop_after=STOP_AFTER)
     p_value = min(1.0, test.p_value + others * alone.p_value)
     return p_value, test, _bound_of_all(test, alone, others, level)
 

@@ -16,16 +16,15 @@ counted here and not drawn, so that a p-value can be as small as a correction ne
 from __future__ import annotations
 
 import math
-from functools import cached_property, lru_cache
+from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.chances import chance_groups
-from pytest_maxrandom.stats.clusters import numbered
-from pytest_maxrandom.stats.counts import GuesserCount
-from pytest_maxrandom.stats.differences import TiltedTest, unit_weights
+from pytest_maxrandom.stats.clusters import units_of
+from pytest_maxrandom.stats.counts import binomial_tail
+from pytest_maxrandom.stats.differences import TiltedTest, in_steps, unit_weights
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -37,7 +36,6 @@ FEWEST_PROMPTS = 6
 their smallest p-value."""
 _TABLE = 2**17
 """Units times steps from 0 to 1 of the largest difference."""
-_FEWEST_STEPS, _MOST_STEPS = 32, 512
 _ROUNDING = 1e-9
 _LEAST_P = 1e-14
 """What a Fourier transform cannot tell from 0."""
@@ -99,7 +97,7 @@ class LossTest:
     def p_worse(self) -> float:
         """P-value of "the mean is below 0" (one-sided)."""
         if self._is_whole:
-            return _mcnemar(int((self._values < 0).sum()), int((self._values > 0).sum()))
+            return self._mcnemar(-1)
         if self.mean >= 0:
             return 1.0
         p = flipped(-self._values * self._weights)
@@ -117,7 +115,7 @@ class LossTest:
             raise ValueError(f"margin must be from -1 to 0, found {margin!r}")
         better = 1.0
         if self._is_whole:
-            better = _mcnemar(int((self._values > 0).sum()), int((self._values < 0).sum()))
+            better = self._mcnemar(1)
             if margin == 0:
                 return better
         if self.mean <= margin:
@@ -127,17 +125,13 @@ class LossTest:
         p = flipped((self._values - margin) * self._weights)
         return p if self._symmetric else max(p, self._tilted(self._values, margin))
 
+    def _mcnemar(self, sign: int) -> float:
+        """P-value of "of what differs, most has this sign"."""
+        of_sign = int((self._values * sign > 0).sum())
+        return binomial_tail(of_sign, int((self._values != 0).sum()), 0.5)
+
     def _tilted(self, values: NDArray[np.float64], margin: float) -> float:
         return TiltedTest(values, weights=self._weights).p_greater(margin)
-
-
-@lru_cache(maxsize=4096)  # many claims change as many answers
-def _mcnemar(only_one: int, only_other: int) -> float:
-    """P-value of "the one is right where only one of them is more often than the other"."""
-    together = only_one + only_other
-    if not together:
-        return 1.0
-    return GuesserCount(chance_groups(0.5, together)).p_at_least(only_one)
 
 
 def flipped(parts: ArrayLike) -> float:
@@ -158,10 +152,7 @@ def flipped(parts: ArrayLike) -> float:
     if not values.size:
         return 1.0
     values = values / abs(values).max()
-    for steps in range(1, 1 + min(_MOST_STEPS, max(_FEWEST_STEPS, _TABLE // values.size))):
-        if (abs(values * steps - np.rint(values * steps)) < _ROUNDING * steps).all():
-            break
-    whole = np.rint(values * steps).astype(np.int64)
+    whole = in_steps(values, _TABLE // values.size)
     sizes, counts = np.unique(abs(whole), return_counts=True)
     most = int((sizes * counts).sum())
     length = 1 << most.bit_length()
@@ -222,7 +213,7 @@ class Change:
         self.prompts, self.examples = int(there.any(axis=1).sum()), int(there.any(axis=0).sum())
         self.base_mean = math.fsum(before[there].tolist()) / cells
         self.head_mean = math.fsum(after[there].tolist()) / cells
-        of_example = np.arange(before.shape[1]) if clusters is None else numbered(clusters)
+        of_example = units_of(clusters, before.shape[1])
         gains = np.where(there, after - before, 0.0)
         values, weights = _grouped(of_example, gains.sum(axis=0), there.sum(axis=0))
         self.by_unit = LossTest(values, weights=weights)

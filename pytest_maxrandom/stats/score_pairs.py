@@ -11,7 +11,6 @@ where the other prompt is a stated baseline, which scores the same on each examp
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ import numpy as np
 
 from pytest_maxrandom.stats.best_of import narrowed
 from pytest_maxrandom.stats.bounded import BoundedMean
-from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.counts import binomial_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +85,7 @@ class ScorePair:
             return self._bounded.p_greater(margin)
         apart = self.wins + self.losses
         if margin == 0:
-            return _tail(self.wins, apart, 0.5)
+            return binomial_tail(self.wins, apart, 0.5)
         if abs(margin) >= 1:
             return 1.0 if margin > 0 else 0.0
         error = _OF_BOUND * level
@@ -129,15 +128,6 @@ class ScorePair:
 @lru_cache(maxsize=4096)  # the prompts of many models differ on as many examples
 def _shares(apart: int, n: int, error: float) -> tuple[float, float]:
     """Return bounds of the share of examples on which two prompts differ, each with an error."""
-    low, _ = narrowed(0.0, apart / n, lambda at: _tail(apart, n, at) <= error)
-    same, _ = narrowed(0.0, 1 - apart / n, lambda at: _tail(n - apart, n, at) <= error)
+    low, _ = narrowed(0.0, apart / n, lambda at: binomial_tail(apart, n, at) <= error)
+    same, _ = narrowed(0.0, 1 - apart / n, lambda at: binomial_tail(n - apart, n, at) <= error)
     return low, 1 - same
-
-
-def _tail(least: int, n: int, chance: float) -> float:
-    """Return P(X >= least) of a binomial."""
-    if least <= 0:
-        return 1.0
-    if chance <= 0 or chance >= 1:
-        return float(chance >= 1)
-    return GuesserCount(((Fraction(chance), n),)).p_at_least(least)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS, first_count
 from pytest_maxrandom.stats.chances import chance_groups, mean_chance, proportion, whole_number
-from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.counts import binomial_tail
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
@@ -109,11 +109,7 @@ def power(n: int, chance: Mix, t: int, true_accuracy: float, alpha: float = 0.05
     """
     accuracy = proportion("true_accuracy", true_accuracy)
     count = baseline_for(n, chance, t).critical_count(alpha)
-    return 0.0 if count is None else _reaching(n, accuracy, count)
-
-
-def _reaching(n: int, accuracy: float, count: int) -> float:
-    return GuesserCount(((Fraction(accuracy), n),)).p_at_least(count)
+    return 0.0 if count is None else binomial_tail(count, n, accuracy)
 
 
 def true_accuracy_for_power(
@@ -129,7 +125,7 @@ def true_accuracy_for_power(
         return None
     # Forty halvings of [0, 1]: the answer is good to 1e-12.
     steps = 2**40
-    return first_count(0, steps, lambda step: _reaching(n, step / steps, count) >= wanted) / steps
+    return first_count(0, steps, lambda k: binomial_tail(count, n, k / steps) >= wanted) / steps
 
 
 def examples_for_power(
@@ -197,7 +193,7 @@ def largest_t_for_power(
     """Most prompts for which one prompt of ``true_accuracy`` passes with ``target`` power."""
     accuracy, wanted = proportion("true_accuracy", true_accuracy), proportion("target", target)
     examples = whole_number("n", n, 1)
-    unlikely = first_count(0, examples + 1, lambda k: _reaching(examples, accuracy, k) < wanted)
+    unlikely = first_count(0, examples + 1, lambda k: binomial_tail(k, examples, accuracy) < wanted)
     return largest_t(examples, chance, max(0, unlikely - 1), alpha)
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import math
-from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,8 @@ import numpy as np
 
 from pytest_maxrandom.stats.best_of import narrowed
 from pytest_maxrandom.stats.chances import proportion, whole_number
-from pytest_maxrandom.stats.clusters import effective_n, numbered
-from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.clusters import effective_n, units_of
+from pytest_maxrandom.stats.counts import binomial_tail
 from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.stats.seeding import digest
 
@@ -90,9 +89,7 @@ def out_of_bag(
     """
     values, scored = _grid(scores, evaluated)
     n = values.shape[1]
-    groups = numbered(range(n) if clusters is None else clusters)
-    if len(groups) != n:
-        raise ValueError(f"clusters names {len(groups)} examples, scores have {n}")
+    groups = units_of(clusters, n)
     drawn = draws(int(groups.max()) + 1, whole_number("resamples", resamples, 1), seed)
     choose = select or (lambda weights: _rates(weights, values, scored))
     batch = max(1, _CELLS // len(values))
@@ -187,8 +184,7 @@ def lower_bound_of_scores(
     if values.ndim != 1 or not values.size or not ((values >= 0) & (values <= 1)).all():
         raise ValueError("scores must be a row of numbers from 0 to 1")
     level = (1 - proportion("confidence", confidence)) / whole_number("t", t, 1)
-    groups = numbered(range(len(values)) if clusters is None else clusters)
-    return ScorePair(values, groups, (0.0, 1.0)).lowest(level)
+    return ScorePair(values, units_of(clusters, len(values)), (0.0, 1.0)).lowest(level)
 
 
 def interval(
@@ -242,11 +238,7 @@ def _least(correct: int, n: int, level: float, worth: float | None) -> float:
         correct, n, level = correct * int(worth) // n, int(worth), level / math.e
     if not correct or level <= 0:
         return 0.0
-
-    def excluded(accuracy: float) -> bool:
-        return GuesserCount(((Fraction(accuracy), n),)).p_at_least(correct) <= level
-
-    return narrowed(0.0, correct / n, excluded)[0]
+    return narrowed(0.0, correct / n, lambda at: binomial_tail(correct, n, at) <= level)[0]
 
 
 def _grid(

@@ -63,10 +63,10 @@ def test_the_p_value_is_that_of_all_arrangements(clusters: str, labels: int, who
     test = cluster_test(predictions, gold, clusters, choices, permutations=20_000)
     assert test.p_value == pytest.approx(p, abs=5 * (p * (1 - p) / 20_000) ** 0.5 + 1e-4)
     assert test.best == pytest.approx(max(lift(row, gold) for row in predictions))
-    assert test.arrangements >= different
+    assert test.ways.arrangements >= different
     if whole:
-        assert test.arrangements == different
-    assert (test.clusters, test.fixed) == (len(set(clusters)), 0)
+        assert test.ways.arrangements == different
+    assert (test.ways.clusters, test.ways.fixed) == (len(set(clusters)), 0)
 
 
 def test_prompts_may_leave_out_examples() -> None:
@@ -88,16 +88,16 @@ def test_a_constant_answer_is_worth_nothing() -> None:
 def test_few_clusters_and_few_ways_tell_nothing() -> None:
     gold = [0] * 6 + [1] * 6
     four = cluster_test([gold], gold, "aaabbbccdddd", permutations=999)
-    assert four.clusters < FEWEST
-    assert not four.tells(0.9)
+    assert four.ways.clusters < FEWEST
+    assert not four.ways.tells(0.9)
     names = np.repeat(np.arange(10), np.arange(1, 11)).tolist()
     one_other = [int(name == 9) for name in names]
     ten = cluster_test([one_other], one_other, names, permutations=999)
     # One of ten clusters has the other answer: who says so of one of them is right in ten.
-    assert ten.smallest_p == 0.1
+    assert ten.ways.arrangements == 10
     assert ten.p_value == pytest.approx(0.1, abs=0.03)
-    assert ten.tells(0.1)
-    assert not ten.tells(0.05)
+    assert ten.ways.tells(0.1)
+    assert not ten.ways.tells(0.05)
 
 
 def test_who_knows_single_examples_passes() -> None:

@@ -192,7 +192,7 @@ def test_wrong_shapes_are_told() -> None:
     right = np.ones((3, 4), dtype=bool)
     with pytest.raises(ValueError, match=r"scores must have a shape \(t, n\), found \(4,\)"):
         out_of_bag(right[0])
-    with pytest.raises(ValueError, match="clusters names 3 examples, scores have 4"):
+    with pytest.raises(ValueError, match="clusters names 3 examples, the scores have 4"):
         out_of_bag(right, clusters=[1, 2, 3])
     with pytest.raises(ValueError, match="clusters names 3 examples, n is 4"):
         lower_bound(2, 4, clusters=[1, 1, 2])
