@@ -66,12 +66,7 @@ def rank_among(scores: Mapping[str, float], answers: Answers) -> tuple[int | Non
     """Return from how many prompts some scores may have been chosen, and their rank among them.
 
     The rank is one more than the prompts with a higher mean. None, and 1, where there is but one
-    prompt, or none that scored the same on each example.
-
-    Parameters
-    ----------
-    scores : mapping
-        By the ids of examples.
+    prompt, or none that scored the same on each example. Scores are by the ids of examples.
     """
     given = [scores.get(name, np.nan) for name in answers.examples]
     same = [np.array_equal(given, row, equal_nan=True) for row in answers.values]

@@ -266,10 +266,7 @@ def explained(
 ) -> list[Remark]:
     """Say why t is not the number of prompts that are asked for, where the ledger does not.
 
-    Parameters
-    ----------
-    t : int
-        Without the tries that searches learned of.
+    `t` is without the tries that searches learned of.
     """
     run, notes = [*run], []
     files = {(other.name, other.file) for other in (planned, *run)}

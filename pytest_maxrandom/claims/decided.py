@@ -69,10 +69,7 @@ def may_pass_early(planned: PlannedClaim) -> bool:
 class ClaimGoal:
     """What a claim's sweep is to decide; see :class:`pytest_maxrandom.sweeps.decided.Goal`.
 
-    Parameters
-    ----------
-    t : callable
-        Counts t, which another process may raise.
+    `t` counts the tries, which another process may raise.
     """
 
     def __init__(self, planned: PlannedClaim, t: Callable[[], int]) -> None:

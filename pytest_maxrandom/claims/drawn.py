@@ -87,12 +87,7 @@ def set_apart(
     """Draw the examples that the arms of a suite are trained on; None where none are needed.
 
     What is drawn depends on the seeds of the task's validation set and of `classify` alone, so that
-    all arms of a replicate share it.
-
-    Parameters
-    ----------
-    test
-        The closed test set, of which nothing is ever trained on.
+    all arms of a replicate share it. Of the closed test set nothing is ever trained on.
 
     Raises
     ------
@@ -263,11 +258,7 @@ def _check_classes(task: Task, place: Location) -> None:
 def shares(sizes: Mapping[str, int], examples: int) -> dict[str, int]:
     """Share out examples to classes in proportion to their sizes, at least one to each.
 
-    Parameters
-    ----------
-    sizes : mapping of str to int
-        How many each class has; together at least `examples`, which are at least as many as
-        classes.
+    The sizes are together at least `examples`, and these at least as many as classes.
     """
     found = dict.fromkeys(sizes, 1)
     while sum(found.values()) < examples:

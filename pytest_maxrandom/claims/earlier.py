@@ -33,11 +33,6 @@ class EarlierTasks:
     """The tasks beside suites of a folder, as they were before a change; read when asked for.
 
     Where there is no git, or no commit yet, there are none.
-
-    Parameters
-    ----------
-    folder : Path
-        That of the suites.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -270,15 +270,8 @@ class Evaluation:
     ) -> tuple[Result, int, int]:
         """Judge the best prompt of what was swept, without a look at the claim.
 
-        Parameters
-        ----------
-        thrifty : bool
-            Whether what only the claim itself tells, such as red flags, is left out.
-
-        Returns
-        -------
-        Result, int, int
-            The last two: how many tries there are of this claim, and of any.
+        If `thrifty`, what only the claim itself tells, such as red flags, is left out. With the
+        result comes how many tries there are of this claim, and of any.
         """
         t, claim, task = self.tries.counted()
         first = max(sweep.predictions, key=lambda found: found.accuracy)
@@ -368,12 +361,8 @@ class Evaluation:
         """Return what a cluster can compute of its sweep before its turn; None if nothing.
 
         A sweep that may stop early is computed in its turn only, because nobody knows before what
-        of it is needed.
-
-        Parameters
-        ----------
-        progress : callable
-            Told of that as of a sweep; what its turn tells goes on from there.
+        of it is needed. `progress` is told of that as of a sweep; what its turn tells goes on from
+        there.
         """
         planned, session = self._planned, self._session
         stops = session.stops(planned) and undecidable(planned) is None

@@ -245,17 +245,8 @@ def _of_constants(
 ) -> tuple[Fraction, ...] | None:
     """Return per example the rate of the best constant answer, where that is above the chance.
 
-    Parameters
-    ----------
-    results : Answers
-        Of which choices must be listed, and right answers known.
-    chances : sequence of Fraction, optional
-        Per example the chance of one guess.
-
-    Returns
-    -------
-    tuple of Fraction, or None
-        None where one of these is not known.
+    None where one of these is not known. Choices must be listed in the results, and right answers
+    known.
     """
     gold, offered = results.gold, results.offered
     if gold is None or offered is None or chances is None:

@@ -99,10 +99,7 @@ def planned_in_memory(
 ) -> tuple[RecordedSuite, list[RecordedClaim]]:
     """Return a suite of results, with what is planned in it: also what has no results.
 
-    Parameters
-    ----------
-    more
-        Further keys of the suite.
+    `more` are further keys of the suite.
 
     Raises
     ------

@@ -33,12 +33,7 @@ def lengths_of(planned: PlannedClaim) -> Lengths | None:
 
 
 def too_long(planned: PlannedClaim, known: Lengths) -> str | None:
-    """Say how many texts of a claim its model cannot hold.
-
-    Returns
-    -------
-    str or None
-        One sentence; None where all fit.
+    """Say how many texts of a claim its model cannot hold; None where all fit.
 
     Raises
     ------

@@ -30,12 +30,8 @@ def shuffles_of_lists(results: Answers) -> list[Shuffle]:
     There are up to two views, of which the larger p-value counts. In the one, labels are places in
     the lists; in the other, texts, where all examples with as many choices list the same, or where
     texts recur in enough examples. Where all right answers stand at one place, the order of the
-    lists is none that a model saw, and texts count alone.
-
-    Parameters
-    ----------
-    results : Answers
-        With `offered`; where `labels` are given, these are texts or letters.
+    lists is none that a model saw, and texts count alone. The results have `offered`, and their
+    `labels`, if any, are texts or letters.
 
     Raises
     ------

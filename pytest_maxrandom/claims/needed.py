@@ -22,13 +22,9 @@ def needed(planned: PlannedClaim, prompts: int) -> int | None:
     """Return the fewest right answers with which the best of so many prompts is likely to pass.
 
     The permutation p is that of answers with each label as often as it is right. Other answers have
-    a smaller one, unless they prefer the commonest label: see `likely_more`.
-
-    Returns
-    -------
-    int or None
-        None where none pass, only the permutation p is claimed and it has no formula, or the claim
-        is about the incumbent alone: see `surplus_needed`.
+    a smaller one, unless they prefer the commonest label: see `likely_more`. None where none pass,
+    only the permutation p is claimed and it has no formula, or the claim is about the incumbent
+    alone: see `surplus_needed`.
     """
     judged = planned.with_t(prompts)
     claim, null, n = planned.claim, judged.null, judged.condition.prompt_set.n
@@ -61,10 +57,7 @@ def likely_more(planned: PlannedClaim) -> bool:
 def surplus_needed(planned: PlannedClaim, prompts: int, *, tree: bool) -> tuple[int, int] | None:
     """Return how many more right answers than the incumbent the best of so many prompts needs.
 
-    Parameters
-    ----------
-    tree : bool
-        Whether they are all that a search could have tried, which takes the exact test.
+    In a tree they are all that a search could have tried, which takes the exact test.
 
     Returns
     -------
@@ -102,10 +95,7 @@ def surplus_needed(planned: PlannedClaim, prompts: int, *, tree: bool) -> tuple[
 def surplus_p(planned: PlannedClaim, prompts: int, *, wins: int | None, losses: int = 0) -> float:
     """Return the incumbent p of a best prompt that alone is right on so many examples; or on all.
 
-    Parameters
-    ----------
-    losses : int
-        Those on which the incumbent alone is right.
+    `losses` are those on which the incumbent alone is right.
     """
     claim, clusters = planned.claim, planned.condition.labels.groups
     n = planned.condition.prompt_set.n

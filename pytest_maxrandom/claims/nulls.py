@@ -290,10 +290,7 @@ def guessers_in(
 ) -> ScoreGuessers:
     """Return t guessers in a metric that is not accuracy.
 
-    Parameters
-    ----------
-    classes, choices : sequence of int
-        Per example the right choice, from 0, and how many choices there are.
+    `classes` are the right choices, from 0, and `choices` how many there are, per example.
 
     Raises
     ------

@@ -70,10 +70,7 @@ _Claims = TypeVar("_Claims", bound=ClaimOfSuite)
 def read_suite(path: Path, backends: Backends | None = None) -> Suite | RecordedSuite:
     """Read a suite file, with a task for each that one of its tasks stands for.
 
-    Parameters
-    ----------
-    backends : Backends, optional
-        Those of the session, as for :func:`plan`.
+    `backends` are as for :func:`plan`.
 
     Raises
     ------
@@ -137,10 +134,7 @@ def _with_members(suite: Suite, backends: Backends) -> Suite:
 def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
     """Return the suite's claims, in the order model or arm, task, shots.
 
-    Parameters
-    ----------
-    backends : Backends, optional
-        Those of the session, which find its models; new ones if not given.
+    `backends` are those of the session, which find its models; new ones if not given.
 
     Raises
     ------

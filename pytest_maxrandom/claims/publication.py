@@ -58,12 +58,7 @@ def alike(results: Answers, chance: Chance, t: int) -> Guessers:
 def of_examples(results: Answers, t: int) -> Guessers:
     """Return guessers by the chance of each example that a prompt was scored on.
 
-    Parameters
-    ----------
-    results : Answers
-        Must tell the chances.
-    t : int
-        As in `alike`.
+    The results must tell the chances; t is as in `alike`.
     """
     assert results.chances is not None
     values = sorted(set(results.chances))
@@ -152,12 +147,7 @@ def published(
 ) -> Published:
     """Return the verdict by the publication's numbers, and which of these are others here.
 
-    Parameters
-    ----------
-    publication, null : Guessers
-        By the publication, and by the results.
-    read, results : Answers
-        As they were read, where prompts may repeat; and of distinct prompts.
+    Results are given as they were read, where prompts may repeat, and of distinct prompts.
     """
     correct, best = results.best_correct, results.best
     verdict = judge(Claim(), publication, correct, best)

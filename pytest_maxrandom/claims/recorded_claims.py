@@ -113,10 +113,7 @@ class RecordedClaim(ClaimOfSuite):
     def looked_at(self, heading: ClaimRecord, beside: Path, run: str) -> RecordedClaim:
         """Count a look beside the incumbent; nothing where there is none.
 
-        Parameters
-        ----------
-        heading, beside, run
-            As of `look_at`; what is told of the ledger is added to the heading.
+        What is told of the ledger is added to the heading; else arguments are as of `look_at`.
 
         Raises
         ------
@@ -181,10 +178,7 @@ class Results(Protocol):
 def plan_recorded(suite: RecordedSuite, results: Results | None = None) -> list[RecordedClaim]:
     """Return the suite's claims, in the order model, task, shots.
 
-    Parameters
-    ----------
-    results : Results, optional
-        Where the results are; in the files that the suite names if not given.
+    Results are read from the files that it names if not given.
 
     Raises
     ------

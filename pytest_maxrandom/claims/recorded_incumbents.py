@@ -25,12 +25,8 @@ def recorded_control(
 ) -> IncumbentAnswers:
     """Return what a blank or constant answer scored on the examples of a claim.
 
-    Its digest is that of its scores and of who gave them.
-
-    Parameters
-    ----------
-    read, elsewhere
-        As in `recorded_incumbent`.
+    Its digest is that of its scores and of who gave them. The arguments are as of
+    `recorded_incumbent`.
 
     Raises
     ------

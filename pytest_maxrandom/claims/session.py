@@ -121,10 +121,7 @@ class SessionState:
     def cache(self, planned: PlannedClaim, *, asks: bool = True) -> Cache:
         """Return what is stored of a claim's model, as far as it is computed alike here.
 
-        Parameters
-        ----------
-        asks : bool
-            Whether a server is asked if its model is still the one that is stored.
+        `asks` says whether a server is asked if its model is still the one that is stored.
 
         Raises
         ------

@@ -96,10 +96,7 @@ class Work:
     def shard(self, number: int, into: int) -> list[Part]:
         """Return one of so many shards, which score about as many examples each.
 
-        Parameters
-        ----------
-        number : int
-            From 1.
+        `number` is from 1 on.
         """
         whole = sum(len(job.examples) for _, job in self._todo)
         done, own = 0, []
@@ -142,6 +139,7 @@ class Shard:
         """Compute what is missing, and write down that nothing is.
 
         Each prompt is counted in a ledger in the shard's folder and stored as soon as it is done.
+        Return what is wrong with the shard's files.
 
         Parameters
         ----------
@@ -150,11 +148,6 @@ class Shard:
         progress : callable
             Called with a claim, how many of its prompts in this shard are done, and how many there
             are.
-
-        Returns
-        -------
-        list of Remark
-            What is wrong with the shard's files.
 
         Raises
         ------
@@ -289,10 +282,7 @@ def _unkept(folder: Path, store: Store) -> str:
 def one_arithmetic(found: Mapping[int, Mapping[str, Arithmetic]]) -> dict[str, Arithmetic]:
     """Return what computed each model, if that is the same in all shards.
 
-    Parameters
-    ----------
-    found : mapping
-        By the shard's number: by the model's digest.
+    What is found is by the shard's number and the model's digest.
 
     Raises
     ------

@@ -36,10 +36,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 class ClaimTries:
     """Counts the tries of one claim.
 
-    Parameters
-    ----------
-    run : sequence of PlannedClaim
-        All claims of the run whose prompts may count for it.
+    `run` are all claims of the run whose prompts may count for it.
     """
 
     def __init__(
@@ -166,10 +163,7 @@ class ClaimTries:
 def open_searches(planned: PlannedClaim, ledger: SetLedger, tries: Collection[Try]) -> list[Remark]:
     """Return the searches that pay for new results of a claim, because they may go on.
 
-    Parameters
-    ----------
-    tries : collection of Try
-        Those of the claim; what the ledger shows already costs no search anything more.
+    Of the claim's tries, what the ledger shows already costs no search anything more.
     """
     searches = ledger.searches
     if not searches or not ledger.unknown(tries):

@@ -76,13 +76,7 @@ class MissingClaim(ClaimOfSuite):
 
 
 def missing_data(task: TaskSpec, base: Path) -> str | None:
-    """Say which file of a task is missing, and where to get it; None where the task must be read.
-
-    Parameters
-    ----------
-    base : Path
-        The folder that paths are relative to.
-    """
+    """Say which file of a task is missing, and where to get it; None where it must be read."""
     if task.if_missing is None or (why := absent_file(task, base)) is None:
         return None
     return f"{task.if_missing} ({why})"

@@ -234,10 +234,7 @@ class Claim:
     def impossible(self, null: Null, arrangements: int | None) -> list[Unmet]:
         """Return which parts no result can meet; empty where one can.
 
-        Parameters
-        ----------
-        arrangements : int or None
-            In how many ways the right answers can be shuffled; None where that is not known.
+        `arrangements` are the ways to shuffle right answers; None where these are not known.
         """
         found = self.unmet(null, null.results[-1])
         least = self.levels(null.t).get("permutation_p")
@@ -268,17 +265,14 @@ class Claim:
     def critical(self, null: Null, bound: float | None = None) -> float | None:
         """Return the least result that passes.
 
+        None where none passes, or where permutation_p is all that is claimed and its bound is not
+        known.
+
         Parameters
         ----------
         bound : float, optional
             What the best prompt's score must exceed for permutation_p, which depends on the answers
             and is left out where that is not known.
-
-        Returns
-        -------
-        float or None
-            None where none passes, or where permutation_p is all that is claimed and its bound is
-            not known.
         """
         if self.permutation_p is None:
             bound = None

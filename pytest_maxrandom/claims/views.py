@@ -80,10 +80,7 @@ def views_of_sweep(
 ) -> list[View]:
     """Return what a sweep's claim is judged by.
 
-    Parameters
-    ----------
-    others : sequence of Answers
-        Those of other models to the same prompts and examples.
+    `others` are the answers of other models to the same.
     """
     if planned.condition.task.is_open:
         return [_view_of_open(planned, sweep)]
@@ -233,10 +230,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
 def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()) -> Result:
     """Return the result of a claim about recorded results.
 
-    Parameters
-    ----------
-    known : iterable of RecordedClaim
-        Those of the run, which may be about other models.
+    Those known are of the run, and may be about other models.
     """
     evidence = claim.evidence
     assert evidence is not None
@@ -275,15 +269,7 @@ def compared_with_shortcuts(
 ) -> tuple[Compared, list[Remark]]:
     """Compare a sweep's best prompt with heuristics, and with itself when inputs are blank.
 
-    Parameters
-    ----------
-    ask : callable
-        Runs jobs that are no try of the claim.
-
-    Returns
-    -------
-    Compared, list of Remark
-        A remark says why blank inputs would tell nothing.
+    A remark says why blank inputs would tell nothing. `ask` runs jobs that are no try of the claim.
 
     Raises
     ------

@@ -57,11 +57,8 @@ KINDS = RedFlagKinds(_definitions)
 def find(judged: JudgedAnswers, failed: list[Remark] | None = None) -> list[Flag]:
     """Return what a reader must be warned of: what makes the numbers wrong first.
 
-    Parameters
-    ----------
-    failed : list of Remark, optional
-        Takes a warning for each kind of a package that cannot be looked for. Without it, what the
-        package raises is raised.
+    `failed` takes a warning for each kind of a package that cannot be looked for; without it, what
+    the package raises is raised.
     """
     answered = bool(judged.read.prompts)
     wanted = (

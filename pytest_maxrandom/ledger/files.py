@@ -273,10 +273,7 @@ class LedgerFile:
     def may_begin(self, status: os.stat_result | None) -> bool:
         """Tell whether a file begins with all that was read of this one, as far as that shows.
 
-        Parameters
-        ----------
-        status : os.stat_result or None
-            None where there is no file.
+        `status` is None where there is no file.
         """
         if self._identity is None or status is None:
             return self._identity is None
@@ -286,10 +283,7 @@ class LedgerFile:
     def append(self, lines: Callable[[], list[bytes]]) -> None:
         """Add lines durably: all of them, or none.
 
-        Parameters
-        ----------
-        lines : callable
-            Called when everything in the file has been taken and nobody else can add to it.
+        `lines` is called when everything in the file has been taken and nobody else can add to it.
 
         Raises
         ------

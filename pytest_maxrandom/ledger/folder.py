@@ -75,10 +75,7 @@ def with_room(path: Path) -> Path:
 def is_beside(name: str, stem: str = "") -> bool:
     """Tell by its name whether a file has lines of a set beside the set's first file.
 
-    Parameters
-    ----------
-    stem : str
-        How the name of that one ends.
+    `stem` is how the name of that one ends.
     """
     return any(f"{stem}{mark}" in name for mark in (".writer-", ".part-"))
 

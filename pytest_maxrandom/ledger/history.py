@@ -259,12 +259,7 @@ class WorkTree:
 
 
 def file_at(path: Path, name: PurePosixPath) -> File:
-    """Return a file of the work tree.
-
-    Parameters
-    ----------
-    name : PurePosixPath
-        From the root of the work tree.
+    """Return a file of the work tree; `name` is from the root of the work tree.
 
     Raises
     ------

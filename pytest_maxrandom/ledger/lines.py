@@ -239,6 +239,8 @@ def related(
 ) -> dict[_Name, int]:
     """Return the sets that are the same as `own`, directly or through others.
 
+    Each with how many examples it shares.
+
     Parameters
     ----------
     sets : mapping
@@ -247,11 +249,6 @@ def related(
         Digests of the examples.
     questions : mapping of str to str
         What is known of the examples' questions, of whatever set.
-
-    Returns
-    -------
-    dict
-        By the name of the set: how many examples it shares with `own`.
 
     Examples
     --------

@@ -42,6 +42,8 @@ def lost(
 ) -> list[str]:
     """Say what stood in the ledger at the base, and does not count any more.
 
+    There is one sentence for each line, or for each file that is missing as a whole.
+
     Parameters
     ----------
     claimed : iterable of ClaimedSet
@@ -49,11 +51,6 @@ def lost(
         the suite, or the ledger, has been moved.
     below : sequence of str
         Paths from the root on that the base's files are looked for at.
-
-    Returns
-    -------
-    list of str
-        One sentence for each line, or for each file that is missing as a whole.
 
     Raises
     ------
@@ -146,12 +143,8 @@ def left_behind(
 ) -> list[Remark]:
     """Tell which ledger of HEAD counts prompts of a claim, though it stands beside another suite.
 
-    Where there is no git, or no commit yet, nothing is known.
-
-    Parameters
-    ----------
-    run : str
-        Names the session, in which git is asked once for all claims beside this ledger.
+    Where there is no git, or no commit yet, nothing is known. Of the session `run` git is asked
+    once for all claims beside this ledger.
     """
     if not is_checkout(folder):
         return []

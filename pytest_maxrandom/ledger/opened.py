@@ -62,11 +62,6 @@ class LedgerFiles:
             Digests, those of their questions as well. A set is near that shares one of them, or one
             with a set that is near.
 
-        Returns
-        -------
-        list of LedgerFile
-            In the order of their names.
-
         Raises
         ------
         LedgerError
@@ -105,12 +100,8 @@ class LedgerFiles:
         """Return the files, as they are now, that may say anything of a test set, or one like it.
 
         One test set may serve many tasks, and what is said of questions in other words is said of
-        whatever set has them.
-
-        Parameters
-        ----------
-        examples : iterable of str
-            Digests of the test set's, those of their questions as well.
+        whatever set has them. `examples` are digests of the test set's, those of their questions as
+        well.
 
         Raises
         ------

@@ -25,14 +25,8 @@ _ESCAPED = b"\\u"
 def rows_with(data: bytes, *words: str) -> Iterator[Row]:
     """Yield the rows, in their order, of lines that hold one of some words.
 
-    What is no line of a ledger is left out: who reads the whole file names it.
-
-    Parameters
-    ----------
-    data : bytes
-        Lines of a ledger.
-    words : str
-        Keys or kinds of lines; a row may have none of them, if one of its texts looks like one.
+    What is no line of a ledger is left out: who reads the whole file names it. Words are keys or
+    kinds of lines; a row may have none of them, if one of its texts looks like one.
     """
     sought = [f'"{word}"'.encode() for word in words]
     if _ESCAPED in data:  # which may hide a word

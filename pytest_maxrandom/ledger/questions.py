@@ -48,12 +48,7 @@ class Explaining(Protocol):
 def explained(lines: Iterable[Explaining], own: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return what the question of each example is, also of those in other words.
 
-    Parameters
-    ----------
-    lines : iterable of Explaining
-        Files of a ledger.
-    own : mapping of str to str, optional
-        Digests of examples to those of their questions, which is known for certain.
+    Of an example's `own` question it is known for certain.
     """
     files = list(lines)
     questions = {e: q for file in files for e, q in file.questions.items()} | dict(own or {})
@@ -130,11 +125,6 @@ def question_digest(example: Example) -> str:
 def named(examples: Iterable[str], questions: Mapping[str, str]) -> tuple[str, ...]:
     """Return one name for each example: its question's digest, where that is known, or its own.
 
-    Parameters
-    ----------
-    examples : iterable of str
-        Digests of the examples as they stand.
-    questions : mapping of str to str
-        Digest of an example to that of its question.
+    Examples are given by their digests as they stand.
     """
     return tuple(questions.get(example, example) for example in examples)

@@ -117,10 +117,7 @@ class _Index:
 class Earlier:
     """All questions that tasks held before, whether they were tried or not.
 
-    Parameters
-    ----------
-    examples : iterable of Example
-        The same question may stand there several times.
+    The same question may stand there several times.
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
@@ -132,12 +129,7 @@ class Earlier:
 
         A question that was there before is no other one in new words. Where an earlier question is
         nearly another earlier one, both come from a template, and so may what is nearly one of
-        them.
-
-        Returns
-        -------
-        dict of str to str
-            Digest of a question to that of the earlier one.
+        them. Both are known by their digests.
         """
         read = {question.digest: question for question in map(_read, examples)}
         pairs = sorted(

@@ -253,16 +253,9 @@ class SetFiles:
     def join(self, reworded: Mapping[str, str]) -> dict[tuple[str, str], dict[str, str]]:
         """Count what was tried on a set that asked the same in other words.
 
-        Parameters
-        ----------
-        reworded : mapping of str to str
-            Digests of questions of this set to those of earlier examples.
-
-        Returns
-        -------
-        dict
-            Digests of this set and of each that is found by that alone, to the questions; nothing
-            of sets of which a line says that they ask something else.
+        Return the digests of this set and of each that is found by that alone, with the questions;
+        nothing of sets of which a line says that they ask something else. `reworded` has digests of
+        questions of this set, each with that of an earlier example.
         """
         self._reworded = dict(reworded)
         near = self._near
@@ -292,13 +285,9 @@ class SetFiles:
     def begun_anew(self, claim: ClaimKey, before: Collection[str]) -> list[Remark]:
         """Tell where prompts of a claim were tried on a set of this task that this one is not.
 
-        Nothing is told of a set that was there before, however other ones go on.
-
-        Parameters
-        ----------
-        before : collection of str
-            What the files of the ledger were called at the base; empty where nothing is known of
-            that. Then a set is new that the claim has no tries on yet.
+        Nothing is told of a set that was there before, however other ones go on. `before` has what
+        the files of the ledger were called at the base; empty where nothing is known of that. Then
+        a set is new that the claim has no tries on yet.
         """
         tried = any(file.tries.get(claim) for file in self._own)
         if not self.may_be_new(before) if before else tried:

@@ -205,12 +205,8 @@ class SetLedger(SetTold):
     def begun(self, subject: Subject, prompts: Mapping[str, int]) -> None:
         """Count prompts, each once, before it is known how often they are right.
 
-        When this returns, they are on the disk.
-
-        Parameters
-        ----------
-        prompts : mapping of str to int
-            Digest of each prompt to the number of examples that it is scored on.
+        When this returns, they are on the disk. Each prompt is given by its digest, with the number
+        of examples that it is scored on.
         """
         facts = ({"prompt": prompt, "n": n, "correct": None} for prompt, n in prompts.items())
         same = {"task_digest": self._digest}
@@ -307,15 +303,8 @@ class SetLedger(SetTold):
     def publish(self, tries: Collection[Try], closes: Iterable[str] = ()) -> int | None:
         """Write down the right answers of tries that were withheld, and return how many are new.
 
-        Parameters
-        ----------
-        closes : iterable of str
-            Names of searches that are over, all of whose results these are.
-
-        Returns
-        -------
-        int or None
-            None where they cannot be written.
+        None where they cannot be written. `closes` names searches that are over, all of whose
+        results these are.
         """
         kept = {} if self._withheld is None else self._withheld.rows()
         rows = [row | {"withheld": 1} for tried, row in kept.items() if tried in tries]

@@ -124,10 +124,7 @@ class SetTold(SetFiles):
     def chosen_from(self, subject: Subject) -> tuple[int, int]:
         """Return of how many a claim's prompts and model may have been chosen.
 
-        Returns
-        -------
-        tuple of int
-            Distinct prompts; and variants of the model and of the scoring.
+        Return the distinct prompts, and the variants of the model and of the scoring.
         """
         tries = self.tries(subject)
         variants = {(each.model_digest, each.scoring) for each in tries}
@@ -149,11 +146,6 @@ class SetTold(SetFiles):
 
         It is one more than the tries that scored higher, or of which that is not known. None where
         nobody had tried it in an earlier run, so that its score cannot have been a reason.
-
-        Parameters
-        ----------
-        incumbent : str
-            Digest of the prompt.
         """
         rows = [row for path in self.files for row in rows_of(path)]
         named = ((row["when"], row["run"]) for row in rows if row.get("incumbent") == incumbent)
@@ -177,11 +169,6 @@ class SetTold(SetFiles):
 
         Those that an earlier run had tried when they were named do not count: they pay for their
         rank. Without a look that named it, it comes last.
-
-        Parameters
-        ----------
-        incumbent : str
-            Digest of the prompt.
         """
         looks = (look for file in self._files for of in file.answered.values() for look in of)
         if {look[2] for look in looks} <= {"", incumbent}:
@@ -211,15 +198,9 @@ class SetTold(SetFiles):
 
         That is what the ledger showed of any of these examples before the last reply to a search,
         such as the results of a suite. Scores that a search was told are counted there, and what it
-        was not told by the look that publishes it.
-
-        Parameters
-        ----------
-        best : Try, optional
-            A prompt. What came later has not chosen one that no search tried; and nothing has
-            where it was there before the first of them was told anything.
-        further : bool
-            Whether a search will be told more, so that it can read what stands there now.
+        was not told by the look that publishes it. What came after a prompt has not chosen one that
+        no search tried; and nothing has where it was there before the first of them was told
+        anything. If a search will be told `further` things, it can read what stands there now.
         """
         replied = {when for when, _ in self._sharing(lambda file: file.replied)}
         if not replied and not further:
@@ -248,12 +229,8 @@ class SetTold(SetFiles):
         """Return the looks that may have chosen prompts, at any claim on any of these examples.
 
         Those of this run have told nobody anything before its prompts were given, and neither have
-        those after the first look at the same prompts.
-
-        Parameters
-        ----------
-        seen : collection of Try
-            Tries whose results are known. A look tells nothing more where it compared no others.
+        those after the first look at the same prompts. The results of what is `seen` are known, so
+        that a look tells nothing more where it compared no others.
         """
         tries: dict[ClaimKey, set[Try]] = {}
         for claim, of_file in self._sharing(lambda file: file.tries):

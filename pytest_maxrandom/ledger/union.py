@@ -33,21 +33,9 @@ _SHORT = 16  # 128 bits: no two of a billion facts collide
 def merged(rows: Iterable[Row], write: Callable[[bytes], object]) -> int:
     """Write the union: each fact once, as it was written first, in an order of its own.
 
-    So neither the order of the lines nor that of the files that they come from matters, and what
-    is merged twice is not counted twice. Lines lie on the disk meanwhile, so that a million of them
-    take no more memory than a thousand.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        Those of all files.
-    write : callable
-        Called with each line.
-
-    Returns
-    -------
-    int
-        The number of lines.
+    So neither the order of the lines nor that of the files that they come from matters, and what is
+    merged twice is not counted twice. Lines lie on the disk meanwhile, so that a million of them
+    take no more memory than a thousand. Return the number of lines.
 
     Raises
     ------
@@ -133,11 +121,7 @@ def unite(paths: Sequence[Path]) -> tuple[Path, int]:
     whoever is killed here leaves every line in at least one file that is read. Each file first gets
     a name that nobody writes to, so that what is removed later is what was read; a process that
     added to it finds its name gone, and adds what it added to a new file (`LedgerFile.append`).
-
-    Returns
-    -------
-    tuple of (Path, int)
-        The file, and its lines.
+    Return the file, and its lines.
 
     Raises
     ------

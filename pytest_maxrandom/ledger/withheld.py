@@ -27,10 +27,7 @@ NAME = "scores.jsonl"
 class Withheld(LedgerFile):
     """The lines of kind prompt that the ledger of one validation set does not have yet.
 
-    Parameters
-    ----------
-    folder : Path
-        Only the user can look into it; see `pytest_maxrandom.searches.private`.
+    Only the user can look into its folder; see `pytest_maxrandom.searches.private`.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -41,13 +41,6 @@ def private_ledger(
     What lies where the checkout was before it was moved or renamed is found by what it says, and
     brought back.
 
-    Parameters
-    ----------
-    run : str
-        Names the session in what is written.
-    store : Path, optional
-        The file of the results store.
-
     Raises
     ------
     SearchError
@@ -75,14 +68,7 @@ def private_ledger(
 def _private_folder(ledger: Path, examples: Sequence[str], store: Path | None = None) -> Path:
     """Return the folder for what is kept from searches on one validation set, and make it.
 
-    Parameters
-    ----------
-    ledger : Path
-        The ledger's folder, which tells repositories and their copies apart.
-    examples : sequence of str
-        Digests of the set's examples.
-    store : Path, optional
-        The file of the results store.
+    The ledger's folder tells repositories and their copies apart.
 
     Raises
     ------

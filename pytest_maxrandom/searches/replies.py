@@ -79,10 +79,7 @@ class Outlook:
     ) -> Outlook:
         """Return the outlook of a search that will have been told of so many steps.
 
-        Parameters
-        ----------
-        found, alone : Searched
-            How it is judged; and how it would be if the ledger showed no result.
+        `alone` is how it would be judged if the ledger showed no result.
         """
         critical, without = (
             needed(planned, int(each.possible)) if each.why is None and each.possible else None
@@ -199,11 +196,9 @@ def reply(found: PromptPredictions, told: Told) -> Reply:
 def as_number(told: Reply, better: int = 0) -> float:
     """Return a reply as a number to maximize; 0 where the search learns nothing.
 
-    Parameters
-    ----------
-    better : int
-        How many prompts until then, this one included, were each the best so far. Where that is
-        the reply, the k-th of them has k / (k + 1), so that the last one has the highest number.
+    `better` is how many prompts until then, this one included, were each the best so far. Where
+    that is the reply, the k-th of them has k / (k + 1), so that the last one has the highest
+    number.
     """
     if isinstance(told, list):
         return sum(each.correct for each in told) / len(told)

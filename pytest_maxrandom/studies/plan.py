@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 def plan_file(path: Path, backends: Backends | None = None) -> list[Planned]:
     """Return the claims of a suite file, with what is asked of each, and comparisons of its arms.
 
-    Parameters
-    ----------
-    backends : Backends, optional
-        Those of the session, which find its models; new ones if not given.
+    `backends` are those of the session, which find its models; new ones if not given.
 
     Raises
     ------

@@ -107,14 +107,8 @@ def as_choices(asked: Sequence[Compared], yes: Sequence[bool]) -> list[tuple[str
     """Return per question the thing that is first if its right answer is yes, and the other one.
 
     Templates may ask the opposite ("is X smaller than Y?"). Which of them do is told by the right
-    answers: the things that are first by the commonest template are the others by these.
-
-    Parameters
-    ----------
-    asked
-        Things and template of each question.
-    yes
-        Whether its right answer is the first of the two labels.
+    answers: the things that are first by the commonest template are the others by these. `yes` says
+    whether a question's right answer is the first of the two labels.
     """
     known: Counter[str] = Counter()
     opposite: dict[int, bool] = {}

@@ -238,14 +238,10 @@ class Knowledge:
     def above_shuffled(self, parts: Sequence[tuple[int, NDArray[np.intp]]]) -> float:
         """Return how many standard deviations answers are above shuffled right answers.
 
-        Mean and variance of Hoeffding's combinatorial statistic (Ann. Math. Statist. 22, 1951,
-        eq. 10), over shuffles among the examples with as many choices. What several prompts say
-        of an example stays together.
-
-        Parameters
-        ----------
-        parts
-            Per prompt its row, and the examples that count. Right answers must be known.
+        Mean and variance of Hoeffding's combinatorial statistic (Ann. Math. Statist. 22, 1951, eq.
+        10), over shuffles among the examples with as many choices. What several prompts say of an
+        example stays together. `parts` has per prompt its row, and the examples that count. Right
+        answers must be known.
         """
         assert self.gold is not None
         answered = np.zeros_like(self.gold)

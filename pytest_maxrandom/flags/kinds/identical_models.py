@@ -120,14 +120,8 @@ def _unexplained(
 
     Of each prompt the one most like it is chosen on nine tenths of the examples, and what it
     explains is counted on the last tenth, so that the choice among many explains nothing by itself.
-
-    Parameters
-    ----------
-    one, other, both : ndarray
-        Shape (rows, columns): what each says, and where both do.
-    unknown : int
-        Number of labels, where right and wrong are all that is known: as many prompts may each be
-        the only one that says its label, so those that are explained least do not count.
+    Where right and wrong are all that is known, as many prompts as there are labels, `unknown`, may
+    each be the only one that says its label, so those that are explained least do not count.
     """
     folds = np.eye(_FOLDS)[np.arange(both.shape[1]) % _FOLDS]
     nearest = np.full((len(both), _FOLDS), -1.0)
@@ -217,14 +211,7 @@ def _expected(
     """Return how many equal cells two independent tables with these rows have.
 
     Each cell is compared with the others of its row, so that what is counted is no part of what is
-    expected.
-
-    Parameters
-    ----------
-    one, other, both : ndarray
-        Shape (rows, columns): what each says, and where both do.
-    golds : sequence of frozenset of int, optional
-        Per column its kind: rows are taken apart by it.
+    expected. `golds` are the kinds of the columns, by which rows are taken apart.
     """
     number = {kind: place for place, kind in enumerate(dict.fromkeys(golds or [frozenset()]))}
     kinds = np.zeros((both.shape[1], len(number)))
@@ -259,20 +246,10 @@ RED_FLAG = RedFlagKind(
 def may_be_one(own: NDArray[np.int8], others: NDArray[np.int8]) -> NDArray[np.bool_]:
     """Tell of which models the answers may be found identical; all others surely are not.
 
-    Two models that are one differ in few answers of all prompts together, or of those prompts
-    that do not say nearly always one thing; so some such prompt differs in as few.
-
-    Parameters
-    ----------
-    own : ndarray of int
-        Shape (t, n): a code of each answer, NOT_EVALUATED where there is none.
-    others : ndarray of int
-        Shape (models, t, n).
-
-    Returns
-    -------
-    ndarray of bool
-        Shape (models,).
+    Two models that are one differ in few answers of all prompts together, or of those prompts that
+    do not say nearly always one thing; so some such prompt differs in as few. `own` has a code of
+    each answer, shape (t, n), NOT_EVALUATED where there is none; `others` the same of other models,
+    shape (models, t, n). Return it in the shape (models,).
     """
     there = own != NOT_EVALUATED
     sizes = there.sum(axis=1)

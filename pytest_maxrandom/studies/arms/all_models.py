@@ -80,10 +80,7 @@ def side_of(claim: Claimed) -> Sides:
 def check_arms(planned: PlannedBestModels, *, passable: bool) -> None:
     """Make sure that all are asked the same examples, have the prompt, and that one could be best.
 
-    Parameters
-    ----------
-    passable : bool
-        Whether the last is not asked.
+    If `passable`, the last is not asked.
 
     Raises
     ------
@@ -135,13 +132,8 @@ def record_best_models(
 ) -> None:
     """Compare all models, and write down what is found.
 
-    Parameters
-    ----------
-    answers : sequence of Answers
-        Of each.
-    tried : mapping
-        By their names how many prompts of a model were ever tried on these examples, where these
-        are more than those at hand.
+    `tried` has by their names how many prompts of a model were ever tried on these examples, where
+    these are more than those at hand.
     """
     names = [name for name, _ in planned.arms]
     fixed = planned.spec.prompt

@@ -95,10 +95,7 @@ def moved_answers(
 def gold_counts(asked: Answers, prompt: int, moved: NDArray[np.int64] | None = None) -> list[int]:
     """Count, for each label, the prompt's presentations in which it is right.
 
-    Parameters
-    ----------
-    moved : ndarray of int, optional
-        From `moved_answers`, where these are looked at.
+    `moved` are those of `moved_answers`, where these are looked at.
     """
     assert asked.gold is not None
     if moved is None:

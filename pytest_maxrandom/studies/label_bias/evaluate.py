@@ -201,12 +201,7 @@ def pride(
 ) -> Calibrated:
     """Remove the prior of places, estimated on held-back examples (PriDe, Zheng et al. 2023).
 
-    Parameters
-    ----------
-    rotated : sequence of PromptPredictions
-        The prompts on the held-back examples in all rotations but the natural one.
-    held : frozenset of str
-        Ids of the held-back examples.
+    `rotated` are the prompts on the held-back examples in all rotations but the natural one.
 
     Raises
     ------
