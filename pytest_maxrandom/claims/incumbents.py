@@ -6,14 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.samples import aggregate_of, unlike
-from pytest_maxrandom.errors import (
-    ModelError,
-    ModelNotFound,
-    Problem,
-    RecordedError,
-    did_you_mean,
-    dotted,
-)
+from pytest_maxrandom.errors import ModelError, ModelNotFound, RecordedError, did_you_mean
 from pytest_maxrandom.host.data import NOT_QUOTED, reading
 from pytest_maxrandom.ledger.lines import named_digest
 from pytest_maxrandom.recorded.prediction_lines import PromptLine, read_lines
@@ -27,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.condition import Condition
+    from pytest_maxrandom.errors import Problem
     from pytest_maxrandom.models.registry import Backends
     from pytest_maxrandom.suite.incumbent import IncumbentSpec
     from pytest_maxrandom.suite.loader import Suite
@@ -144,8 +138,7 @@ def without_model(suite: Suite, backends: Backends) -> Iterator[Problem]:
     except ModelError as error:
         wrong = error.problems if isinstance(error, ModelNotFound) else {"name": str(error)}
         for key, message in wrong.items():
-            place = ("incumbent", "model", key)
-            yield Problem(suite.path, suite.line(*place), f"{dotted(place)}: {message}")
+            yield suite.problem(("incumbent", "model", key), message)
 
 
 def _stored(spec: IncumbentSpec, condition: Condition, base: Path) -> PromptLine:

@@ -117,9 +117,8 @@ def _with_members(suite: Suite, backends: Backends) -> Suite:
     tasks = [one for _, one in found]
     for later, earlier in repeats(one.name for one in tasks):
         place, name = found[later][0], tasks[later].name
-        message = f"tasks[{place}]: one of its tasks is {name}, which is the name of "
-        message += f"tasks[{found[earlier][0]}]; give it another `name`"
-        problems.append(Problem(path, suite.line("tasks", place), message))
+        message = f"one of its tasks is {name}, which is the name of tasks[{found[earlier][0]}]"
+        problems.append(suite.problem(("tasks", place), f"{message}; give it another `name`"))
     if problems:
         raise SuiteError(problems)
     bias = suite.spec.label_bias
@@ -150,10 +149,7 @@ def plan(suite: Suite, backends: Backends | None = None) -> list[PlannedClaim]:
             backends.locate(arm.model, suite.path.parent)
         except ModelError as error:
             wrong = error.problems if isinstance(error, ModelNotFound) else {"name": str(error)}
-            for key, message in wrong.items():
-                place = arm.model_place(key)
-                told = f"{dotted(place)}: {message}"
-                problems.append(Problem(suite.path, suite.line(*place), told))
+            problems += [suite.problem(arm.model_place(key), told) for key, told in wrong.items()]
     problems += untestable(suite)
     files = {name: arm.train.path for name, arm in (suite.spec.arms or {}).items() if arm.train}
     of_paths = {name: path for name, path in files.items() if path is not None}
@@ -256,21 +252,19 @@ def _conditions(
             condition = draw_condition(task, validation, spec, shots, test)
             conditions.append((condition, incumbent_of(spec, condition, suite.path.parent)))
         except NoIncumbent as error:
-            line = suite.line(*error.place)
-            problems.append(Problem(suite.path, line, f"{dotted(error.place)}: {error}"))
+            problems.append(suite.problem(error.place, str(error)))
         except NoPrompts as error:
             own = error.key not in ("scoring", "control", "exact_match")
-            line = suite.line(*(arm.prompts_place(error.key) if own else (error.key,)))
-            problems.append(Problem(suite.path, line, str(error)))
+            place = arm.prompts_place(error.key) if own else (error.key,)
+            problems.append(suite.problem(place, str(error), named=False))
         except NoTexts as error:
             problems += no_texts(suite, error)
         except NoMetric as error:
-            message = f"{task.name}: {error}"
-            problems.append(Problem(suite.path, suite.line("metric"), message))
+            problems.append(suite.problem(("metric",), f"{task.name}: {error}", named=False))
         except ExtensionError as error:
-            place = ("arms", str(arm.key)) if arm.scoring != suite.spec.scoring else ()
-            line = suite.line(*place, "scoring")
-            problems.append(Problem(suite.path, line, f"{task.name}: {error}"))
+            of_arm = ("arms", str(arm.key)) if arm.scoring != suite.spec.scoring else ()
+            told = f"{task.name}: {error}"
+            problems.append(suite.problem((*of_arm, "scoring"), told, named=False))
     return conditions
 
 

@@ -21,7 +21,7 @@ from pytest_maxrandom.claims.samples import NoSamples, scored_by_samples
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import CLAIMABLE, CONTROLLED, OF_GUESSERS, Claim
-from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, dotted, listed
+from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
 from pytest_maxrandom.flags.kinds.identical_models import candidates as alike
 from pytest_maxrandom.record import SCORE, ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.evidence import Evidence
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.stats.exchanges import Exchange
+    from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.suite.recorded import (
@@ -196,7 +197,7 @@ def plan_recorded(suite: RecordedSuite, results: Results | None = None) -> list[
         if claim.null is not None and (
             unmeasured := claim.claim.unmeasured(claim.null, claim.metric)
         ):
-            planner.problems.append(Problem(suite.path, suite.line("metric"), unmeasured))
+            planner.problems.append(suite.problem(("metric",), unmeasured, named=False))
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
     return settled(claims)
@@ -216,7 +217,7 @@ class _Planner:
         try:
             results = self._results.of(model)
         except RecordedError as error:
-            self._problem(("models", index, "results"), f"models[{index}].results: {error}")
+            self._problem(("models", index, "results"), str(error))
             return
         for place in range(len(self._suite.spec.tasks)):
             if results is None or (model.if_missing and not self._asked(place, results)):
@@ -256,10 +257,9 @@ class _Planner:
             of = recorded_incumbent if key == "incumbent" else recorded_control
             return of(spec, read, elsewhere)
         except NoIncumbent as error:
-            place = (key, *error.place[1:])
-            self._problem(place, f"{dotted(place)}: {error}")
+            self._problem((key, *error.place[1:]), str(error))
         except RecordedError as error:
-            self._problem((key, "results"), f"{key}.results: {error}")
+            self._problem((key, "results"), str(error))
         return None
 
     def _of_samples(self, read: Answers) -> Answers | None:
@@ -268,14 +268,14 @@ class _Planner:
         if read.sampled is None and said is not None:
             self._problem(
                 ("aggregate",),
-                f"aggregate: {read.path} holds one answer of each prompt to each example of "
+                f"{read.path} holds one answer of each prompt to each example of "
                 f"{read.task!r}; give results with several samples, or remove it",
             )
             return None
         try:
             return self._made_one(read)
         except RecordedError as error:
-            self._problem(("aggregate",), f"aggregate: {error}")
+            self._problem(("aggregate",), str(error))
         return None
 
     def _made_one(self, read: Answers) -> Answers:
@@ -291,9 +291,8 @@ class _Planner:
         task = self._suite.spec.tasks[place]
         return any(each.task == (task.in_results or task.name) for each in results)
 
-    def _problem(self, location: tuple[str | int, ...], message: str) -> None:
-        path, line = self._suite.path, self._suite.line(*location)
-        self.problems.append(Problem(path, line, message))
+    def _problem(self, place: Location, message: str, *, named: bool = True) -> None:
+        self.problems.append(self._suite.problem(place, message, named=named))
 
     def _conditions(self, model: RecordedModelSpec, place: int, results: list[Answers]) -> _Found:
         """Return the task's results by shots, or add to the problems."""
@@ -304,7 +303,7 @@ class _Planner:
             if each.task == name and found.setdefault(each.shots, each) is not each:
                 self._problem(
                     ("tasks", place),
-                    f"tasks[{place}]: {each.path} holds {each.shots}-shot results of "
+                    f"{each.path} holds {each.shots}-shot results of "
                     f"{each.model!r} for {name!r} more than once; keep one of them",
                 )
         wanted = self._suite.spec.prompts.shots or sorted(found)
@@ -315,15 +314,12 @@ class _Planner:
                 "; correct `in_results`, or give the model `if_missing` with the reason, so that "
                 "this claim is skipped"
             )
-            message = f"found {listed(names, 8)}{hint}"
-            self._problem(
-                ("tasks", place),
-                f"tasks[{place}]: no results of {model.name!r} for {name!r}, {message}",
-            )
+            message = f"no results of {model.name!r} for {name!r}, found {listed(names, 8)}{hint}"
+            self._problem(("tasks", place), message)
         elif missing:
             self._problem(
                 ("prompts", "shots"),
-                f"prompts.shots: no {missing[0]}-shot results of {model.name!r} for {name!r}, "
+                f"no {missing[0]}-shot results of {model.name!r} for {name!r}, "
                 f"found those with {', '.join(map(str, sorted(found)))}; list only those",
             )
         return {shots: found[shots] for shots in wanted if shots in found}
@@ -353,15 +349,12 @@ class _Planner:
                     "scored by several samples of each; remove it, or use `aggregate: vote`",
                 )
             judged = in_metric(judged, spec.metric).by_samples()
-        except NoSamples as error:
-            self._problem(("tasks", place), f"tasks[{place}]: {error}")
-            return None
         except NoMetric as error:
-            self._problem(("metric",), f"tasks[{place}]: {error}")
+            self._problem(("metric",), f"tasks[{place}]: {error}", named=False)
             return None
-        except Contradiction as mistake:
-            keys = ".".join(("", *mistake.keys))
-            self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
+        except (NoSamples, Contradiction) as mistake:
+            keys = mistake.keys if isinstance(mistake, Contradiction) else ()
+            self._problem(("tasks", place, *keys), str(mistake))
             return None
         if judged.null is None and guessed:
             own = task.assertion or not spec.assertion
@@ -369,6 +362,7 @@ class _Planner:
                 ("tasks", place, "assert", guessed[0]) if own else ("assert", guessed[0]),
                 f"tasks[{place}]: `{guessed[0]}` compares with random guessers, but the scores in "
                 f"{results.path} are between 0 and 1, and no guess has a chance; claim {CLAIMABLE}",
+                named=False,
             )
             return None
         reason = judged.untestable or judged.unchanged
@@ -379,6 +373,7 @@ class _Planner:
                 ("tasks", place) if own else ("assert", "permutation_p"),
                 f"tasks[{place}]: `permutation_p` cannot be computed, because in {results.path} "
                 f"{reason}; or use `p_max`",
+                named=False,
             )
         return judged
 

@@ -189,32 +189,28 @@ def _in_results(path: Path) -> Iterator[Problem]:
         try:
             read.of(model)
         except RecordedError as error:
-            line = suite.line("models", place, "results")
-            yield Problem(path, line, f"models[{place}].results: {error}")
+            yield suite.problem(("models", place, "results"), str(error))
 
 
 def contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
     """Yield claims that contradict themselves, or the suite's metric or budget."""
     for claim in claims:
         if idle := claim.claim.idle():
-            yield Problem(suite.path, claim.line, f"{claim.condition.task.name}: {idle}")
+            yield Problem(suite.path, claim.line, f"{claim.task}: {idle}")
         if claim.claim.spend and claim.suite.prompts.budget:
-            yield Problem(
-                suite.path,
-                suite.line("prompts", "budget"),
-                "prompts.budget: `looks: spend` is also given, and either of them makes any number "
-                "of looks valid; remove one of them",
+            yield suite.problem(
+                ("prompts", "budget"),
+                "`looks: spend` is also given, and either of them makes any number of looks valid; "
+                "remove one of them",
             )
         if why := next(_beyond_samples(claim), None):
-            told = f"generation.samples: {claim.condition.task.name}: {why}"
-            yield Problem(suite.path, suite.line("generation", "samples"), told)
+            yield suite.problem(("generation", "samples"), f"{claim.task}: {why}")
         for place, why in _beyond_grades(claim):
-            told = f"{dotted(place)}: {claim.condition.task.name}: {why}"
-            yield Problem(suite.path, suite.line(*place), told)
+            yield suite.problem(place, f"{claim.task}: {why}")
         if claim.is_graded:
             continue
         if unmeasured := claim.claim.unmeasured(claim.null, claim.suite.metric):
-            yield Problem(suite.path, suite.line("metric"), unmeasured)
+            yield suite.problem(("metric",), unmeasured, named=False)
 
 
 def _beyond_scores(claim: PlannedClaim) -> Iterator[tuple[str, str]]:
@@ -282,10 +278,7 @@ def _beyond_samples(claim: PlannedClaim) -> Iterator[str]:
 
 def no_texts(suite: Suite, error: NoTexts) -> list[Problem]:
     """Return what a task cannot give to train on, each where the suite asks for it."""
-    return [
-        Problem(suite.path, suite.line(*place), f"{dotted(place)}: {message}")
-        for message, place in error.told.items()
-    ]
+    return [suite.problem(place, message) for message, place in error.told.items()]
 
 
 def untrainable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
@@ -301,7 +294,7 @@ def untrainable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Proble
         except ModelError as error:
             own = claim.arm.train is not None
             place = ("arms", claim.arm.name, "train") if own else ("classify",)
-            yield Problem(suite.path, suite.line(*place), f"{dotted(place)}: {error}")
+            yield suite.problem(place, str(error))
 
 
 def untestable(suite: Suite) -> Iterator[Problem]:
@@ -311,11 +304,11 @@ def untestable(suite: Suite) -> Iterator[Problem]:
         if task.test is None and isinstance(assertion, AssertSpec) and assertion.test_p is not None:
             own = isinstance(task.assertion, AssertSpec) and task.assertion.test_p is not None
             place = ("tasks", index, "assert", "test_p") if own else ("assert", "test_p")
-            yield Problem(
-                suite.path,
-                suite.line(*place),
+            yield suite.problem(
+                place,
                 f"tasks[{suite.entry(index)}]: `test_p` is about a test set, but {task.name} has "
                 "none; add `test: {fraction: 0.25}` to the task, or remove `test_p`",
+                named=False,
             )
 
 
@@ -333,30 +326,24 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
             null = claim.with_t(claim.claim.tried(null.t)).null
         if claim.claim.permutation_p is not None and claim.claim.cannot_tell is None:
             ways = min(each.arrangements for each in claim.condition.shuffled)
+        whys = []
         if unmet := claim.claim.impossible(null, ways):
-            yield Problem(
-                suite.path,
-                claim.line,
-                f"{claim.name} can never pass: with t = {null.t}, even if all of n = {null.n} "
-                f"answers are right, {' and '.join(map(str, unmet))}; {_way_out(unmet)}, or write "
-                "`allow_unpassable: true`",
+            whys.append(
+                f"with t = {null.t}, even if all of n = {null.n} answers are right, "
+                f"{' and '.join(map(str, unmet))}; {_way_out(unmet)}"
             )
         beside = claim.suite.incumbent
         if beside is not None and beside.test != "resampled":
             bound = claim.claim.levels(null.t).get("incumbent_p")
             if bound is not None and (p := surplus_p(claim, null.t, wins=None)) > bound:
-                yield Problem(
-                    suite.path,
-                    claim.line,
-                    f"{claim.name} can never pass: with t = {null.t}, even if the best prompt is "
-                    f"right on all of n = {null.n} examples and the incumbent on none, incumbent p "
-                    f"{equals(p_value(p, level=bound))} is above {level(bound)}; {_way_out([])}, "
-                    "or write `allow_unpassable: true`",
+                whys.append(
+                    f"with t = {null.t}, even if the best prompt is right on all of n = {null.n} "
+                    "examples and the incumbent on none, incumbent p "
+                    f"{equals(p_value(p, level=bound))} is above {level(bound)}; {_way_out([])}"
                 )
         test_p = claim.claim.test_p
         if test_p is not None and (why := out_of_reach(claim.condition.test, test_p)):
-            yield Problem(
-                suite.path,
-                claim.line,
-                f"{claim.name} can never pass: {why}, or write `allow_unpassable: true`",
-            )
+            whys.append(why)
+        for why in whys:
+            told = f"{claim.name} can never pass: {why}, or write `allow_unpassable: true`"
+            yield Problem(suite.path, claim.line, told)

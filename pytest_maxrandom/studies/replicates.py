@@ -17,7 +17,7 @@ from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import draw_condition, told_by_clusters
 from pytest_maxrandom.claims.planned import Design, Planned
 from pytest_maxrandom.claims.untestable import no_texts, untrainable
-from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, note
 from pytest_maxrandom.stats.replication import contradicting_share
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.errors import Problem
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.suite.loader import Suite
@@ -129,15 +130,14 @@ def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Pl
             if own not in conditions:
                 conditions[own] = [own, *(_redrawn(own, each) for each in suites.values())]
         except (NoPrompts, NoMetric) as error:
-            where = f"replicates: {own.task.name}: {error}"
-            problems[Problem(suite.path, suite.line("replicates"), where)] = None
+            problems[suite.problem(("replicates",), f"{own.task.name}: {error}")] = None
             continue
         except NoTexts as error:
             problems |= dict.fromkeys(_of_replicates(no_texts(suite, error)))
             continue
         drawn = conditions[own]
         if _drawn(drawn) == (1, 1):
-            problems[Problem(suite.path, suite.line("replicates"), _all_the_same(drawn[0]))] = None
+            problems[suite.problem(("replicates",), _all_the_same(drawn[0]))] = None
             continue
         # What cannot be told was said of other examples.
         asked = dataclasses.replace(claim.claim, cannot_tell=None)
@@ -226,7 +226,7 @@ def _drawn(conditions: Iterable[Condition]) -> tuple[int, int]:
 def _all_the_same(condition: Condition) -> str:
     n, t = len(condition.prompt_set.validation), len(condition.prompt_set.prompts)
     return (
-        f"replicates: those of {condition.task.name} at {condition.shots} shots would all be the "
+        f"those of {condition.task.name} at {condition.shots} shots would all be the "
         f"same, because there are only the claim's {n} validation examples and {t} prompts; remove "
         "`replicates`, or use a smaller validation.max_examples or prompts.count, or more shots"
     )

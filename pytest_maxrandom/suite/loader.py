@@ -36,6 +36,11 @@ class _File:
         """Line of a key, such as ``("tasks", 0, "path")``, from 1."""
         return self.document.line(location)
 
+    def problem(self, place: Location, message: str, *, named: bool = True) -> Problem:
+        """Return what is wrong at a key; the sentence begins with its name, unless it is there."""
+        told = f"{dotted(place)}: {message}" if named else message
+        return Problem(self.path, self.line(*place), told)
+
 
 @dataclass(frozen=True, slots=True)
 class SkippedTask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
@@ -10,7 +10,7 @@ from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.claims.samples import scored_by_samples
 from pytest_maxrandom.claims.training import unfair
 from pytest_maxrandom.claims.untestable import MissingClaim
-from pytest_maxrandom.errors import Problem, SuiteError, dotted
+from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.notation import level as level_text, p_value
 from pytest_maxrandom.studies.arms.all_models import PlannedBestModels, check_arms, side_of
 from pytest_maxrandom.studies.arms.answers import Sides, Unpaired
@@ -21,7 +21,7 @@ from pytest_maxrandom.studies.arms.compared import (
 )
 from pytest_maxrandom.studies.arms.reduction import FEWEST, smallest_p
 from pytest_maxrandom.studies.replicates import replicated
-from pytest_maxrandom.suite.arms import model_names, split_comparison
+from pytest_maxrandom.suite.arms import ContaminationSpec, model_names, split_comparison
 from pytest_maxrandom.suite.loader import RecordedSuite, Suite
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.studies.arms.all_models import Claimed
-    from pytest_maxrandom.suite.arms import CompareSpec, ContaminationSpec
+    from pytest_maxrandom.suite.arms import CompareSpec
+    from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.recorded import RecordedTaskSpec
     from pytest_maxrandom.suite.tasks import TaskSpec
 
@@ -43,6 +44,16 @@ def plan_comparisons(suite: Suite | RecordedSuite, planned: Iterable[Planned]) -
         With all arms that cannot be paired, and all comparisons that can never pass.
     """
     return _Planner(suite, planned).planned()
+
+
+class _Condition(NamedTuple):
+    """One task with one number of shots."""
+
+    task: str
+    shots: int | None
+    suffix: str
+    """What names end with, where there are several numbers of shots."""
+    marks: tuple[str, ...]
 
 
 class _Planner:
@@ -76,73 +87,71 @@ class _Planner:
             if claim.task == task.name and claim.shots is not None
         )
         marks = tuple(dict.fromkeys((*spec.marks, *task.marks)))
-        shown = {shots: f"{shots}shot" if len(known) > 1 else "" for shots in known or (None,)}
-        for place in range(len(spec.compare)):
-            for shots, suffix in shown.items():
-                yield from self._comparison(place, task.name, shots, suffix, marks)
-        for shots, suffix in shown.items():
-            yield from self._contamination(task.name, shots, suffix, marks)
+        conditions = [
+            _Condition(task.name, shots, f"{shots}shot" if len(known) > 1 else "", marks)
+            for shots in known or (None,)
+        ]
+        for place, each in enumerate(spec.compare):
+            planned = self._all_models if each.of_all else self._comparison
+            for on in conditions:
+                yield from planned(each, ("compare", place), on)
+        for on in conditions:
+            yield from self._contamination(on)
+
+    def _planned(
+        self,
+        spec: CompareSpec | ContaminationSpec,
+        place: Location,
+        on: _Condition,
+        compared: tuple[Sides, ...],
+    ) -> dict[str, Any]:
+        """Return what all that is planned has in common."""
+        asserted = spec if isinstance(spec, ContaminationSpec) else spec.assertion
+        return {
+            "line": self._suite.line(*place),
+            "task": on.task,
+            "shots": on.shots,
+            "level": asserted.level if asserted else None,
+            "xfail": spec.xfail,
+            "marks": on.marks,
+            "missing": next((sides.missing for sides in compared if sides.missing), None),
+            "compared": compared,
+        }
 
     def _comparison(
-        self, place: int, task: str, shots: int | None, suffix: str, marks: tuple[str, ...]
-    ) -> Iterator[PlannedComparison | PlannedBestModels]:
-        spec = self._suite.spec.compare[place]
-        if spec.of_all:
-            yield from self._all_models(spec, place, task, shots, suffix, marks)
-            return
+        self, spec: CompareSpec, place: Location, on: _Condition
+    ) -> Iterator[PlannedComparison]:
         first, second = split_comparison(spec.arms, list(self._claims))
-        if (found := self._sides(("compare", place), first, second, task, shots)) is None:
+        if (found := self._sides(place, first, second, on)) is None:
             return
         sides, changed = found
         yield PlannedComparison(
-            name=f"compare[{'-'.join(filter(None, (first, second, suffix)))}]",
-            line=self._suite.line("compare", place),
-            task=task,
-            shots=shots,
+            name=f"compare[{'-'.join(filter(None, (first, second, on.suffix)))}]",
             first=first,
             second=second,
             changed=changed,
             claim=spec.assertion,
-            level=spec.assertion.level if spec.assertion else None,
-            xfail=spec.xfail,
-            marks=marks,
-            missing=sides.missing,
-            compared=(sides,),
+            **self._planned(spec, place, on, (sides,)),
         )
 
     def _all_models(
-        self,
-        spec: CompareSpec,
-        place: int,
-        task: str,
-        shots: int | None,
-        suffix: str,
-        marks: tuple[str, ...],
+        self, spec: CompareSpec, place: Location, on: _Condition
     ) -> Iterator[PlannedBestModels]:
-        names = self._distinct
         try:
-            arms = tuple((name, self._claim(name, task, shots)) for name in names)
+            arms = tuple((name, self._claim(name, on)) for name in self._distinct)
             compared = tuple(side_of(claim) for _, claim in arms)
             by = "" if spec.prompt is None else f"prompt{spec.prompt}"
             planned = PlannedBestModels(
-                name=f"compare[{'-'.join(filter(None, ('all', by, suffix)))}]",
-                line=self._suite.line("compare", place),
-                task=task,
-                shots=shots,
+                name=f"compare[{'-'.join(filter(None, ('all', by, on.suffix)))}]",
                 arms=arms,
                 spec=spec,
-                level=spec.assertion.level if spec.assertion else None,
-                xfail=spec.xfail,
-                marks=marks,
-                missing=next((side.missing for side in compared if side.missing), None),
-                compared=compared,
+                **self._planned(spec, place, on, compared),
             )
             passable = isinstance(self._suite, Suite) and self._suite.spec.allow_unpassable
             check_arms(planned, passable=passable)
         except Unpaired as error:
-            where = ("compare", place)
-            message = f"{dotted(where)}: all models cannot be compared on {task}: {error}"
-            self._problem(self._suite.line(*where), message)
+            told = f"all models cannot be compared on {on.task}: {error}"
+            self._problems[self._suite.problem(place, told)] = None
             return
         yield planned
 
@@ -153,56 +162,45 @@ class _Planner:
             return [model.test_id for model in self._suite.spec.models]
         return list(self._claims)
 
-    def _contamination(
-        self, task: str, shots: int | None, suffix: str, marks: tuple[str, ...]
-    ) -> Iterator[PlannedContamination]:
+    def _contamination(self, on: _Condition) -> Iterator[PlannedContamination]:
         if (spec := self._suite.spec.contamination) is None:
             return
-        compared = []
+        place, compared = ("contamination",), []
         for first, second in ((spec.extra, spec.base), (spec.test, spec.extra)):
-            if (found := self._sides(("contamination",), first, second, task, shots)) is None:
+            if (found := self._sides(place, first, second, on)) is None:
                 return
             compared.append(found[0])
-        line = self._suite.line("contamination")
-        if wrong := self._unfair(spec, task, shots):
-            for sentence in wrong:
-                self._problem(line, f"contamination: {sentence}")
+        if wrong := self._unfair(spec, on):
+            self._problems |= {self._suite.problem(place, sentence): None for sentence in wrong}
             return
         yield PlannedContamination(
-            name="contamination" + (f"[{suffix}]" if suffix else ""),
-            line=line,
-            task=task,
-            shots=shots,
+            name="contamination" + (f"[{on.suffix}]" if on.suffix else ""),
             spec=spec,
-            level=spec.level,
-            marks=marks,
-            xfail=spec.xfail,
-            missing=next((sides.missing for sides in compared if sides.missing), None),
-            compared=tuple(compared),
+            **self._planned(spec, place, on, tuple(compared)),
         )
 
-    def _unfair(self, spec: ContaminationSpec, task: str, shots: int | None) -> list[str]:
+    def _unfair(self, spec: ContaminationSpec, on: _Condition) -> list[str]:
         """Say why the texts of the arms extra and test cannot be compared; nothing if they can."""
-        extra, test = (self._claim(arm, task, shots) for arm in (spec.extra, spec.test))
+        extra, test = (self._claim(arm, on) for arm in (spec.extra, spec.test))
         if not isinstance(extra, PlannedClaim) or not isinstance(test, PlannedClaim):
             return []
         both = zip(replicated(extra), replicated(test), strict=True)
         reasons = (list(unfair(one.training, other.training, one.condition)) for one, other in both)
         return next(filter(None, reasons), [])
 
-    def _claim(self, arm: str, task: str, shots: int | None) -> Claimed:
+    def _claim(self, arm: str, on: _Condition) -> Claimed:
         """Return an arm's claim, else raise `Unpaired`; one of missing results has any shots."""
         for claim in self._claims[arm]:
-            if claim.task == task and claim.shots in (shots, None):
+            if claim.task == on.task and claim.shots in (on.shots, None):
                 return claim
-        raise Unpaired(f"there are no {shots}-shot results of {arm!r}")
+        raise Unpaired(f"there are no {on.shots}-shot results of {arm!r}")
 
     def _sides(
-        self, where: tuple[str | int, ...], first: str, second: str, task: str, shots: int | None
+        self, place: Location, first: str, second: str, on: _Condition
     ) -> tuple[Sides, tuple[str, ...]] | None:
         """Return two arms, and what differs between them; None, and a problem, if not paired."""
         try:
-            one, other = self._claim(first, task, shots), self._claim(second, task, shots)
+            one, other = self._claim(first, on), self._claim(second, on)
             if isinstance(one, PlannedClaim) and isinstance(other, PlannedClaim):
                 sides = Sides.run(replicated(one), replicated(other))
                 return sides, differences(one.arm, other.arm)
@@ -211,11 +209,11 @@ class _Planner:
                 return Sides(missing=one.missing or other.missing), _changed(one, other)
             return Sides.of_results(answers, others), _changed(one, other)
         except Unpaired as error:
-            self._problem(
-                self._suite.line(*where),
-                f"{dotted(where)}: {first!r} and {second!r} cannot be paired on {task}: {error}; "
-                "arms must use the same prompts on the same examples",
+            told = (
+                f"{first!r} and {second!r} cannot be paired on {on.task}: {error}; arms must use "
+                "the same prompts on the same examples"
             )
+            self._problems[self._suite.problem(place, told)] = None
             return None
 
     def _check_passable(self, planned: Compared) -> None:
@@ -227,15 +225,12 @@ class _Planner:
             others = [(sides.prompts, "prompts"), (sides.replicates, "replicates")]
             units = [f"{sides.examples} examples"]
             units += [f"{many} {kind}" for many, kind in others if many >= FEWEST]
-            self._problem(
-                planned.line,
+            told = (
                 f"{planned.task}::{planned.name} can never pass: with {' and '.join(units)} no "
                 f"p-value is below {p_value(least)}, but the level is {level_text(level)}; use "
-                "more of them, or a higher level",
+                "more of them, or a higher level"
             )
-
-    def _problem(self, line: int, message: str) -> None:
-        self._problems[Problem(self._suite.path, line, message)] = None
+            self._problems[Problem(self._suite.path, planned.line, told)] = None
 
 
 def _by_arm(

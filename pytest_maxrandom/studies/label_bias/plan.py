@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.record import LabelBiasRecord, Remark, note
 from pytest_maxrandom.stats.labels.priors import held_back
 from pytest_maxrandom.studies.label_bias.answers import NoLabels, recorded
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.errors import Problem
     from pytest_maxrandom.suite.claims import LabelBiasSpec
     from pytest_maxrandom.suite.loader import RecordedSuite, Suite
 
@@ -88,9 +89,8 @@ def plan_label_bias(suite: Suite | RecordedSuite, planned: Sequence[Planned]) ->
                 notes = (Remark("no_base_rate_of_results"),)
                 with_checks.append(_check(claim, spec=without_rates, notes=notes, answers=answers))
         for key, message in mistakes:
-            line = suite.line("label_bias", *([key] if key else []))
-            dotted = f"label_bias.{key}" if key else "label_bias"
-            problems[Problem(suite.path, line, f"{dotted}: {about}: {message}")] = None
+            place = ("label_bias", key) if key else ("label_bias",)
+            problems[suite.problem(place, f"{about}: {message}")] = None
     if problems:
         raise SuiteError(problems)
     return with_checks
