@@ -56,7 +56,7 @@ OF_GUESSERS = {"p_max", "union_p", "permutation_p", "beats"}
 """Parts of a claim that compare with guessers, or with the same answers to shuffled questions."""
 BESIDE = {"baseline_p": "baseline", "control_p": "control", "incumbent_p": "incumbent"}
 """P-values of the best prompt beside something else than guessers, and what that is."""
-OF_ANSWERS = {"permutation_p", *BESIDE}
+OF_ANSWERS = dict.fromkeys(("permutation_p", *BESIDE)).keys()
 """Parts of a claim that depend on which answers are right, and not on their number alone."""
 
 
@@ -128,16 +128,8 @@ class Claim:
 
     def bounds(self) -> dict[str, float | str]:
         """Return what must hold of the numbers; nothing where they are only reported."""
-        parts = {
-            "p_max": self.p_max,
-            "union_p": self.union_p,
-            "permutation_p": self.permutation_p,
-            "baseline_p": self.baseline_p,
-            "control_p": self.control_p,
-            "incumbent_p": self.incumbent_p,
-            "beats": self.beats,
-        }
-        return {key: value for key, value in parts.items() if value is not None}
+        parts = ("p_max", "union_p", *OF_ANSWERS, "beats")
+        return {key: value for key in parts if (value := getattr(self, key)) is not None}
 
     def asserted(self) -> dict[str, float | str]:
         """Return the claim as the suite writes it."""

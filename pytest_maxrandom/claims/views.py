@@ -101,15 +101,8 @@ def views_of_sweep(
 def _view_of_open(planned: PlannedClaim, sweep: Sweep) -> View:
     """Return a sweep's answers without choices."""
     answers = answers_of(planned, sweep.predictions)
-    seen = JudgedAnswers(
-        read=answers,
-        t=planned.null.t,
-        chance=planned.condition.null.chance,
-        full_texts=sweep.full_texts,
-        asked=_asked(planned),
-        metric=planned.suite.metric,
-    )
-    return View(seen, [] if planned.is_graded else [Shuffle.of_open(answers)])
+    shuffles = [] if planned.is_graded else [Shuffle.of_open(answers)]
+    return View(_seen(planned, sweep, answers), shuffles)
 
 
 def view_of(
@@ -120,19 +113,24 @@ def view_of(
     others: Sequence[Answers] = (),
 ) -> View:
     """Return a sweep's answers by one way of reading labels, in which they are given."""
-    condition = planned.condition
-    seen = JudgedAnswers(
-        read=answers,
-        t=planned.null.t,
-        chance=condition.null.chance,
-        comparable=labels.meaningful(condition.prompt_set.prompts),
-        full_texts=sweep.full_texts,
-        asked=_asked(planned),
+    seen = replace(
+        _seen(planned, sweep, answers),
+        comparable=labels.meaningful(planned.condition.prompt_set.prompts),
         others=tuple(others),
-        metric=planned.suite.metric,
         constants=_constants(planned.suite.metric, labels),
     )
     return View(seen, [_shuffle(planned, sweep, labels)])
+
+
+def _seen(planned: PlannedClaim, sweep: Sweep, answers: Answers) -> JudgedAnswers:
+    return JudgedAnswers(
+        read=answers,
+        t=planned.null.t,
+        chance=planned.condition.null.chance,
+        full_texts=sweep.full_texts,
+        asked=_asked(planned),
+        metric=planned.suite.metric,
+    )
 
 
 def _shuffle(planned: PlannedClaim, sweep: Sweep, labels: Labels) -> Shuffle:

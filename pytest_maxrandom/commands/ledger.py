@@ -18,7 +18,7 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.fields import FIELDS
-from pytest_maxrandom.ledger.files import LedgerFile, rows_of
+from pytest_maxrandom.ledger.files import LedgerFile, lines_of, rows_of
 from pytest_maxrandom.ledger.folder import ledger_files
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import fact, line_of, related, set_digest
@@ -259,7 +259,7 @@ def _claims(path: Path) -> list[PlannedClaim]:
 
 def _unlike(path: Path) -> Iterator[str]:
     """Yield the tasks of a suite of which only an earlier form is in the ledger."""
-    files = list(map(Outline.of, _files([path])))
+    files = [Outline.of_lines(lines_of(file)) for file in _files([path])]
     sets = {digest: examples for file in files for digest, examples in file.sets.items()}
     tasks = {claim.condition.task.name: claim.condition for claim in _claims(path)}
     for task, condition in tasks.items():

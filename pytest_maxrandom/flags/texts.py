@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.stats.clusters import design_effect, effective_n, follows
+from pytest_maxrandom.stats.clusters import design_effect, effective_n, follows, united
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,25 +113,16 @@ def _same_text(texts: tuple[str, ...]) -> list[int]:
     frame = _frame(codes)
     if len(frame):
         codes = [each[~_covered(each, frame)] for each in codes]
-    groups = [*range(len(texts))]
-
-    def group(place: int) -> int:
-        while groups[place] != place:
-            groups[place] = groups[groups[place]]
-            place = groups[place]
-        return place
-
     runs = [_hashes(each, _LONG) for each in codes]
-    places = np.repeat(groups, [*map(len, runs)])
+    places = np.repeat(np.arange(len(texts)), [*map(len, runs)])
     hashes = np.concatenate([_NOTHING, *runs])
     ordered = np.sort(hashes)
     again = np.flatnonzero(np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]]))
     again = again[np.argsort(hashes[again], kind="stable")]
     same = hashes[again][1:] == hashes[again][:-1]
     pairs = np.stack((places[again][:-1], places[again][1:]), axis=1)[same]
-    for one, other in set(map(tuple, pairs.tolist())):
-        groups[group(other)] = group(one)
-    return [group(place) for place in range(len(texts))]
+    parts = united([*((place,) for place in range(len(texts))), *set(map(tuple, pairs.tolist()))])
+    return [parts[place] for place in range(len(texts))]
 
 
 def _coded(text: str) -> NDArray[np.uint64]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
 from pytest_maxrandom.host.machine import on_shared_files
-from pytest_maxrandom.ledger.files import LedgerFile, unreadable, version_of
+from pytest_maxrandom.ledger.files import LedgerFile, lines_of, unreadable, version_of
 from pytest_maxrandom.ledger.folder import is_beside
 from pytest_maxrandom.ledger.outlines import Outline
 from pytest_maxrandom.ledger.questions import named
@@ -260,7 +260,7 @@ class _Folder:
         except OSError as error:
             raise unreadable(path, error) from error
         if name not in self._outlines or self._outlines[name][0] != version:
-            self._outlines[name] = version, Outline.of(path)
+            self._outlines[name] = version, Outline.of_lines(lines_of(path))
         return self._outlines[name][1]
 
     def unread(self, names: frozenset[str]) -> frozenset[str]:

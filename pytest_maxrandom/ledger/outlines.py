@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ledger.fields import mistake
-from pytest_maxrandom.ledger.files import lines_of
 from pytest_maxrandom.ledger.questions import named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
-    from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
 
@@ -60,17 +58,6 @@ class Outline:
     tests: dict[str, tuple[str, ...]] = field(default_factory=dict)
     opened: set[str] = field(default_factory=set)
     """Digests of test sets that it has openings of; their examples may stand in another file."""
-
-    @classmethod
-    def of(cls, path: Path) -> Outline:
-        """Read the outline of a file.
-
-        Raises
-        ------
-        LedgerError
-            If it cannot be read.
-        """
-        return cls.of_lines(lines_of(path))
 
     @classmethod
     def of_lines(cls, pieces: Iterable[bytes]) -> Outline:

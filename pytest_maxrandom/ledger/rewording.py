@@ -82,38 +82,6 @@ def changed(one: Sequence[str], other: Sequence[str], most: int = MOST) -> int:
     return min(row[-1], most + 1)
 
 
-class _Index:
-    """Finds questions with nearly the same words, without a look at all of them.
-
-    Of a question that differs in at most `MOST` words, one of any `MOST` + 1 different words stays.
-    """
-
-    def __init__(self, questions: Iterable[_Question]) -> None:
-        self.by_word: dict[tuple[object, str], list[_Question]] = defaultdict(list)
-        for question in questions:
-            for word in set(question.words):
-                self.by_word[question.kept, word].append(question)
-
-    def near(self, question: _Question) -> Iterator[tuple[int, _Question]]:
-        """Yield the questions that are this one in other words, and how many differ."""
-        rare = sorted(set(question.words), key=lambda word: len(self._of(question, word)))
-        found = {
-            other.digest: other for word in rare[: MOST + 1] for other in self._of(question, word)
-        }
-        for other in found.values():
-            if other.digest == question.digest:
-                continue
-            if sum((question.counted - other.counted).values()) > MOST:
-                continue
-            words = changed(question.words, other.words)
-            # Of a few words, three others are another question.
-            if words <= MOST and 2 * words < max(len(question.words), len(other.words)):
-                yield words, other
-
-    def _of(self, question: _Question, word: str) -> list[_Question]:
-        return self.by_word.get((question.kept, word), [])
-
-
 class Earlier:
     """All questions that tasks held before, whether they were tried or not.
 
@@ -122,7 +90,10 @@ class Earlier:
 
     def __init__(self, examples: Iterable[Example]) -> None:
         self._questions = {question.digest: question for question in map(_read, examples)}
-        self._index = _Index(self._questions.values())
+        self._by_word: dict[tuple[object, str], list[_Question]] = defaultdict(list)
+        for question in self._questions.values():
+            for word in set(question.words):
+                self._by_word[question.kept, word].append(question)
 
     def reworded(self, examples: Iterable[Example]) -> dict[str, str]:
         """Return which questions are earlier ones in other words, one to one.
@@ -136,7 +107,7 @@ class Earlier:
             (words, digest, other.digest)
             for digest, question in read.items()
             if digest not in self._questions
-            for words, other in self._index.near(question)
+            for words, other in self._near(question)
         )
         templates = {other for other in {old for _, _, old in pairs} if self._has_near(other)}
         found: dict[str, str] = {}
@@ -148,4 +119,24 @@ class Earlier:
         return found
 
     def _has_near(self, digest: str) -> bool:
-        return next(self._index.near(self._questions[digest]), None) is not None
+        return next(self._near(self._questions[digest]), None) is not None
+
+    def _near(self, question: _Question) -> Iterator[tuple[int, _Question]]:
+        """Yield the questions that are this one in other words, and how many differ.
+
+        Of a question that differs in at most `MOST` words, one of any `MOST` + 1 different words
+        stays, so that few are looked at.
+        """
+        with_word = {
+            word: self._by_word.get((question.kept, word), []) for word in set(question.words)
+        }
+        rare = sorted(with_word.values(), key=len)[: MOST + 1]
+        for other in {each.digest: each for same in rare for each in same}.values():
+            if other.digest == question.digest:
+                continue
+            if sum((question.counted - other.counted).values()) > MOST:
+                continue
+            words = changed(question.words, other.words)
+            # Of a few words, three others are another question.
+            if words <= MOST and 2 * words < max(len(question.words), len(other.words)):
+                yield words, other

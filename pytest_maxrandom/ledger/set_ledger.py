@@ -87,7 +87,8 @@ class SetLedger(SetTold):
         self._served: list[Row] = []
         questions, columns = _described(tuple(examples))
         self._set: Row = {"kind": "set", "task": task, **columns}
-        super().__init__(folder, run, task, questions, siblings, files or LedgerFiles(), withheld)
+        self._run, self._withheld = run, withheld
+        super().__init__(folder, task, questions, siblings, files or LedgerFiles())
         self._numbers: dict[tuple[object, ...], Row] = {}
         self._joins: list[Row] = []
 

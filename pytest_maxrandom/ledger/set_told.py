@@ -15,33 +15,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.ledger.lines import ClaimKey, Looked, Subject, Told, Try
-    from pytest_maxrandom.ledger.opened import LedgerFiles
-    from pytest_maxrandom.ledger.set_files import Siblings
     from pytest_maxrandom.ledger.withheld import Withheld
     from pytest_maxrandom.tasks.task import Example
 
 
 class SetTold(SetFiles):
-    """Reads what the ledger says that others were told; see `pytest_maxrandom.ledger.SetLedger`.
+    """Reads what the ledger says that others were told; see `pytest_maxrandom.ledger.SetLedger`."""
 
-    Parameters
-    ----------
-    withheld : Withheld or None
-        Where right answers are kept that the ledger must not show yet.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        run: str,
-        task: str,
-        questions: Sequence[tuple[str, str]],
-        siblings: Siblings | None,
-        files: LedgerFiles,
-        withheld: Withheld | None,
-    ) -> None:
-        self._run, self._withheld = run, withheld
-        super().__init__(folder, task, questions, siblings, files)
+    _run: str
+    _withheld: Withheld | None
 
     def search(self, name: str) -> dict[str, Told]:
         """Return what the search of a name was told, by the digest of the prompt."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import read_file, rows_of, wrong_sets
+from pytest_maxrandom.ledger.files import lines_of, read_file, rows_of, wrong_sets
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.lines import (
     CUT,
@@ -89,7 +89,7 @@ class FileSummary:
 
 def mistakes(path: Path) -> list[str]:
     """Return all that is wrong with a file, each with its line, in their order."""
-    sets = {name: len(examples) for name, examples in Outline.of(path).sets.items()}
+    sets = {name: len(examples) for name, examples in Outline.of_lines(lines_of(path)).sets.items()}
     found, rows = list[tuple[int, str]](), False
     for number, line in read_file(path):
         if isinstance(line, str):
