@@ -72,12 +72,8 @@ class HandWritten:
 def hand_written(path: Path, root: Path, known: Collection[Path]) -> Iterator[HandWritten]:
     """Yield the tests of a module that take the fixture, by themselves or through another one.
 
-    Parameters
-    ----------
-    root : Path
-        The folder that all code of the repository lies in.
-    known : collection of Path
-        The repository's files: what git ignores is not compared.
+    All code of the repository lies below `root`; what git ignores, which is not among the `known`
+    files, is not compared.
 
     Raises
     ------
@@ -103,15 +99,8 @@ def asks_less(
 ) -> Iterator[tuple[Reserved, list[Weaker], dict[str, Any], dict[str, Any]]]:
     """Yield in what the code of a test asks less than it did, or that this cannot be told.
 
-    Parameters
-    ----------
-    now, before : mapping
-        ``checks`` and ``code`` of a `HandWritten`.
-
-    Yields
-    ------
-    tuple
-        The kind of reservation, in what it asks less, and what is and was asserted.
+    Given are the ``checks`` and ``code`` of a test now and before. Yielded are the kind of
+    reservation, in what it asks less, and what is and was asserted.
     """
     checks, earlier = now["checks"], before["checks"]
     none: dict[str, Any] = {}
@@ -155,6 +144,8 @@ class _Module:
         self._path, self._root, self._known = path, root, known
         self.tree = ast.parse(path.read_bytes())
         self._folders = [one for one in path.parents if one == root or root in one.parents]
+        conftests = (one / "conftest.py" for one in self._folders)
+        self._conftests = [one for one in conftests if one.is_file()]
 
     @cached_property
     def tests(self) -> list[tuple[str, _Function, list[str]]]:
@@ -192,8 +183,7 @@ class _Module:
     @cached_property
     def _functions(self) -> list[_Function]:
         """The functions of the module, and of the conftests above it."""
-        conftests = [one / "conftest.py" for one in self._folders]
-        trees = [self.tree, *(_tree(one) for one in conftests if one.is_file())]
+        trees = [self.tree, *map(_tree, self._conftests)]
         return [node for tree in trees for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
 
     @cached_property
@@ -236,8 +226,7 @@ class _Module:
         kept = [node for node in self.tree.body if not _is_test(node)]
         texts = [*above, ast.unparse(function), *map(ast.unparse, kept)]
         nodes: list[ast.AST] = [function, *kept]
-        conftests = [one / "conftest.py" for one in self._folders]
-        queue = [*(one for one in conftests if one.is_file()), *self._named(nodes)]
+        queue = [*self._conftests, *self._named(nodes)]
         seen: dict[Path, None] = {}
         for file in queue:
             if file in seen or file == self._path:

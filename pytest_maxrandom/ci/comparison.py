@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -18,64 +17,29 @@ from pytest_maxrandom.ci.by_hand import asks_less, bounds_of
 from pytest_maxrandom.ci.stated import Stated, stated_in
 from pytest_maxrandom.ci.tested import Tested
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.record import BY_HAND, ClaimRecord, Reservation
+from pytest_maxrandom.record import (
+    BY_HAND,
+    ClaimRecord,
+    Record,
+    Reservation,
+    Reserved,
+    RunRecord,
+    Weaker,
+)
 from pytest_maxrandom.reports.changes import bounds_less, is_partial
 from pytest_maxrandom.reports.severities import severities_less
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.ci.process import Ran
     from pytest_maxrandom.ci.selection import Selected, Selection, State
     from pytest_maxrandom.ledger.history import Commit
-    from pytest_maxrandom.record import Record, Reserved, RunRecord, Weaker
     from pytest_maxrandom.suite.incumbent import IncumbentSettings
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What a gate is to test.
-
-    Parameters
-    ----------
-    root : Path
-        Top folder of the work tree.
-    suites : sequence of PurePosixPath
-        Files and folders, from there.
-    """
-
-    root: Path
-    suites: Sequence[PurePosixPath]
-
-    @classmethod
-    def of(cls, root: Path, suites: Iterable[str]) -> Scope:
-        """Read what the gate is called with; what lies outside of the work tree is left out."""
-        here = root.resolve()
-        named = [Path.cwd() / each.partition("::")[0] for each in suites]
-        # As they are written, too: where a link leads, the work tree says, and not the base.
-        found = [Path(os.path.normpath(each)) for each in named] + [
-            each.resolve() for each in named
-        ]
-        inside = dict.fromkeys(
-            each.relative_to(here) for each in found if each.is_relative_to(here)
-        )
-        return cls(root, [PurePosixPath(each.as_posix()) for each in inside])
-
-    def __contains__(self, file: PurePosixPath) -> bool:
-        return any(file.is_relative_to(each) for each in self.suites)
 
 
 class Comparison:
     """The claims of a base, and those of the work tree as it is when this is made.
-
-    Parameters
-    ----------
-    base : Commit
-        The base, in the work tree's repository.
-    scope : Scope
-        What is to be tested.
-    selection : Selection
-        What pytest selects at the base.
 
     Raises
     ------
@@ -83,29 +47,26 @@ class Comparison:
         If git cannot read the base.
     """
 
-    def __init__(self, base: Commit, scope: Scope, selection: Selection) -> None:
-        self._scope, self._selection = scope, selection
-        tree = base.tree
+    def __init__(self, base: Commit, suites: Iterable[str], selection: Selection) -> None:
+        self._selection = selection
+        self._root = (tree := base.tree).root
+        asked = _inside(tree.root, suites)
+
+        def to_test(files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
+            return [file for file in files if any(map(file.is_relative_to, asked))]
+
         self._changed = tree.changed_since(base.commit)
         files = [*map(PurePosixPath, tree.files_at(base.commit))]
         with tempfile.TemporaryDirectory() as folder:
             files += tree.write_files(base.commit, Path(folder), _states)
-            self.base = stated_in(Path(folder), filter(scope.__contains__, files), files)
+            self.base = stated_in(Path(folder), to_test(files), files)
         paths = [each for path in tree.files() for each in _behind(path)]
         here = [PurePosixPath(path.relative_to(tree.root).as_posix()) for path in paths]
-        self.now = stated_in(tree.root, filter(scope.__contains__, here), here)
+        self.now = stated_in(tree.root, to_test(here), here)
 
     def reservations(self, run: RunRecord | None, ran: Ran) -> list[Reservation]:
-        """Say what a reader must know of a run before its verdict.
-
-        Parameters
-        ----------
-        run : RunRecord or None
-            What pytest recorded.
-        ran : Ran
-            What became of pytest.
-        """
-        tested = Tested(run, ran, self._scope.root)
+        """Say what a reader must know before the verdict of what pytest recorded, if it did."""
+        tested = Tested(run, ran, self._root)
         found = [*self._unread(tested), *self._of_suites(tested)]
         found += self._excused(tested, partial=run is None or is_partial(run))
         return list({(each.kind, each.id): each for each in found}.values())
@@ -222,6 +183,16 @@ class Comparison:
         known = {(each.file, each.name) for each in self.base.claims}
         moved = [now for now in alike if (now.file, now.name) not in known]
         return moved[0] if len(moved) == 1 else None
+
+
+def _inside(root: Path, suites: Iterable[str]) -> list[PurePosixPath]:
+    """Return what is to be tested from the top folder on; what lies outside of it is left out."""
+    here = root.resolve()
+    named = [Path.cwd() / each.partition("::")[0] for each in suites]
+    # As they are written, too: where a link leads, the work tree says, and not the base.
+    paths = [*(Path(os.path.normpath(each)) for each in named), *(each.resolve() for each in named)]
+    inside = dict.fromkeys(each.relative_to(here) for each in paths if each.is_relative_to(here))
+    return [PurePosixPath(each.as_posix()) for each in inside]
 
 
 def _states(path: str) -> bool:

@@ -60,17 +60,9 @@ def github_trigger(environ: Mapping[str, str]) -> Trigger:
 def github(
     environ: Mapping[str, str], event: Trigger, repository: str | None, number: int | None
 ) -> GitHub | str:
-    """Return the comments on a pull request.
+    """Return the comments on a pull request; `repository` and `number` where the user names them.
 
-    Parameters
-    ----------
-    repository, number : str, int, optional
-        Where the user names them.
-
-    Returns
-    -------
-    GitHub or str
-        Or, where the run is no open pull request's any more, a sentence that says so.
+    Where the run is no open pull request's any more, it is a sentence that says so.
 
     Raises
     ------
@@ -122,13 +114,7 @@ def _current_number(event: Trigger, client: Client, repository: str) -> int | st
 
 
 class GitHub(Forge):
-    """The comments on one pull request.
-
-    Parameters
-    ----------
-    in_actions : bool
-        Whether this is a job of GitHub Actions.
-    """
+    """The comments on one pull request, from a job of GitHub Actions or from elsewhere."""
 
     update_method = "PATCH"
     job_login = "github-actions[bot]"
@@ -269,14 +255,9 @@ def gitlab(
 
 
 class GitLab(Forge):
-    """The notes on one merge request.
+    """The notes on one merge request of a project: its number, or its path, ``group/name``.
 
-    Parameters
-    ----------
-    project : str
-        Its number, or its path: ``group/name``.
-    page : str or None
-        Of the project, for links to its notes.
+    Links to its notes begin with the project's page, where that is known.
     """
 
     noun = "notes"

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_maxrandom.record import FAILING, RESERVED, RunRecord
+from pytest_maxrandom.record import FAILING, RESERVED, Reservation, RunRecord
 from pytest_maxrandom.reports.changes import is_partial
 from pytest_maxrandom.reports.summary import records, simulated, tally, unread
-from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.reports.text import some_of, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_maxrandom.record import Reservation
 
 _OWN = {
     "json": re.compile(rb'\s*\{\s*"schema_version"\s*:|\s*\Z'),
@@ -76,16 +75,8 @@ class Outcome:
 def judge(code: int, run: RunRecord | None, suites: str) -> Outcome:
     """Judge a run by its report; pytest's code can make it worse, and never better.
 
-    Whatever runs in pytest's process, such as a conftest.py, can change that code.
-
-    Parameters
-    ----------
-    code : int
-        pytest's exit code.
-    run : RunRecord or None
-        What pytest recorded; None if it wrote no report.
-    suites : str
-        What pytest was to test, for the sentence.
+    Whatever runs in pytest's process, such as a conftest.py, can change that code. The run is None
+    if pytest wrote no report; `suites` is what it was to test, for the sentence.
     """
     ended = records(run) if run else []
     counts = Counter[str | None](record.outcome for record in ended)
@@ -178,12 +169,7 @@ def discard(files: Mapping[str, Path]) -> None:
 def known_base(base: str, environ: Mapping[str, str]) -> str:
     """Return the reference to compare with; empty where none is known, or none is wanted.
 
-    Parameters
-    ----------
-    base : str
-        What the user says: a reference, or that there is ``none``; empty if nothing.
-    environ : mapping
-        What GitHub or GitLab tell a job about a pull request.
+    The user names one, or ``none``; else it is what GitHub or GitLab tell a job of a pull request.
     """
     if base:
         return "" if base == "none" else base
@@ -238,7 +224,6 @@ def why_fatal(reservations: Sequence[Reservation]) -> list[str]:
             if each.fails and each.kind == kind
         ]
         if names:
-            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            told = f"{', '.join(names[:_SHOWN])}{more}"
-            reasons.append(visible(f"{told} {shown.one if len(names) == 1 else shown.more}"))
+            verb = shown.one if len(names) == 1 else shown.more
+            reasons.append(visible(f"{some_of(names, _SHOWN)} {verb}"))
     return reasons

@@ -7,19 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_maxrandom.ci.comparison import Comparison, Scope
-from pytest_maxrandom.ci.gate import (
-    held_against,
-    judge,
-    known_base,
-    lines_lost,
-    unread_base,
-    why_fatal,
-)
+from pytest_maxrandom.ci import gate
+from pytest_maxrandom.ci.comparison import Comparison
 from pytest_maxrandom.ci.selection import Selection
 from pytest_maxrandom.ci.watch import Committed, Uncounted, Watch, how_to_commit
 from pytest_maxrandom.errors import GitError, ReportError
-from pytest_maxrandom.host.git import repository
+from pytest_maxrandom.host.git import Repository, repository
 from pytest_maxrandom.ledger.history import Commit
 from pytest_maxrandom.reports.losses import whether_worse
 from pytest_maxrandom.reports.page.render import headed
@@ -30,11 +23,9 @@ from pytest_maxrandom.reports.summary import not_compared, reserved
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from pytest_maxrandom.ci.gate import Outcome
     from pytest_maxrandom.ci.process import Ran
     from pytest_maxrandom.ci.since import Since
     from pytest_maxrandom.host.data import Boundary
-    from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.record import NotCompared, Reservation, Reserved, RunRecord
 
 Ledger: TypeAlias = Literal["required", "artifact", "off"]
@@ -45,7 +36,7 @@ Ledger: TypeAlias = Literal["required", "artifact", "off"]
 class Judged:
     """What becomes of a run, and all that was found of it."""
 
-    outcome: Outcome
+    outcome: gate.Outcome
     recorded: RunRecord | None = None
     root: Path = field(default_factory=Path.cwd)
     """What the files of its ids are relative to."""
@@ -60,21 +51,9 @@ class Judged:
 class Before:
     """What is known before pytest begins, in which the code of a pull request runs.
 
-    Parameters
-    ----------
-    base : str
-        The base as the user says it; see `known_base`.
-    suites, arguments : sequence of str
-        What pytest is to test, and its other arguments.
-    limits : Boundary
-        What suites may read.
-    since : callable, optional
-        Reads the base's report, where it is asserted that nothing got worse; called with the base.
-
-    Attributes
-    ----------
-    ref : str
-        The base; empty if there is none.
+    The base is named as `known_base` takes it; `ref` is it then, empty if there is none. Given are
+    what pytest is to test, its other arguments, and what suites may read; where it is asserted that
+    nothing got worse, `since` reads the report of the base.
 
     Raises
     ------
@@ -90,7 +69,7 @@ class Before:
         limits: Boundary,
         since: Callable[[str], Since] | None = None,
     ) -> None:
-        self.ref = ref = known_base(base, os.environ)
+        self.ref = ref = gate.known_base(base, os.environ)
         self._not_compared: NotCompared | None = (
             None if ref else ("declined" if base else "unknown")
         )
@@ -101,30 +80,22 @@ class Before:
         self._base: tuple[Commit, Watch, Comparison] | None = None
         if ref and self._tree is not None:
             at = Commit(self._tree, ref)
-            scope = Scope.of(self._tree.root, suites)
             selection = Selection(at, suites, arguments, limits)
-            self._base = at, Watch(at), Comparison(at, scope, selection)
+            self._base = at, Watch(at), Comparison(at, suites, selection)
 
     def judge(
         self, ran: Ran, files: Mapping[str, Path], fail_on: Collection[Reserved], ledger: Ledger
     ) -> Judged:
         """Judge a run by its report and by the base.
 
-        Parameters
-        ----------
-        ran : Ran
-            What became of pytest.
-        files : mapping of str to Path
-            The reports, which gain what is found.
-        fail_on : collection of str
-            Kinds of reservations that fail the gate.
+        The reports gain what is found; `fail_on` are the kinds of reservations that fail the gate.
         """
         run, said = _read(files["json"])
-        judged = Judged(judge(ran.code, run, ", ".join(self._suites)), run, ran.root, said)
+        judged = Judged(gate.judge(ran.code, run, ", ".join(self._suites)), run, ran.root, said)
         try:
             reservations, gone = self._of_base(judged, ran)
         except (GitError, OSError) as error:
-            return replace(judged, outcome=unread_base(str(error)), recorded=None)
+            return replace(judged, outcome=gate.unread_base(str(error)), recorded=None)
         lost = None if run is None or self._since is None else self._since.of(run, ran.root)
         uncounted = Uncounted()
         if run is not None and ledger != "off":
@@ -141,7 +112,7 @@ class Before:
             )
             _write_again(run, files, ran.templates)
         judged.ledger = uncounted.files
-        reasons = [lines_lost(gone, self.ref)] if gone else []
+        reasons = [gate.lines_lost(gone, self.ref)] if gone else []
         if run is not None and not ran.told:
             reasons.append(
                 "pytest ran without the gate's own plugin, so nothing tells how it was configured; "
@@ -152,7 +123,7 @@ class Before:
                 f"a configuration of pytest has --maxrandom-shards={ran.shards}, whose answers a "
                 "gate would believe; give the option in pytest-args"
             )
-        reasons += why_fatal(reservations)
+        reasons += gate.why_fatal(reservations)
         judged.said += gone
         if lost is not None:
             judged.said.append(whether_worse(lost))
@@ -167,7 +138,7 @@ class Before:
         if run is not None and run.not_compared:
             judged.said.append(not_compared(run))
         judged.first = bool(reasons)
-        judged.outcome = held_against(judged.outcome, reasons)
+        judged.outcome = gate.held_against(judged.outcome, reasons)
         return judged
 
     def _of_base(self, judged: Judged, ran: Ran) -> tuple[list[Reservation], list[str]]:

@@ -111,10 +111,7 @@ def _handed_over(what: str, told: Path) -> Any:
 def run_pytest(arguments: Sequence[str], known: Mapping[str, str] = {}) -> Ran:
     """Run pytest in the current folder; its output goes where this process's does.
 
-    Parameters
-    ----------
-    known : mapping of str to str
-        More of its environment.
+    `known` is more of its environment.
     """
     command = [sys.executable, "-m", "pytest", "-p", __name__, *arguments]
     with tempfile.TemporaryDirectory() as folder:

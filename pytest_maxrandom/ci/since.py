@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pytest_maxrandom.errors import MaxRandomError
-from pytest_maxrandom.record import Regressions
+from pytest_maxrandom.record import Regressions, RunRecord
 from pytest_maxrandom.reports.base_run import base_run
 from pytest_maxrandom.reports.recorded_looks import count_looks
-from pytest_maxrandom.reports.regressions import regressions
+from pytest_maxrandom.reports.regressions import Asserted, regressions
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.regressions import Asserted
 
 
 @dataclass(frozen=True)
@@ -36,17 +33,8 @@ class Since:
     def read(cls, asserted: Asserted, named: str, ref: str, json: Path) -> Since:
         """Read the base's report.
 
-        Parameters
-        ----------
-        asserted
-            What is asserted.
-        named
-            A file, ``REVISION:PATH``, or a suite; empty where it is at the base by the path of this
-            report.
-        ref
-            The base; empty where none is known.
-        json
-            The report of this run.
+        That is a file, ``REVISION:PATH`` or a suite that is `named`; else it is at the base `ref`,
+        if one is known, by the path of this run's report, `json`.
         """
         if not named and not ref:
             problem = "no base is known; name its report with --base-report"
@@ -63,10 +51,7 @@ class Since:
     def of(self, run: RunRecord, root: Path) -> Regressions:
         """Compare a run with the base; a claim that only the base has cannot be told.
 
-        Parameters
-        ----------
-        root : Path
-            What the files of its ids are relative to.
+        The files of the run's ids are relative to `root`.
         """
         if self.base is not None:
             count_looks(self.base, run, root, uuid4().hex)

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.ci.by_hand import hand_written
@@ -19,25 +19,22 @@ from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import MaxRandomError
-from pytest_maxrandom.record import BY_HAND
+from pytest_maxrandom.record import BY_HAND, Severity
 from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
-from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
-from pytest_maxrandom.suite.recorded import at_shots
+from pytest_maxrandom.suite.loader import RecordedSuite, Suite, load_any_suite
+from pytest_maxrandom.suite.recorded import (
+    RecordedModelSpec,
+    RecordedSuiteSpec,
+    RecordedTaskSpec,
+    at_shots,
+)
 from pytest_maxrandom.tasks.load import members
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
-    from pathlib import Path
 
-    from pytest_maxrandom.record import Severity
     from pytest_maxrandom.suite.incumbent import IncumbentSettings
-    from pytest_maxrandom.suite.loader import Suite
-    from pytest_maxrandom.suite.recorded import (
-        RecordedModelSpec,
-        RecordedSuiteSpec,
-        RecordedTaskSpec,
-    )
     from pytest_maxrandom.suite.tasks import TaskSpec
 
 CHECKS = {
@@ -118,16 +115,10 @@ class Found:
 
 
 def stated_in(root: Path, files: Iterable[PurePosixPath], known: Iterable[PurePosixPath]) -> Found:
-    """Read what suites, and hand-written claims, state.
+    """Read what suites, and hand-written claims, state in some files of a folder, `root`.
 
-    Parameters
-    ----------
-    root : Path
-        What the paths are relative to.
-    files : iterable of PurePosixPath
-        Any; those that are neither suites nor modules of tests are passed over.
-    known : iterable of PurePosixPath
-        All files of the repository, which the code of tests may import or read.
+    Files that are neither suites nor modules of tests are passed over. The code of tests may import
+    or read what is `known`: all files of the repository.
     """
     whole = {root / each for each in known}
     stated, unread = list[Stated](), dict[PurePosixPath, str]()
@@ -181,9 +172,8 @@ def _tasks(entry: TaskSpec, base: Path) -> list[TaskSpec]:
     return [entry]
 
 
-def _is_clustered(task: TaskSpec) -> bool:
-    columns = getattr(task, "columns", None)
-    return getattr(columns, "cluster", None) is not None
+def _is_clustered(spec: object) -> bool:
+    return getattr(getattr(spec, "columns", None), "cluster", None) is not None
 
 
 def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
@@ -193,11 +183,10 @@ def _recorded(suite: RecordedSuite, file: PurePosixPath) -> Iterator[Stated]:
             assertion = claimed(task.assertion, spec.assertion)
             for shots in spec.prompts.shots or (None,):
                 said = ClaimOfSuite.stated(spec, task, model.test_id, shots)
-                columns = getattr(model.results, "columns", None)
                 yield Stated(
                     **_claim_facts(file, said, assertion, spec.incumbent, suite.path, spec.control),
                     backend=model.backend,
-                    clustered=getattr(columns, "cluster", None) is not None,
+                    clustered=_is_clustered(model.results),
                     numbers=_numbers(model, task, shots, spec),
                     open_shots=shots is None,
                     results=os.path.normpath(file.parent / model.results.path),

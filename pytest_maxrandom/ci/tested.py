@@ -6,15 +6,13 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ci.stated import CHECKS
-from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.ci.stated import CHECKS, Stated
+from pytest_maxrandom.record import ClaimRecord, Record, RunRecord
 from pytest_maxrandom.reports.changes import is_partial
 from pytest_maxrandom.reports.summary import records
 
 if TYPE_CHECKING:
     from pytest_maxrandom.ci.process import Ran
-    from pytest_maxrandom.ci.stated import Stated
-    from pytest_maxrandom.record import Record, RunRecord
 
 
 class Tested:

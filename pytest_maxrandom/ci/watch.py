@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.ledger import FOLDER
-from pytest_maxrandom.ledger.history import Commit, WorkTree, file_at, from_root
+from pytest_maxrandom.ledger.history import Commit, File, WorkTree, file_at, from_root
 from pytest_maxrandom.ledger.lines import ClaimKey, TriesOfClaim, Try, linked, related
 from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.questions import explained
-from pytest_maxrandom.record import ClaimRecord, Reservation
+from pytest_maxrandom.record import ClaimRecord, Reservation, RunRecord
 from pytest_maxrandom.reports.summary import WITHOUT_MODEL, records
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.suite import is_suite
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.fields import Row
-    from pytest_maxrandom.ledger.history import File
-    from pytest_maxrandom.record import RunRecord
 
 
 class Watch:
@@ -33,11 +31,6 @@ class Watch:
 
     Before the run it holds what is committed, which the run may add to again. After it the ledger
     of each suite that was run is there, wherever the suite has been moved to.
-
-    Parameters
-    ----------
-    base : Commit
-        The base, in the work tree's repository.
 
     Raises
     ------
@@ -73,16 +66,9 @@ class Watch:
     ) -> list[Reservation]:
         """Return the claims on a task of which the base counts tries, and none of them for these.
 
-        So it is where so many examples are others that the set is a new one.
-
-        Parameters
-        ----------
-        run : RunRecord
-            What was recorded.
-        rootdir : Path
-            What the files of its ids are relative to.
-        moved : mapping
-            Folders that the suites of a folder came from since the base, from the top folder on.
+        So it is where so many examples are others that the set is a new one. The files of the run's
+        ids are relative to `rootdir`; `moved` are the folders, from the top folder on, that the
+        suites of a folder came from since the base.
         """
         reservations = []
         now = WorkTree(self._tree).files
@@ -152,10 +138,9 @@ class Committed:
     def lacks(self, run: RunRecord, rootdir: Path) -> Uncounted:
         """Say which tries of models that were run it does not count.
 
-        Simulated tries have no such ledger, and of what is recorded or claimed by hand-written
-        tests it has only looks. The lines
-        that the run left in the work tree tell, and what its report says of each claim: so nobody
-        hides lines by removing them again.
+        Simulated tries have no such ledger, and of what is recorded or claimed by hand it has only
+        looks. The lines that the run left in the work tree tell, and what its report says of each
+        claim: so nobody hides lines by removing them again.
         """
         uncounted = Uncounted()
         if self._tree is None:

@@ -81,17 +81,11 @@ def standing_handles(results: Iterable[Result]) -> list[Line2D]:
 def claims_over_t(
     axes: Axes, claims: Sequence[tuple[int, float, Result, str]], longest: int
 ) -> None:
-    """Finish a panel over t: claims with their intervals on it, and its axes.
+    """Finish a panel over t, from 1 to the longest: claims with their intervals, and its axes.
 
-    An interval that would hide another one stands a little to the left of its claim; a tick on it
-    says which best accuracy it belongs to.
-
-    Parameters
-    ----------
-    claims
-        Each with its t, its height and the colour of its interval; the first stand where they are.
-    longest
-        The right end of the axis, which begins at 1.
+    A claim has its t, its height and the colour of its interval. An interval that would hide one of
+    those before stands a little to the left of its claim; a tick on it says which best accuracy it
+    belongs to.
     """
     mark_claims(axes, [(t, height, result) for t, height, result, _ in claims])
     step = max(longest, 2) ** _APART

@@ -13,9 +13,9 @@ from matplotlib.ticker import NullLocator
 
 from pytest_maxrandom.figures import axes as drawing, style
 from pytest_maxrandom.figures.axes import FLOOR, shown_p
-from pytest_maxrandom.figures.labels import LONGEST, counts, label_ends, settle, short
+from pytest_maxrandom.figures.labels import LONGEST, EndLabels, counts, label_ends, settle, short
 from pytest_maxrandom.figures.panels import file_name, legend, numbered, pages, title, with_strips
-from pytest_maxrandom.figures.results import by_model
+from pytest_maxrandom.figures.results import Result, by_model
 from pytest_maxrandom.notation import P_VALUES
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pytest_maxrandom.figures.labels import EndLabels
-    from pytest_maxrandom.figures.results import Result
 
 _MOST_TOGETHER = 24
 """Claims of several models in one file."""

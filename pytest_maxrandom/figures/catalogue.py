@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.figures import (
     DEFAULT_FORMATS,
@@ -17,19 +17,17 @@ from pytest_maxrandom.figures import (
     points,
     prompts,
 )
-from pytest_maxrandom.figures.results import results_of
+from pytest_maxrandom.figures.results import Result, results_of
 from pytest_maxrandom.figures.style import WIDTH, applied
-from pytest_maxrandom.notation import count
-from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.reports.text import number_of, some_of, visible
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
-    from pytest_maxrandom.figures.results import Result
     from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.trend import Trend
     from pytest_maxrandom.studies.holdout import Study
@@ -51,6 +49,19 @@ class Catalogue:
     """Draws, by the family's name; families with nothing to show are not in it."""
     notes: dict[str, str] = field(default_factory=dict)
     """By the family's name, or "" for all: a sentence on what it leaves out."""
+
+    def add(
+        self,
+        name: str,
+        figures: Callable[[Sequence[Any]], Iterable[tuple[str, Figure]]],
+        shown: Sequence[Any],
+        left_out: str = "",
+    ) -> None:
+        """Add a family that shows something, and say what it leaves out."""
+        if shown:
+            self.families[name] = lambda: figures(shown)
+        if left_out:
+            self.notes[name] = f"{name}: left out {left_out}"
 
     def only(self, names: Sequence[str]) -> Catalogue:
         """Return the families with these names, all if there are none."""
@@ -74,20 +85,19 @@ def of_run(run: RunRecord) -> Catalogue:
     results, without = results_of(run)
     drawn = Catalogue()
     if without:
-        drawn.notes[""] = f"left out {_claims(len(without), 'without p_max')}: {_named(without)}"
+        claims = number_of(len(without), "claim")
+        drawn.notes[""] = f"left out {claims} without p_max: {_named(without)}"
 
     def add(
         name: str,
-        figures: Callable[[Sequence[Result]], Iterator[tuple[str, Figure]]],
+        figures: Callable[[Sequence[Result]], Iterable[tuple[str, Figure]]],
         obstacle: Callable[[Result], str] = lambda _: "",
     ) -> None:
         obstacles = list(map(obstacle, results))
         shown = [result for result, why in zip(results, obstacles, strict=True) if not why]
-        if shown:
-            drawn.families[name] = lambda: figures(shown)
-        if missing := Counter(filter(None, obstacles)):
-            parts = ", ".join(_claims(number, why) for why, number in missing.items())
-            drawn.notes[name] = f"{name}: left out {parts}"
+        missing = Counter(filter(None, obstacles))
+        parts = [f"{number_of(number, 'claim')} {why}" for why, number in missing.items()]
+        drawn.add(name, figures, shown, ", ".join(parts))
 
     add("best_of_t", best_of_t.figures)
     add("selection", prompts.selection_figures, prompts.no_selection)
@@ -105,30 +115,20 @@ def of_run(run: RunRecord) -> Catalogue:
     add("increase", points.increase_figures)
     add("normalized", points.normalized_figures, points.obstacle)
     panels, untold = label_bias.panels_of(run)
-    if panels:
-        drawn.families["label_bias"] = lambda: label_bias.figures(panels)
-    if untold:
-        drawn.notes["label_bias"] = f"label_bias: left out without a result: {_named(untold)}"
-    if best_models.with_result(run):
-        drawn.families["best_models"] = lambda: best_models.figures(run)
+    left_out = f"without a result: {_named(untold)}" if untold else ""
+    drawn.add("label_bias", label_bias.figures, panels, left_out)
+    drawn.add("best_models", lambda _: best_models.figures(run), best_models.with_result(run))
     return drawn
 
 
 def _named(labels: Sequence[str]) -> str:
-    """Name the first of some records, and say how many others there are."""
-    more = f" and {count(len(labels) - _NAMED)} more" if len(labels) > _NAMED else ""
-    return f"{', '.join(map(visible, labels[:_NAMED]))}{more}"
+    return some_of([*map(visible, labels)], _NAMED)
 
 
 def of_numbers(choices: Sequence[int], n: int | None, t: int | None) -> Catalogue:
-    """Return the figures that need no results.
+    """Return the figures that need no results, with a row or panel for each number of choices.
 
-    Parameters
-    ----------
-    choices
-        Numbers of choices, one row or panel each.
-    n, t
-        Examples and prompts that stand out; contours need n.
+    Examples n and prompts t stand out; contours need n.
 
     Raises
     ------
@@ -152,13 +152,10 @@ def of_studies(studies: Sequence[Study]) -> Catalogue:
     from pytest_maxrandom.figures import holdout
 
     shown = [study for study in studies if holdout.drawable(study.trials)]
+    missing = ", ".join(study.name for study in studies if study not in shown)
     catalogue = Catalogue()
-    if shown:
-        catalogue.families["holdout"] = lambda: holdout.figures(shown)
-    if missing := [study.name for study in studies if study not in shown]:
-        catalogue.notes["holdout"] = (
-            f"holdout: left out, because all trials end alike: {', '.join(missing)}"
-        )
+    why = f"studies of which all trials end alike: {missing}" if missing else ""
+    catalogue.add("holdout", holdout.figures, shown, why)
     return catalogue
 
 
@@ -167,13 +164,10 @@ def of_trends(trends: Sequence[Trend]) -> Catalogue:
     from pytest_maxrandom.figures import trend
 
     shown = [each for each in trends if trend.drawable(each)]
+    once = [each.claim for each in trends if each not in shown]
     catalogue = Catalogue()
-    if shown:
-        catalogue.families["trend"] = lambda: trend.figures(shown)
-    if once := [each.claim for each in trends if each not in shown]:
-        catalogue.notes["trend"] = (
-            f"trend: left out {_claims(len(once), 'of a single run')}: {_named(once)}"
-        )
+    why = f"{number_of(len(once), 'claim')} of a single run: {_named(once)}" if once else ""
+    catalogue.add("trend", trend.figures, shown, why)
     return catalogue
 
 
@@ -185,16 +179,9 @@ def write_all(
     width: float = WIDTH,
     report: Callable[[Path], object] = lambda _: None,
 ) -> Written:
-    """Draw and write everything.
+    """Draw and write everything into a folder, which is made if it is not there.
 
-    Parameters
-    ----------
-    folder
-        Is made if it is not there.
-    width
-        Inches that figures are wide at most.
-    report
-        Is called with each file when it is written.
+    Figures are at most `width` inches wide; `report` is called with each file when it is written.
 
     Raises
     ------
@@ -218,10 +205,6 @@ def write_all(
                     files.append(path)
                     report(path)
     return Written(files, [note for each in catalogues for note in each.notes.values()])
-
-
-def _claims(number: int, which: str) -> str:
-    return f"{count(number)} {'claim' if number == 1 else 'claims'} {which}"
 
 
 def write_run(run: RunRecord, folder: Path) -> Written:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.figures import panels
 from pytest_maxrandom.figures.axes import accuracy_axis, claims_over_t, log_axis, spaced
-from pytest_maxrandom.figures.labels import counts, decimal, label_ends, settle, short
+from pytest_maxrandom.figures.labels import EndLabels, counts, decimal, label_ends, settle, short
 from pytest_maxrandom.figures.style import BLACK, DARK, GREY, LINES, PALE, WIDTH, marks, narrow
 from pytest_maxrandom.notation import accuracy, count, span
+from pytest_maxrandom.reports.text import number_of
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
     from pytest_maxrandom.stats.chances import Groups
 
@@ -213,7 +213,7 @@ def _contours(axes: Axes, panel: Panel) -> EndLabels:
     stated = f"n = {count(guessers.n)}, t = {span(tries or ([panel.t] if panel.t else []))}"
     stated += f", standard baseline {accuracy(guessers.standard_baseline)}"
     if results:
-        stated += f"; {count(len(results))} {'claim' if len(results) == 1 else 'claims'}"
+        stated += f"; {number_of(len(results), 'claim')}"
     suite = results[0].suite if results else ""
     ordered = sorted(results, key=lambda each: -each.best)
     claims_over_t(axes, [(each.t, each.best, each, DARK) for each in ordered], steps[-1])

@@ -15,7 +15,7 @@ from pytest_maxrandom.figures.labels import settle, short
 from pytest_maxrandom.figures.panels import numbered, pages, pairs, per_file, title
 from pytest_maxrandom.figures.style import BLACK, GREY, MAXIMUM, PALE, SKY, marks
 from pytest_maxrandom.notation import accuracy, count, span
-from pytest_maxrandom.studies.holdout import predictive_values
+from pytest_maxrandom.studies.holdout import Study, Trials, predictive_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pytest_maxrandom.studies.holdout import Study, Trials
 
 _MOST = 3
 """Rows of a file."""

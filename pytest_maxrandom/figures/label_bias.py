@@ -10,12 +10,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from pytest_maxrandom.figures.axes import accuracy_axis
-from pytest_maxrandom.figures.labels import settle, short
+from pytest_maxrandom.figures.labels import settle, short, write_where_free
 from pytest_maxrandom.figures.panels import frame, legend, numbered, pages, per_file, title
 from pytest_maxrandom.figures.style import BLACK, GREY, ORANGE, PALE, SMALL, WIDTH, marks
 from pytest_maxrandom.notation import count, signed
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.text import Annotation
 
     from pytest_maxrandom.record import InteractionBias, LabelRow, RunRecord
 
@@ -194,11 +192,11 @@ def _name_points(axes: Axes, panel: Panel) -> None:
     level = float(axes.transData.transform((0.0, panel.chance))[1])
     taken.append(Bbox([[axes.bbox.x0, level - 1], [axes.bbox.x1, level + 1]]))
     if panel.correlation:
-        taken.append(_written(axes, panel.correlation, _in_corners(), taken))
+        taken.append(write_where_free(axes, panel.correlation, _in_corners(), taken)[1])
     # A name may touch its own mark.
     for place, (name, point) in enumerate(zip(panel.names, panel.points, strict=True)):
         others = [box for index, box in enumerate(taken) if index != place]
-        taken.append(_written(axes, name, _beside(point), others))
+        taken.append(write_where_free(axes, name, _beside(point), others)[1])
 
 
 def _in_corners() -> Iterator[dict[str, Any]]:
@@ -225,24 +223,3 @@ def _beside(point: tuple[float, float]) -> Iterator[dict[str, Any]]:
             "va": _STANDING[up],
             "arrowprops": led if step >= _LED else None,
         }
-
-
-def _written(
-    axes: Axes, text: str, places: Iterator[dict[str, Any]], taken: Sequence[Bbox]
-) -> Bbox:
-    """Write a text where it first lies within the panel and on nothing, else on the least."""
-    tried: list[tuple[int, Bbox, Annotation]] = []
-    for place in places:
-        one = axes.annotate(text, textcoords="offset points", size=SMALL, **place)
-        one.get_window_extent()  # puts the letters where they belong
-        box = Text.get_window_extent(one)  # without the line that leads to them
-        inside = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
-        covered = sum(map(box.overlaps, taken)) + (not inside)
-        tried.append((covered, box, one))
-        if not covered:
-            break
-    _, kept, _ = best = min(tried, key=lambda each: each[0])
-    for other in tried:
-        if other is not best:
-            other[2].remove()
-    return kept

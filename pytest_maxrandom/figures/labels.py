@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from matplotlib.font_manager import findfont, get_font
+from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
 from pytest_maxrandom.figures.style import GREY, SMALL, darkened
@@ -14,17 +15,15 @@ from pytest_maxrandom.notation import span
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.text import Annotation
 
     from pytest_maxrandom.figures.results import Result
 
-    EndLabels: TypeAlias = list[Annotation]
-    """The labels beside one panel, by ascending height."""
-
+EndLabels: TypeAlias = list[Annotation]
+"""The labels beside one panel, by ascending height."""
 _LINE = 1.25 * SMALL
 """Points from one label to the next, at least."""
 _AWAY = 7.0
@@ -48,10 +47,7 @@ class Marked(NamedTuple):
 
 
 def label_ends(axes: Axes, entries: Iterable[tuple[float, str, str]]) -> EndLabels:
-    """Write texts right of a panel, each with its height in data and its colour; return them.
-
-    They come by ascending height.
-    """
+    """Write texts right of a panel at heights in data, each in its colour; return them upwards."""
     return [
         axes.annotate(
             text,
@@ -123,17 +119,9 @@ def label_marks(
 ) -> list[Annotation]:
     """Write texts beside marks, or level intervals, of a settled figure, where there is room.
 
-    Parameters
-    ----------
-    entries
-        In data, the most important first. Nothing is written on any of them.
-    lines
-        Heights of lines on which nothing is written either.
-
-    Returns
-    -------
-    list of Annotation
-        Those that found a place within the panel, on no other one and on no mark.
+    The most important entries, in data, come first; nothing is written on any of them, nor on lines
+    at some heights. Returned are those texts that found a place within the panel, on no other one
+    and on no mark.
     """
     reach = _MARK * axes.figure.dpi / 72
     left = axes.transData.transform([(each.low, each.y) for each in entries])
@@ -146,26 +134,50 @@ def label_marks(
     taken += [Bbox.from_extents(axes.bbox.x0, y, axes.bbox.x1, y + 1) for y in heights]
     placed = []
     for each in entries:
-        for across, up in _BESIDE:
-            label = axes.annotate(
-                each.text,
-                (each.high if across > 0 else each.low if across else each.x, each.y),
-                xytext=(across, up),
-                textcoords="offset points",
-                ha="left" if across > 0 else "right" if across else "center",
-                va="center" if not up else "bottom" if up > 0 else "top",
-                size=SMALL,
-                color=GREY,
-                linespacing=1.1,
-            )
-            box = label.get_window_extent()
-            corners = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
-            if corners and not any(box.overlaps(other) for other in taken):
-                taken.append(box)
-                placed.append(label)
-                break
+        covered, box, label = write_where_free(axes, each.text, _beside(each), taken)
+        if covered:
             label.remove()
+        else:
+            taken.append(box)
+            placed.append(label)
     return placed
+
+
+def _beside(mark: Marked) -> Iterator[dict[str, Any]]:
+    """Yield the places of a text beside a mark or its interval."""
+    for across, up in _BESIDE:
+        yield {
+            "xy": (mark.high if across > 0 else mark.low if across else mark.x, mark.y),
+            "xytext": (across, up),
+            "ha": "left" if across > 0 else "right" if across else "center",
+            "va": "center" if not up else "bottom" if up > 0 else "top",
+            "color": GREY,
+            "linespacing": 1.1,
+        }
+
+
+def write_where_free(
+    axes: Axes, text: str, places: Iterable[dict[str, Any]], taken: Sequence[Bbox]
+) -> tuple[int, Bbox, Annotation]:
+    """Write a text where it first lies within the panel and on nothing, else on the least.
+
+    Returned are on how much it lies, a side of the panel among it, its box and the text itself.
+    """
+    tried: list[tuple[int, Bbox, Annotation]] = []
+    for place in places:
+        one = axes.annotate(text, textcoords="offset points", size=SMALL, **place)
+        one.get_window_extent()  # puts the letters where they belong
+        box = Text.get_window_extent(one)  # without the line that leads to them
+        inside = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
+        covered = sum(map(box.overlaps, taken)) + (not inside)
+        tried.append((covered, box, one))
+        if not covered:
+            break
+    best = min(tried, key=lambda each: each[0])
+    for other in tried:
+        if other is not best:
+            other[2].remove()
+    return best
 
 
 LONGEST = 32

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from matplotlib.figure import Figure
 
 from pytest_maxrandom.figures.axes import interval_handle, standing_handles
-from pytest_maxrandom.figures.labels import settle
+from pytest_maxrandom.figures.labels import EndLabels, settle
 from pytest_maxrandom.figures.style import SMALL, inches, letters, narrow, width
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-    from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
 
 Item = TypeVar("Item")
@@ -41,24 +40,11 @@ def frame(
     *,
     shared: bool | Literal["y"] = False,
 ) -> tuple[Figure, list[Axes], int]:
-    """Make a figure of panels, row by row.
+    """Make a figure of so many panels, row by row; return them with the number of columns.
 
-    Parameters
-    ----------
-    number : int
-        Panels.
-    widths : sequence of float
-        Inches that the figure is wide with one column, with two, and so on; none has more columns
-        than fit.
-    above, high : float
-        Inches above all panels, and of each with its title.
-    shared : bool or "y"
-        Whether panels share their axes, or only the upright ones.
-
-    Returns
-    -------
-    tuple of (Figure, list of Axes, int)
-        The figure, its panels, and the number of columns.
+    It is wide as `widths` says of one column, of two, and so on, in inches; none has more columns
+    than fit. `above` are the inches above all panels, and `high` those of each with its title.
+    Panels share their axes, or only the upright ones, if `shared` is "y".
     """
     fitting = [one for one in widths if one <= width()] or [width()]
     columns = min(len(fitting), number)
@@ -91,16 +77,8 @@ def with_strips(
 ) -> tuple[Figure, list[tuple[Axes, Axes]]]:
     """Make a figure of panels below each other, each with a strip below it.
 
-    Parameters
-    ----------
-    number : int
-        Panels.
-    wide : float
-        Inches that the figure is wide.
-    heights : tuple of (float, float)
-        Inches of a panel and of its strip, without what is written.
-    more : float
-        Inches of all that is written.
+    It is so many inches wide; `heights` are those of a panel and of its strip without what is
+    written, and `more` those of all that is.
     """
     every = [*heights] * number
     figure = Figure(figsize=(wide, sum(every) + more), layout="constrained")
@@ -120,16 +98,8 @@ def draw_panels(
 ) -> Figure:
     """Draw panels with claims as marks into a `frame`, and what they all have around them.
 
-    Parameters
-    ----------
-    draw
-        Draws a panel and returns the labels at its right.
-    results
-        All claims that are drawn, for the legend.
-    along, upright
-        What the axes of all panels are.
-    first
-        Entries of the legend before those of marks and intervals.
+    `draw` returns the labels at the right of a panel. The legend has entries that come `first`,
+    then those of the marks and intervals of all claims; `along` and `upright` name the axes.
     """
     figure, grid, _ = framed
     labels = [draw(axes, panel) for axes, panel in zip(grid, panels, strict=True)]

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from pytest_maxrandom.figures import axes as drawing, labels, panels, style
 from pytest_maxrandom.figures.axes import FLOOR, shown_p
-from pytest_maxrandom.figures.labels import LONGEST, counts, short
-from pytest_maxrandom.figures.results import by_model
+from pytest_maxrandom.figures.labels import LONGEST, EndLabels, counts, short
+from pytest_maxrandom.figures.results import Result, by_model
 from pytest_maxrandom.notation import count
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from pytest_maxrandom.figures.labels import EndLabels
-    from pytest_maxrandom.figures.results import Result
 
 _MODELS, _TASKS = 3, 40
 """Panels of a file about increases, and rows of a panel."""

@@ -16,7 +16,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from pytest_maxrandom.figures import panels, style
 from pytest_maxrandom.figures.axes import accuracy_axis, claims_over_t, interval_handle, spaced
-from pytest_maxrandom.figures.labels import counts, label_ends, plain, settle, short
+from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, plain, settle, short
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.stats.selection import expected_maximum
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
     from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.reports.guessers import guessers as guessers_of
-from pytest_maxrandom.reports.phrases import best_interval, best_value
-from pytest_maxrandom.reports.quantities import levels_of, metric_name
+from pytest_maxrandom.reports.phrases import best_interval
+from pytest_maxrandom.reports.quantities import best_value, levels_of, metric_name
 from pytest_maxrandom.reports.summary import by_suite, label, model_name, shots
 
 if TYPE_CHECKING:
@@ -85,12 +85,9 @@ def results_of(run: RunRecord) -> tuple[list[Result], list[str]]:
 
 
 def by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
-    """Group results by suite and model, in the order of the run.
+    """Group results by suite and model, in the order of the run; tasks together, shots ascending.
 
-    Returns
-    -------
-    dict of str to list of Result
-        By the name of the panel; tasks together, shots ascending.
+    They have the names of the panels.
     """
     models: dict[str, list[Result]] = {}
     tasks: dict[str, int] = {}

@@ -11,10 +11,10 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from pytest_maxrandom.figures import style
 from pytest_maxrandom.figures.axes import accuracy_axis, draw_intervals
-from pytest_maxrandom.figures.labels import label_ends, plain, settle, short
+from pytest_maxrandom.figures.labels import EndLabels, label_ends, plain, settle, short
 from pytest_maxrandom.figures.panels import legend, numbered, pages, title, with_strips
 from pytest_maxrandom.notation import count, span
-from pytest_maxrandom.reports.trend import moment
+from pytest_maxrandom.reports.trend import Point, Trend, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pytest_maxrandom.figures.labels import EndLabels
-    from pytest_maxrandom.reports.trend import Point, Trend
 
 _MOST = 3
 """Claims of a file."""

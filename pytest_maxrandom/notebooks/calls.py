@@ -10,7 +10,7 @@ from pytest_maxrandom.claims.in_memory import Said, claims_in_memory, only, plan
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.notebooks.judged import JudgedClaim, Report
-from pytest_maxrandom.record import RunRecord
+from pytest_maxrandom.record import BestModelsRecord, ClaimRecord, RunRecord
 from pytest_maxrandom.record.packed import pack
 from pytest_maxrandom.recorded.tables.memory import NAMED
 from pytest_maxrandom.reports.gathering import adjust, versions
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-    from pytest_maxrandom.record import BestModelsRecord, ClaimRecord
 
 
 def judge(

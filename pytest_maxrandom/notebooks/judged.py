@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import did_you_mean, listed
 from pytest_maxrandom.figures import MISSING, NAMES, installed
 from pytest_maxrandom.notation import accuracy, count
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import LISTS, ClaimRecord, Remark, RunRecord
 from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.columns import mark
 from pytest_maxrandom.reports.csv import rows
 from pytest_maxrandom.reports.formats import FORMATS
 from pytest_maxrandom.reports.page.render import html
+from pytest_maxrandom.reports.quantities import best_value, needed_score
 from pytest_maxrandom.reports.summary import names, tally
 from pytest_maxrandom.reports.text import clauses
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
 
 _HEIGHT = 620
 """Pixels of a page in a notebook."""
@@ -158,17 +158,11 @@ class JudgedClaim(Shown):
     @classmethod
     def of(cls, record: ClaimRecord, run: RunRecord, cells: Mapping[str, str]) -> JudgedClaim:
         """Return a claim of a run."""
-        alone = replace(
-            run,
-            claims=[record],
-            label_bias=[each for each in run.label_bias if each.claim == record.id],
-            replicates=[],
-            comparisons=[],
-            best_models=[],
-            contamination=[],
-            over_tasks=[],
-            contamination_over_tasks=[],
-        )
+        alone: dict[str, Any] = {
+            **{name: [] for name in (*LISTS, "over_tasks", "contamination_over_tasks")},
+            "claims": [record],
+            "label_bias": [each for each in run.label_bias if each.claim == record.id],
+        }
         numbers = (
             "n", "t", "best_correct", "best_accuracy", "standard_baseline", "max_random_baseline",
             "p_standard", "p_max", "permutation_p", "baseline_p", "control_p", "incumbent_p",
@@ -180,7 +174,7 @@ class JudgedClaim(Shown):
             why=record.message,
             needed=record.critical_count,
             red_flags=tuple(dict.fromkeys(flag.kind for flag in record.red_flags)),
-            _run=alone,
+            _run=replace(run, **alone),
             _cells={key: each for key, each in cells.items() if key == record.id},
             **{key: getattr(record, key) for key in numbers},
         )
@@ -191,9 +185,9 @@ class JudgedClaim(Shown):
     def __repr__(self) -> str:
         """Say in one line what became of it."""
         claim = self.record
-        needed, highest = phrases.needed_score(claim), self.max_random_baseline
+        needed, highest = needed_score(claim), self.max_random_baseline
         numbers = clauses(
-            f"best {accuracy(phrases.best_value(claim))}",
+            f"best {accuracy(best_value(claim))}",
             needed is not None and f"needed {accuracy(needed)}",
             highest is not None and f"maximum random baseline {accuracy(highest)}",
             f"{phrases.name_of_p(claim)} = {phrases.decisive_p(claim)}",

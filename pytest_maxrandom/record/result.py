@@ -123,12 +123,9 @@ class Result:
         return replace(self, notes=(*self.notes, *notes)) if notes else self
 
     def record(self, heading: ClaimRecord) -> ClaimRecord:
-        """Return the record of the claim; nothing else writes what was found into one.
+        """Return the record of the claim; `heading` is what was known before it was tested.
 
-        Parameters
-        ----------
-        heading : ClaimRecord
-            What was known of it before it was tested.
+        Nothing else writes what was found into one.
         """
         of_record = {each.name for each in fields(heading)} - {"notes", "warnings"}
         values = {each.name: getattr(self, each.name) for each in fields(self)}

@@ -80,11 +80,8 @@ class Agreement:
 def agreement(run: RunRecord) -> list[Agreement]:
     """Count the verdicts of a run; those of suites about the same things each by themselves.
 
-    Returns
-    -------
-    list of Agreement
-        Without those where no two claims share a task, or no two a model and number of shots:
-        there is nothing to compare.
+    Where no two claims share a task, or no two a model and number of shots, there is nothing to
+    compare, and none is listed.
     """
     agreements = []
     for suite, claims in by_suite(each for each in run.claims if each.verdict is not None).items():
@@ -144,13 +141,7 @@ def changed(run: RunRecord) -> list[ClaimRecord]:
 
 
 def changes(run: RunRecord) -> str:
-    """Count the verdicts that change; empty where nothing published is known.
-
-    Returns
-    -------
-    str
-        Such as ``3 of 144 published verdicts change``.
-    """
+    """Count the published verdicts that change: ``3 of 144 published verdicts change``."""
     compared = len(_compared(run))
     if not compared:
         return ""

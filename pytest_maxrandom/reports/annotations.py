@@ -44,13 +44,8 @@ class Annotation:
 def annotate(run: RunRecord, root: Path, here: Path) -> list[Annotation]:
     """Annotate a run, the most important first: what could not be read, then what fails.
 
-    Parameters
-    ----------
-    run : RunRecord
-        The run.
-    root, here : Path
-        What its claims' paths are relative to (pytest's rootdir), and what those in the mistakes
-        of suites are (the folder where pytest was called).
+    The paths of claims are relative to `root`, pytest's rootdir; those in the mistakes of suites to
+    `here`, the folder where pytest was called.
     """
     known = names(run)
 
@@ -79,16 +74,10 @@ def of_problem(problem: Problem) -> Annotation:
 
 
 def workflow_commands(found: Sequence[Annotation], workspace: Path) -> list[str]:
-    """Write annotations as commands of GitHub Actions, one a line.
+    """Write annotations, the most important first, as commands of GitHub Actions, one a line.
 
-    Of more than are shown the first ones are written, and a notice that says so.
-
-    Parameters
-    ----------
-    found : sequence of Annotation
-        The annotations, the most important first.
-    workspace : Path
-        Folder of the repository. An annotation of a file elsewhere stands at no line.
+    Of more than are shown the first ones are written, and a notice that says so. One of a file
+    outside of the workspace, the folder of the repository, stands at no line.
     """
     lines = [_command(annotation, workspace) for annotation in found[:SHOWN]]
     if (more := len(found) - SHOWN) > 0:

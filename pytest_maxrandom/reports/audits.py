@@ -30,7 +30,7 @@ from pytest_maxrandom.reports.red_flags import sentence as flag_sentence
 from pytest_maxrandom.reports.remarks import worded as remark_worded
 from pytest_maxrandom.reports.sentences import Writer
 from pytest_maxrandom.reports.tables import Column, Name, tabulate
-from pytest_maxrandom.reports.text import listed, shorten, visible
+from pytest_maxrandom.reports.text import listed, number_of, shorten, some_of, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -282,12 +282,10 @@ def _legend(audit: TaskAudit) -> str:
 def _closing(audit: TaskAudit) -> Iterator[str]:
     unread = sum(bool(task.problems) for task in audit.tasks)
     wrong = sum(bool(task.findings) for task in audit.tasks)
-    tasks = len(audit.tasks)
-    parts = [f"{count(tasks)} {'task' if tasks == 1 else 'tasks'}"]
+    parts = [number_of(len(audit.tasks), "task")]
     parts += [f"something is wrong with {count(wrong)}"] if wrong else []
     parts += [f"{count(unread)} cannot be read"] if unread else []
     yield ", ".join(parts if parts[1:] else [*parts, "nothing wrong was found"])
     if left := audit.left_out:
-        shown = "; ".join(f"{PurePath(each.path)} ({each.reason})" for each in left[:_MOST_LEFT])
-        more = f" and {count(len(left) - _MOST_LEFT)} more" if len(left) > _MOST_LEFT else ""
-        yield visible(f"Files that are no tasks: {shown}{more}")
+        files = [f"{PurePath(each.path)} ({each.reason})" for each in left]
+        yield visible(f"Files that are no tasks: {some_of(files, _MOST_LEFT, '; ')}")

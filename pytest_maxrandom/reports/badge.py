@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pytest_maxrandom.notation import span
-from pytest_maxrandom.record import FAILING, OUTCOMES
+from pytest_maxrandom.record import FAILING, OUTCOMES, RunRecord
 from pytest_maxrandom.reports import headlines, summary
 from pytest_maxrandom.reports.text import clauses
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import RunRecord
 
 LABEL = "maxrandom"
 _COLOURS = {"brightgreen": "#4c1", "yellow": "#dfb317", "red": "#e05d44", "lightgrey": "#9f9f9f"}
@@ -69,15 +66,7 @@ def _failure(said: list[str]) -> str:
 def badge(run: RunRecord) -> str:
     """Write a badge as JSON of a badge endpoint, https://shields.io/badges/endpoint-badge.
 
-    Parameters
-    ----------
-    run : RunRecord
-        The claims.
-
-    Returns
-    -------
-    str
-        One object: schemaVersion, label, message, color.
+    It is one object: schemaVersion, label, message, color.
     """
     said = shown(run)
     told = {"schemaVersion": 1, "label": LABEL, "message": said.message, "color": said.colour}

@@ -15,14 +15,9 @@ if TYPE_CHECKING:
 def base_run(
     named: str, like: Path | None = None, folder: Path | None = None, store: Path | None = None
 ) -> RunRecord:
-    """Read an earlier run that a person names.
+    """Read an earlier run that a person names: a report, as `find` takes it, or a suite as it was.
 
-    Parameters
-    ----------
-    named : str
-        A report, as `find` takes it with `like` and `folder`; or a suite, as it was.
-    store : Path, optional
-        The file that has the results of a suite; the default one below the folder if not given.
+    The results of a suite are in a store, by default the one below the folder.
 
     Raises
     ------

@@ -89,10 +89,7 @@ class Change:
 def changes(run: RunRecord, base: RunRecord) -> list[Change]:
     """Compare a run with an earlier one.
 
-    Returns
-    -------
-    list of Change
-        One for each record of `run`, in its order, then one for each that only `base` has.
+    Each record of `run` has a change, in its order; those that only `base` has follow.
     """
     above, below = folders_above(run, base)
     before = {_key(record, below): record for record in reversed(records(base))}

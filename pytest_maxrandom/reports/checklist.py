@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE, count, duration, equals
-from pytest_maxrandom.record import OUTCOMES
+from pytest_maxrandom.record import OUTCOMES, ClaimRecord, RunRecord
 from pytest_maxrandom.reports import computing, origins, phrases, red_flags, summary
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.quantities import metric_name, tested
@@ -20,7 +20,6 @@ from pytest_maxrandom.reports.text import clauses
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
 
 UNKNOWN = "not recorded; state it yourself"
 
@@ -28,15 +27,7 @@ UNKNOWN = "not recorded; state it yourself"
 def checklist(run: RunRecord) -> str:
     """Write the items of a checklist with their answers, as Markdown.
 
-    Parameters
-    ----------
-    run : RunRecord
-        The claims. Claims with the same answer to an item are named together.
-
-    Returns
-    -------
-    str
-        A heading, and an item for each question.
+    Claims with the same answer to an item are named together.
     """
     claims = tested(run.claims)
     names = summary.names(run)

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 from markupsafe import Markup
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import LISTS, ClaimRecord, Reservation, RunRecord
+from pytest_maxrandom.record import LISTS, ClaimRecord, Outcome, Reservation, Reserved, RunRecord
 from pytest_maxrandom.reports import headlines, summary
 from pytest_maxrandom.reports.changes import Change, changes, counted, is_partial, lacking
 from pytest_maxrandom.reports.details import designs_table
@@ -22,7 +22,7 @@ from pytest_maxrandom.reports.headlines import Question
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.origins import held_out, looks
 from pytest_maxrandom.reports.phrases import new_questions
-from pytest_maxrandom.reports.points import PLACES, flag_points, points_of, short, weight
+from pytest_maxrandom.reports.points import PLACES, Point, flag_points, points_of, short, weight
 from pytest_maxrandom.reports.rendering import checked
 from pytest_maxrandom.reports.searches import of_searches
 from pytest_maxrandom.reports.sections import claims_table
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from pytest_maxrandom.record import Outcome, Reserved
-    from pytest_maxrandom.reports.points import Point
     from pytest_maxrandom.reports.tables import Table
 
 LIMIT = 65_536
@@ -60,37 +58,14 @@ def comment(
     words: int = 150,
     templates: Path | None = None,
 ) -> str:
-    """Render a run as a comment.
+    """Render a run as a comment in Markdown; the same records make the same text.
 
-    Parameters
-    ----------
-    run : RunRecord or None
-        The claims; None if the run left no report, of which `outcome` says why.
-    base : RunRecord or str, optional
-        The run to compare with; or why there is none, in a sentence.
-    outcome : str
-        Why the run does not pass, where its records do not say it; said before all else.
-    key : str
-        Which of several comments of a repository it is.
-    report, page : str, optional
-        Addresses of the run, and of its report as a page to look into.
-    branch : str, optional
-        Name of the branch that the base is of.
-    commit : str, optional
-        What was tested.
-    untrusted : bool
-        Whether the run comes from a pull request's own code; that is said.
-    limit : int
-        Bytes in UTF-8 that the comment may have.
-    words : int
-        Words that are seen before anything is unfolded, by our own templates.
-    templates : Path, optional
-        A folder with the user's own templates.
-
-    Returns
-    -------
-    str
-        Markdown. The same records make the same text.
+    Without a run, which left no report, `outcome` says why; else why it does not pass, where its
+    records do not say that. Instead of a base it may be told why there is none, in a sentence. The
+    `key` tells several comments of a repository apart; `report` and `page` are addresses of the run
+    and of its page; `branch` is the base's, `commit` what was tested. That a run comes from a pull
+    request's own code, `untrusted`, is said. It has at most `limit` bytes in UTF-8 and, by our own
+    templates, so many words that are seen before anything is unfolded.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from pytest_maxrandom.record import (
 from pytest_maxrandom.reports.columns import name_column
 from pytest_maxrandom.reports.summary import names
 from pytest_maxrandom.reports.tables import Column, Name, Table, tabulate
-from pytest_maxrandom.reports.text import clauses, listed
+from pytest_maxrandom.reports.text import clauses, listed, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,8 +89,8 @@ def cost(record: ClaimRecord | LabelBiasRecord) -> str:
         "prefix trie",
         scored and e.seconds and f"{count(round(tokens / e.seconds))} tokens per second",
         e.reused
-        and f"{count(e.reused)} {'prompt' if e.reused == 1 else 'prompts'} read from the results "
-        f"store ({e.reused_seconds:,.1f} s when computed{elsewhere})",
+        and f"{number_of(e.reused, 'prompt')} read from the results store "
+        f"({e.reused_seconds:,.1f} s when computed{elsewhere})",
         e.peak_memory and f"at most {e.peak_memory / 2**30:,.1f} GiB of memory",
         e.engine_reason,
     )
@@ -210,21 +210,23 @@ def training_is(claim: ClaimRecord) -> str:
         which = {"extra": "other texts of the task", "scored": "the texts that are scored"}.get(
             found.text, f"the texts of {found.text}"
         )
-        further = f"further on {_number(found.texts, 'text', 'texts')}, {which} ({_how(found)})"
+        further = f"further on {number_of(found.texts, 'text')}, {which} ({_how(found)})"
     if found.labelled:
         kind = ", stratified by class" if found.classify.get("stratified") else ""
         how = (
             f"{'then ' if further else ''}with a classification head on "
             f"{_labelled(found)} labelled examples{kind} "
-            f"({_number(found.classify['epochs'], 'epoch', 'epochs')})"
+            f"({number_of(found.classify['epochs'], 'epoch')})"
         )
     return clauses(
         further,
         how,
         found.losses and f"loss {', of the head '.join(one for one in losses if one != NONE)}",
         found.tokens is not None and f"{count(found.tokens)} tokens",
-        found.cut and f"{_number(found.cut, 'text', 'texts')} cut at the longest length",
-        found.copies and f"{_number(found.copies, 'copy was', 'copies were')} passed over",
+        found.cut and f"{number_of(found.cut, 'text')} cut at the longest length",
+        found.copies
+        and f"{count(found.copies)} {'copy was' if found.copies == 1 else 'copies were'} passed "
+        "over",
         f"seed {found.seed}",
         f"texts' SHA-256 {found.text_digest[:12]}",
     )
@@ -252,10 +254,6 @@ def head_loss(found: TrainingRecord) -> str:
     return _span(found.losses[found.pretraining_steps or 0 :])
 
 
-def _number(number: int, one: str, several: str) -> str:
-    return f"{count(number)} {one if number == 1 else several}"
-
-
 def _span(losses: Sequence[float]) -> str:
     first_and_last = (f"{value:#.3g}".rstrip(".") for value in (*losses[:1], *losses[-1:]))
     return " to ".join(first_and_last) or NONE
@@ -277,7 +275,7 @@ def _how(found: TrainingRecord) -> str:
     adapter = "" if of["method"] == "full" else f" of rank {of['rank']}"
     asked = "as prompts without answers, " if of["form"] == "prompt" else ""
     method = f"{_METHODS.get(of['method'], of['method'])}{adapter}"
-    return f"{asked}{method}, {of['objective']}, {_number(of['epochs'], 'epoch', 'epochs')}"
+    return f"{asked}{method}, {of['objective']}, {number_of(of['epochs'], 'epoch')}"
 
 
 def _duration(seconds: float | None) -> str:

@@ -39,6 +39,16 @@ _AGAINST = "*Against the majority*: a single draw would have given another verdi
 _RSTD = "*RStd*: standard deviation of the recalls (Zheng et al., arXiv:2309.03882)."
 _R = "*r*: the correlation of base rates with the recalls."
 _HOLM = "*Holm*: *p*, adjusted over tasks by Holm."
+_BOOST_AND_BIAS: list[Column[Any]] = [
+    Column("boost:\nextra - base", "boost", "signed", "boost"),
+    Column("*p*", "boost_p", "p", "p", below="", lead="p "),
+    Column("bias:\ntest - extra", "bias", "signed", "bias"),
+    Column("*p*", "bias_p", "p", "p", below="", lead="p "),
+]
+_INDICATED: list[Column[Any]] = [
+    Column("finding", lambda each: designs.indicated(each) or NONE, "prose"),
+    Column("finding", "finding", brief="finding", media=frozenset()),
+]
 _DIFFER = "*Prompts that differ*: by McNemar's test, in the first replicate, adjusted by Holm."
 
 
@@ -46,7 +56,7 @@ def replicates_table(run: RunRecord) -> Table:
     """Show replicated claims: how many replicates hold, and how far their numbers spread."""
 
     def median(quantity: designs.Quantity) -> Callable[[ReplicatesRecord], str]:
-        return lambda record: designs.median(record, quantity)
+        return partial(designs.median, quantity=quantity)
 
     def extremes(quantity: designs.Quantity) -> Callable[[ReplicatesRecord], str]:
         shown = partial(designs.extremes, quantity=quantity)
@@ -154,12 +164,7 @@ def label_bias_table(run: RunRecord) -> Table:
 def labels_table(rows: Sequence[tuple[Cell, LabelRow]], most: int | None = None) -> Table:
     """Show how the prompt with the highest accuracy treats each label.
 
-    Parameters
-    ----------
-    rows : sequence of tuple
-        What names the check, in a table of several, and the label.
-    most : int, optional
-        Rows that are shown.
+    A row is what names the check, in a table of several, and the label.
     """
 
     def drawn(row: tuple[Cell, LabelRow]) -> Drawing | str:
@@ -249,12 +254,8 @@ def contamination_table(run: RunRecord) -> Table:
         RESULT,
         task_column(files(run)),
         Column("shots", "shots", "count"),
-        Column("boost:\nextra - base", "boost", "signed", "boost"),
-        Column("*p*", "boost_p", "p", "p", below="", lead="p "),
-        Column("bias:\ntest - extra", "bias", "signed", "bias"),
-        Column("*p*", "bias_p", "p", "p", below="", lead="p "),
-        Column("finding", lambda each: designs.indicated(each) or NONE, "prose"),
-        Column("finding", "finding", brief="finding", media=frozenset()),
+        *_BOOST_AND_BIAS,
+        *_INDICATED,
         name_column("contamination", run),
     ]
     legend = (
@@ -286,13 +287,10 @@ def contamination_over_tasks_table(run: RunRecord) -> Table:
         Column("arms", arms, brief="over tasks", header=True),
         Column("shots", "shots", "count", "shots"),
         Column("tasks", "tasks", "count", "tasks"),
-        Column("boost:\nextra - base", "boost", "signed", "boost"),
-        Column("*p*", "boost_p", "p", "p", below="", lead="p "),
-        Column("bias:\ntest - extra", "bias", "signed", "bias"),
+        *_BOOST_AND_BIAS[:-1],
         Column("interval", interval, "right", "interval"),
-        Column("*p*", "bias_p", "p", "p", below="", lead="p "),
-        Column("finding", lambda each: designs.indicated(each) or NONE, "prose"),
-        Column("finding", "finding", brief="finding", media=frozenset()),
+        _BOOST_AND_BIAS[-1],
+        *_INDICATED,
     ]
     legend = "Mean over tasks, each with the same weight; *p*: one-sided sign-flip test over tasks."
     title = "Tuned on the benchmarks' text? Over tasks"

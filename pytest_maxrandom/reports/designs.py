@@ -223,18 +223,10 @@ def differing(record: ComparisonRecord) -> str:
 
 
 def units(record: ComparisonRecord) -> str:
-    """Say what the signs are flipped of: ``60 examples``, ``20 replicates``.
-
-    Earlier records do not count them. Different replicates may have different examples, so these
-    are not counted then.
-    """
-    if record.units is None:
+    """Say what the signs are flipped of: ``60 examples``, ``20 replicates``."""
+    if record.units is None or record.units not in record.sampled:
         return ""
-    if record.units in record.sampled:
-        return f"{count(record.sampled[record.units])} {record.units}"
-    if record.units == "replicates":
-        return f"{count(record.replicates)} replicates"
-    return f"{shown_n(record)} examples" if record.replicates == 1 else "examples"
+    return f"{count(record.sampled[record.units])} {record.units}"
 
 
 def generalizes(record: ComparisonRecord | ContaminationRecord) -> str:

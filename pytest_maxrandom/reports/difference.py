@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.notation import NONE, accuracy, count
+from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, count
 from pytest_maxrandom.record import OUTCOMES, ClaimRecord, Record, RunRecord
 from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, lacking
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.phrases import best_value, decisive_p, needed_score
-from pytest_maxrandom.reports.quantities import examples
+from pytest_maxrandom.reports.phrases import decisive_p
+from pytest_maxrandom.reports.quantities import best_value, examples, needed_score
 from pytest_maxrandom.reports.reasons import REASONS
 from pytest_maxrandom.reports.summary import became, names, records
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
@@ -63,17 +63,10 @@ def difference(
     head: RunRecord,
     gone: Literal["all", "of the suites", "none"] = "all",
 ) -> Difference:
-    """Compare two runs; those results of which nothing changed are left out.
+    """Compare two runs, which a person calls `since` and `until`; what did not change is left out.
 
-    Parameters
-    ----------
-    since, until : str
-        How a person calls them.
-    base, head : RunRecord
-        The earlier and the later run.
-    gone : str
-        Which results that only the earlier run has are said to be gone: none where the later run
-        is of selected tests, and those of its suites where it is of selected files.
+    Of results that only the earlier run has, none are said to be `gone` where the later run is of
+    selected tests, and those of its suites where it is of selected files.
     """
     suites = {record.suite for record in records(head)}
     found = [
@@ -93,12 +86,8 @@ def difference(
 def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterator[tuple[str, str]]:
     """Yield the lines for a terminal, each with its colour; words are never broken.
 
-    Parameters
-    ----------
-    width : int
-        Columns. Names and numbers that are longer stand as they are.
-    most : int, optional
-        Changes that are shown; the others are counted.
+    Names and numbers that are longer than `width` columns stand as they are. Beyond `most` changes
+    the others are counted.
     """
     colour = "red" if found.fell else ""
     yield from ((line, colour) for line in wrapped(_headline(found), width))
@@ -221,12 +210,7 @@ def _values(record: Record | None) -> dict[str, Any] | None:
         "best": best_value(record),
         "needed": needed_score(record),
         "n": examples(record),
-        "t": record.t,
-        "p_max": record.p_max,
-        "permutation_p": record.permutation_p,
-        "baseline_p": record.baseline_p,
-        "control_p": record.control_p,
-        "incumbent_p": record.incumbent_p,
+        **{name: getattr(record, name) for name in ("t", *P_VALUES) if name != "union_p"},
         "best_prompt": record.best_prompt.digest if record.best_prompt else None,
         "red_flags": [flag.kind for flag in record.red_flags],
     }

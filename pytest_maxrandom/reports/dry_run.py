@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count, duration
-from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.reports.text import number_of, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,13 +20,8 @@ def lines(
 ) -> Iterator[str]:
     """Yield what to print.
 
-    Parameters
-    ----------
-    found : sequence of ModelCost
-    recorded : mapping of str to int
-        How many claims each model has whose results exist already.
-    mistakes : mapping of str to sequence of str
-        What does not let items run, and which.
+    `recorded` has how many claims each model has whose results exist already, `mistakes` what does
+    not let items run, and which.
     """
     # A model is not measured that has a head.
     unknown = [
@@ -42,7 +37,8 @@ def lines(
     if trainings := [each for cost in found for each in cost.trained]:
         yield from _to_train(trainings)
     for model, claims in recorded.items():
-        yield f"{visible(model)}: {_number(claims, 'claim')}, recorded results: nothing to compute"
+        claimed = number_of(claims, "claim")
+        yield f"{visible(model)}: {claimed}, recorded results: nothing to compute"
     for message, items in mistakes.items():
         others = f" and {count(len(items) - 1)} more" if len(items) > 1 else ""
         yield f"{visible(items[0])}{others}: {visible(message)}"
@@ -59,7 +55,7 @@ def lines(
 
 
 def _of_model(cost: ModelCost) -> Iterator[str]:
-    yield f"{visible(cost.model)} ({cost.backend}): {_number(cost.claims, 'claim')}"
+    yield f"{visible(cost.model)} ({cost.backend}): {number_of(cost.claims, 'claim')}"
     if cost.problem is not None:
         yield f"  cannot run: {visible(cost.problem)}"
         return
@@ -78,9 +74,8 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         yield f"  {most}{count(found.tokens)} tokens{passes}, shared text read once"
         yield f"  {count(found.apart)} tokens if each text were read by itself"
     if cost.seconds is not None:
-        tried = "1 prompt" if cost.probed == 1 else f"{cost.probed} prompts"
         where = "" if cost.backend == "mock" else f" on {visible(cost.device)}"
-        yield f"  {_about(cost.seconds)}{where}, by a probe of {tried}"
+        yield f"  {_about(cost.seconds)}{where}, by a probe of {number_of(cost.probed, 'prompt')}"
     if cost.later:
         yield "  not counted: what is asked where a claim passes (its test set, blank inputs)"
 
@@ -119,21 +114,17 @@ def _together(trainings: Sequence[TrainingCost], unit: str) -> str:
     if not left:
         return f"to train: nothing, the weights of all {count(len(known))} trainings are kept"
     steps, reads = sum(each.steps for each in left), _read(left, unit)
-    told = f"to train: {_number(len(left), 'training')}, {_number(steps, 'step')}"
+    told = f"to train: {number_of(len(left), 'training')}, {number_of(steps, 'step')}"
     told += f", {count(reads)} {unit} in all epochs"
     tokens = sum(each.tokens for each in known)
     if unit == "words" or not tokens:
         return told
     seconds = sum(each.seconds for each in known) * reads / tokens
-    return f"{told}; {_about(seconds)}, by the {_number(len(known), 'training')} kept"
+    return f"{told}; {_about(seconds)}, by the {number_of(len(known), 'training')} kept"
 
 
 def _read(trainings: Sequence[TrainingCost], unit: str) -> int:
     return sum((each.words if unit == "words" else each.tokens) or 0 for each in trainings)
-
-
-def _number(number: int, what: str) -> str:
-    return f"{count(number)} {what}{'' if number == 1 else 's'}"
 
 
 def _about(seconds: float) -> str:

@@ -6,14 +6,13 @@ import importlib.metadata
 import platform
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record import arithmetics
+from pytest_maxrandom.record import Adjustment, ClaimRecord, RunRecord, arithmetics
 from pytest_maxrandom.reports.quantities import levels_of
 from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm, joint_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.record import Adjustment, ClaimRecord, RunRecord
 
 _LIBRARIES = ("pytest", "pytest-maxrandom", "numpy")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.notation import accuracy
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.quantities import (
     OF_GUESSERS,
@@ -19,8 +19,9 @@ from pytest_maxrandom.reports.quantities import (
     sizes_by_chance,
 )
 from pytest_maxrandom.reports.summary import names
+from pytest_maxrandom.reports.tables import Column, Name, tabulate
 from pytest_maxrandom.stats.best_of import first_count
-from pytest_maxrandom.stats.chances import chance_groups
+from pytest_maxrandom.stats.chances import Groups, chance_groups
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.selection import expected_maximum
 from pytest_maxrandom.stats.sizes import baseline_for, mix_for, true_accuracy_for_power
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord
-    from pytest_maxrandom.stats.chances import Groups
 
 _CLOSE = 0.002
 """Difference of two baselines that nobody sees."""
@@ -48,15 +48,7 @@ _LEGEND = (
 def guessers(
     claim: ClaimRecord, n: int, t: int, standard: float, maximum: float
 ) -> tuple[MaxRandomBaseline | None, str]:
-    """Return the guessers of a claim, if theirs is its baseline; else why they are unknown.
-
-    Parameters
-    ----------
-    n, t : int
-        As the claim has them.
-    standard, maximum : float
-        The claim's standard and maximum random baseline.
-    """
+    """Return the guessers of a claim, if its baselines are theirs; else why they are unknown."""
     if claim.metric != "accuracy":
         return None, f"whose metric is {metric_name(claim)}"
     if claim.roles:
@@ -184,19 +176,20 @@ def odds_section(run: RunRecord) -> str:
             f"{f' to {most}, depending on the claim' if most != least else ''}."
         )
     shown = names(run)
-    rows = [
-        f"| claim | n | t | needed | passes by luck | true accuracy for power {_rate(POWER)} |",
-        "| :-- | --: | --: | --: | --: | --: |",
+    columns: list[Column[Odds]] = [
+        Column("claim", lambda each: Name(shown[each.claim.id])),
+        Column("n", "claim.n", "count"),
+        Column("t", "claim.t", "count"),
+        Column("needed", _needed, "right"),
+        Column("passes by luck", lambda each: _rate(each.by_luck), "right"),
+        Column(f"true accuracy for power {_rate(POWER)}", "true_accuracy", "score"),
     ]
-    for each in found:
-        n, t = each.claim.n, each.claim.t
-        needed = "impossible" if each.needed is None else f"{each.needed}/{n}"
-        rows.append(
-            f"| {MARKDOWN.cell(shown[each.claim.id])} | {count(n)} | {count(t)} | {needed} "
-            f"| {_rate(each.by_luck)} | {accuracy(each.true_accuracy)} |"
-        )
-    table = "\n".join(rows) + f"\n\n{_LEGEND}\n"
+    table = f"{MARKDOWN.table(tabulate('Odds', columns, found))}{_LEGEND}\n"
     return f"\n**What this gate can tell.** {text}\n\n{MARKDOWN.fold(table, 'Of each claim')}"
+
+
+def _needed(each: Odds) -> str:
+    return "impossible" if each.needed is None else f"{each.needed}/{each.claim.n}"
 
 
 def _passes(baseline: MaxRandomBaseline, levels: Mapping[str, float], correct: int) -> bool:

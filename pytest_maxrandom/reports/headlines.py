@@ -25,7 +25,9 @@ from pytest_maxrandom.record import (
     LabelBiasRecord,
     Record,
     ReplicatesRecord,
+    Reservation,
     RunRecord,
+    Weaker,
 )
 from pytest_maxrandom.reports import incumbent, phrases, summary
 from pytest_maxrandom.reports.label_bias import bias_found
@@ -40,13 +42,12 @@ from pytest_maxrandom.reports.red_flags import (
     raised,
 )
 from pytest_maxrandom.reports.tables import Cell, Name
-from pytest_maxrandom.reports.text import clauses, listed, shorten, visible
+from pytest_maxrandom.reports.text import clauses, listed, number_of, shorten, visible
 from pytest_maxrandom.reports.wording import failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_maxrandom.record import Reservation, Weaker
     from pytest_maxrandom.record.designs import Indication
 
     _Record = TypeVar("_Record", bound=Record)
@@ -112,8 +113,9 @@ def reservations(run: RunRecord) -> list[Question]:
     for each in sorted(run.reservations, key=lambda one: order.index(one.kind)):
         why = clauses(*map(_weaker_in(each), each.weaker), sep=", ")
         if each.tries is not None:
-            prompts = f"{count(each.tries)} {'prompt' if each.tries == 1 else 'prompts'}"
-            why = prompts if each.tries else "no prompt, but another line, such as a look"
+            why = "no prompt, but another line, such as a look"
+            if each.tries:
+                why = number_of(each.tries, "prompt")
         named: Cell = (Name(_short(each.id.partition("::")[2] or each.id, 2 * _LONGEST_NAME)),)
         found.setdefault((RESERVED[each.kind].sign, RESERVED[each.kind].one, why), []).append(named)
     return [
@@ -142,10 +144,7 @@ def _asserted(parts: Mapping[str, object]) -> str:
 
 
 def standing(run: RunRecord) -> str:
-    """Count where results stand that nothing is claimed of, and what contamination checks found.
-
-    Empty where there are none.
-    """
+    """Count where results stand that claim nothing, and what contamination checks found, if any."""
     reported = (claim for claim in run.claims if claim.verdict and not summary.asserts(claim))
     found = Counter(claim.verdict for claim in reported)
     checks = Counter(check.finding for check in run.contamination if check.finding)

@@ -7,19 +7,16 @@ format is that of https://huggingface.co/docs/hub/eval-results.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.notation import accuracy, count, equals, p_value
-from pytest_maxrandom.record import OUTCOMES
+from pytest_maxrandom.record import OUTCOMES, ClaimRecord, RunRecord
 from pytest_maxrandom.reports import phrases, summary
-from pytest_maxrandom.reports.quantities import metric_name, p_is
+from pytest_maxrandom.reports.quantities import best_value, metric_name, p_is
 from pytest_maxrandom.reports.text import clauses, visible
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
 
 DEFAULT_TASK = "default"
 _DECIMALS = 6
@@ -29,27 +26,12 @@ _MOST_NAMES = 3
 def hub(
     run: RunRecord, dataset: str = "", task: str = DEFAULT_TASK, claim: str | None = None
 ) -> str:
-    """Write a claim as an evaluation result of the hub.
+    """Write a claim as an evaluation result of the hub: YAML, a list with one entry.
 
     The value is the accuracy on the test set where it was opened, else that of the best prompt on
-    the validation set.
-
-    Parameters
-    ----------
-    run : RunRecord
-        The claims.
-    dataset : str
-        Id of the benchmark on the hub: ``openai/gsm8k``.
-    task : str
-        Id of its task, as the ``eval.yaml`` of the benchmark has it.
-    claim : str, optional
-        Which claim of the run: its id, or its name without the file. Needed where there are
-        several.
-
-    Returns
-    -------
-    str
-        YAML, a list with one entry.
+    the validation set. The ids of the benchmark on the hub, ``openai/gsm8k``, and of its task are
+    those of its ``eval.yaml``. A claim is named by its id, or without the file; needed where there
+    are several.
 
     Raises
     ------
@@ -63,7 +45,7 @@ def hub(
             "maxrandom report RESULTS.json --format hub --dataset OWNER/NAME"
         )
     found = _chosen(run, claim)
-    value = found.test.accuracy if found.test else phrases.best_value(found)
+    value = found.test.accuracy if found.test else best_value(found)
     if value is None:
         known = OUTCOMES[summary.became(found)].one
         why = "it was decided early, so its best accuracy is not known" if found.decided else known

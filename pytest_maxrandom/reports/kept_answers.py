@@ -10,22 +10,21 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record.packed import KeptAnswers
-from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord
 
 
-def examples(claim: ClaimRecord) -> str | None:
-    """Return a digest of the examples of recorded results; None where they are not known."""
+def examples(claim: ClaimRecord) -> list[str] | None:
+    """Return what tells the examples of recorded results apart; None where it is not known."""
     found = _of_results(claim)
-    return None if found is None else digest("examples", *sorted(found.examples))
+    return None if found is None else sorted(found.examples)
 
 
-def prompts(claim: ClaimRecord) -> str | None:
-    """Return a digest of the prompts of recorded results; None where they are not known."""
+def prompts(claim: ClaimRecord) -> list[str] | None:
+    """Return what tells the prompts of recorded results apart; None where it is not known."""
     found = _of_results(claim)
-    return None if found is None else digest("prompts", *sorted(found.prompts))
+    return None if found is None else sorted(found.prompts)
 
 
 def answers(claim: ClaimRecord) -> str | None:
@@ -34,14 +33,8 @@ def answers(claim: ClaimRecord) -> str | None:
     return None if found is None else found.digest
 
 
-def differ(now: ClaimRecord, before: ClaimRecord) -> bool:
-    """Tell whether anything of the results is another one; a file may merely have moved."""
-    return answers(now) != answers(before)
-
-
-def same_questions(now: ClaimRecord, before: ClaimRecord) -> bool:
-    """Tell whether both are of the same prompts and examples, so that answers can be others."""
-    return examples(now) == examples(before) and prompts(now) == prompts(before)
+def _of_results(claim: ClaimRecord) -> KeptAnswers | None:
+    return None if claim.recorded is None else kept(claim)
 
 
 def kept(claim: ClaimRecord) -> KeptAnswers | None:
@@ -50,10 +43,6 @@ def kept(claim: ClaimRecord) -> KeptAnswers | None:
         return _unpacked(claim.answers) if claim.answers else None
     except ValueError:
         return None
-
-
-def _of_results(claim: ClaimRecord) -> KeptAnswers | None:
-    return None if claim.recorded is None else kept(claim)
 
 
 @lru_cache(maxsize=4)

@@ -6,24 +6,21 @@ Labels are texts from data, and are shortened where they stand within a phrase.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE, accuracy, count, equals, level, p_value, percent, signed
-from pytest_maxrandom.record import OUTCOMES
+from pytest_maxrandom.record import (
+    OUTCOMES,
+    ClaimRecord,
+    InteractionBias,
+    LabelBiasRecord,
+    LabelRow,
+    RunRecord,
+)
 from pytest_maxrandom.reports.computing import cost
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.text import clauses, shorten, visible
 from pytest_maxrandom.stats.labels import FEWEST_LABELS, LITTLE_MASS, needed
 from pytest_maxrandom.stats.multiplicity import above
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import (
-        ClaimRecord,
-        InteractionBias,
-        LabelBiasRecord,
-        LabelRow,
-        RunRecord,
-    )
 
 _LEVEL = 0.05
 """Where nothing is asserted."""

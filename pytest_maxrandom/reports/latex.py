@@ -103,13 +103,9 @@ class Latex(Dialect):
     """LaTeX with booktabs and longtable.
 
     Numbers are written as everywhere else. Those of a column have the same number of decimals, so
-    that flush right they are aligned at their points, and no package for numbers is needed.
-
-    Parameters
-    ----------
-    medium : {"latex", "upright"}, optional
-        Whether tables of claims have all columns, for a page in landscape, or fewer: those fit an
-        upright page, over both columns where it has two.
+    that flush right they are aligned at their points, and no package for numbers is needed. Tables
+    of claims have all columns, for a page in landscape, or fewer: those fit an upright page, over
+    both columns where it has two.
     """
 
     name = "LaTeX"

@@ -47,16 +47,9 @@ def wrapped(
 ) -> list[Line]:
     """Break a text between its words, and a name between its parts, into lines of a width.
 
-    Parameters
-    ----------
-    text : str
-        Without hidden characters; spaces at its beginning stay.
-    width : int
-        Columns of the terminal.
-    indent : str
-        What stands before all lines but the first.
-    markup, lead
-        Of the first line; all lines are marked if `lead` is None.
+    The text has no hidden characters; spaces at its beginning stay, and `indent` stands before all
+    lines but the first. Of that alone `markup` marks so many characters; of all lines all if `lead`
+    is None.
 
     Examples
     --------
@@ -103,13 +96,8 @@ def _parts(word: str, room: int) -> Iterator[str]:
 def table_lines(table: Table, width: int | None = None) -> list[Line]:
     """Align rows below a header; nothing where there are none.
 
-    Parameters
-    ----------
-    table : Table
-        Its last column in a terminal names the row.
-    width : int, optional
-        Columns of the terminal, to which names are wrapped; lines are as long as they are if not
-        given.
+    The last column in a terminal names the row. Names are wrapped to a width in columns; lines are
+    as long as they are if none is given.
     """
     is_wide = width is not None and width >= WIDE
     heads, rows = table.laid_out("wide" if is_wide else "terminal")

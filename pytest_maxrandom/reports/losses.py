@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, signed
-from pytest_maxrandom.reports.text import clauses, shorten, visible
+from pytest_maxrandom.reports.text import clauses, number_of, shorten, visible
 from pytest_maxrandom.stats.judged_losses import look_share
 
 if TYPE_CHECKING:
@@ -55,33 +55,26 @@ def whether_worse(found: Regressions) -> str:
     parts = []
     if worse := found.worse:
         what = "claim" if not any(each.of_task for each in worse) else "result"
-        parts.append(f"{_number(len(worse), what)} {_verb(worse)} worse than {since}")
+        verb = "is" if len(worse) == 1 else "are"
+        parts.append(f"{number_of(len(worse), what)} {verb} worse than {since}")
     if untold := claims.count("cannot tell"):
-        of = _number(untold, "claim") if not worse else count(untold)
+        of = number_of(untold, "claim") if not worse else count(untold)
         parts.append(
             f"of {of} it cannot be told" + ("" if worse else f" whether it is worse than {since}")
         )
     if fine := claims.count("not worse"):
-        of = count(fine) if parts else _number(fine, "claim")
+        of = count(fine) if parts else number_of(fine, "claim")
         verb = "is" if fine == 1 else "are"
         than = "" if parts else f" than {since}"
         parts.append(f"{of} {verb} not worse{than} by more than {accuracy(-found.margin)}")
     if same := claims.count("the same"):
-        of = count(same) if parts else _number(same, "claim")
+        of = count(same) if parts else number_of(same, "claim")
         parts.append(f"{of} {'has' if same == 1 else 'have'} the very same answers")
     return "; ".join(parts)
 
 
 def _since(found: Regressions) -> str:
     return visible(shorten(found.since, _NAME))
-
-
-def _number(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{count(number)} {noun}s"
-
-
-def _verb(several: list[Regression]) -> str:
-    return "is" if len(several) == 1 else "are"
 
 
 def worst_first(found: Regressions) -> list[Regression]:
@@ -111,7 +104,7 @@ def loss_told(one: Regression, found: Regressions) -> str:
     if one.loss == "not worse" and one.head_of is not None:
         parts.append(f"also if this is the luckiest of {count(one.head_of)}")
     if one.left_out and one.examples:
-        left = _number(one.left_out, "example")
+        left = number_of(one.left_out, "example")
         parts.append(f"{left} of the base {'is' if one.left_out == 1 else 'are'} not in both")
     return clauses(*parts)
 

@@ -8,15 +8,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, count, equals, p_value
-from pytest_maxrandom.record import SCORE
+from pytest_maxrandom.record import SCORE, ClaimRecord, HeldOut
 from pytest_maxrandom.reports.summary import by_suite, model_name
-from pytest_maxrandom.reports.text import clauses, listed
+from pytest_maxrandom.reports.text import clauses, listed, number_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, HeldOut
 
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
@@ -62,8 +61,7 @@ def in_clusters(of: ClaimRecord | HeldOut) -> str:
     """Name clusters and the effective n: ``in 25 clusters, effective n 25.0``; empty without."""
     if of.clusters is None or of.effective_n is None:
         return ""
-    clusters = f"{count(of.clusters)} cluster{'s' * (of.clusters != 1)}"
-    return f"in {clusters}, effective n {of.effective_n:,.1f}"
+    return f"in {number_of(of.clusters, 'cluster')}, effective n {of.effective_n:,.1f}"
 
 
 def chance(claim: ClaimRecord) -> str:
@@ -173,8 +171,7 @@ def held_out(claim: ClaimRecord) -> str:
         f"interval {accuracy(test.low)} to {accuracy(test.high)}{worth}), compared with a standard "
         f"baseline of {accuracy(test.standard_baseline)}{constant}: p "
         f"{equals(p_value(test.p_standard))}{shuffled}",
-        f"{count(test.openings)} {'opening' if test.openings == 1 else 'openings'} of this test "
-        "set so far",
+        f"{number_of(test.openings, 'opening')} of this test set so far",
         adjusted,
         test.seen and f"{count(test.seen)} of them were validation examples before",
     )
@@ -188,7 +185,7 @@ def sampled(claim: ClaimRecord) -> str:
     shown = "no demonstrations"
     if p.regime != "none":
         shown = (
-            f"{claim.shots} demonstration{'s' * (claim.shots != 1)} each, from the {count(p.pool)} "
+            f"{number_of(claim.shots, 'demonstration')} each, from the {count(p.pool)} "
             f"examples {_POOLS[p.regime]}{f' ({p.source})' if p.source else ''}"
         )
     if p.proposed_by is not None:
@@ -226,11 +223,8 @@ def all_of_models(
 ) -> list[tuple[str, str]]:
     """Name the models of a group of claims if it holds all the claims of them, and more than one.
 
-    Returns
-    -------
-    list of tuple of str
-        Each model and its suite, which is empty where no other one makes claims of the same
-        things; no model at all where the claims have to be named one by one.
+    Each has its suite beside it, which is empty where no other one makes claims of the same things.
+    There is no model at all where the claims have to be named one by one.
     """
     models = {
         claim.id: (model_name(claim), suite)

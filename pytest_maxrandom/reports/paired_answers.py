@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.record import BY_HAND
-from pytest_maxrandom.record.regressions import Regression
+from pytest_maxrandom.record import BY_HAND, ClaimRecord, RunRecord
+from pytest_maxrandom.record.regressions import Regression, Untold
 from pytest_maxrandom.reports.changes import folders_above
 from pytest_maxrandom.reports.kept_answers import kept
 from pytest_maxrandom.stats.clusters import named_clusters
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
     from pytest_maxrandom.record.packed import KeptAnswers
-    from pytest_maxrandom.record.regressions import Untold
 
 
 class Choice(NamedTuple):

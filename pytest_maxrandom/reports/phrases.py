@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.shortcuts import HEURISTICS, OF_OPEN
 from pytest_maxrandom.notation import BASELINES, P_VALUES, accuracy, count, equals, level, p_value
-from pytest_maxrandom.record import ALLOWED, SCORE
+from pytest_maxrandom.record import ALLOWED, SCORE, ClaimRecord, DecidedEarly, Record, RunRecord
 from pytest_maxrandom.reports import incumbent
 from pytest_maxrandom.reports.quantities import (
+    best_value,
     examples,
     levels_of,
     metric_name,
+    needed_score,
     of_samples,
     p_is,
     shown_p,
 )
 from pytest_maxrandom.reports.red_flags import MEASURES
 from pytest_maxrandom.reports.searches import rule
-from pytest_maxrandom.reports.text import clauses, listed
+from pytest_maxrandom.reports.text import clauses, listed, number_of
 from pytest_maxrandom.stats import multiplicity
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord, DecidedEarly, Record, RunRecord
 
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
 _OF_LEVELS = {"family": "shared by the suite's claims", "looks": "spent per doubling of t"}
@@ -32,11 +30,6 @@ _OF_INCUMBENT = ("better_than", "by", "beats")
 """Parts of a claim that are said together."""
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
-
-
-def best_value(claim: ClaimRecord) -> float | None:
-    """Return the best prompt's value of the metric, which the baselines are baselines of."""
-    return claim.best_accuracy if claim.metric == "accuracy" else claim.best_score
 
 
 def best_interval(claim: ClaimRecord) -> tuple[float, float] | None:
@@ -216,14 +209,6 @@ def best_shown(claim: ClaimRecord) -> str:
     return shown if (name := metric_name(claim)) == "accuracy" else f"{name} {shown}"
 
 
-def needed_score(claim: ClaimRecord) -> float | None:
-    """Return the least value of the metric that would have passed, where that is known."""
-    n = examples(claim)
-    if claim.critical_score is not None or claim.metric != "accuracy":
-        return claim.critical_score
-    return claim.critical_count / n if claim.critical_count is not None and n else None
-
-
 def needed_value(claim: ClaimRecord) -> str:
     """Write what passes; empty where nothing is asserted, or no number of answers tells."""
     value = needed_score(claim) if claim.asserted else None
@@ -256,8 +241,7 @@ def new_questions(claim: ClaimRecord) -> str:
         f"{_bounded_on_new(claim)} at least {accuracy(found.low)} at 95 %",
         found.estimate is not None
         and f"estimated {accuracy(found.estimate)}, without the bias of the selection{these}",
-        found.clusters
-        and f"of {count(found.clusters)} cluster{'s' * (found.clusters > 1)} of examples",
+        found.clusters and f"of {number_of(found.clusters, 'cluster')} of examples",
     )
 
 

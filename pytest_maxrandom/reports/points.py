@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.reports.tables import Cell
 
-    Point: TypeAlias = tuple[str, Question]
-
+Point: TypeAlias = tuple[str, Question]
+"""Where it stands, one of `PLACES`, and what it says."""
 _TEXT = 300
 """Characters of any one text from data."""
 PLACES = ("failing", "changed", "new", "other", "more_new", "known")

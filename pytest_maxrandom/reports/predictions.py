@@ -9,6 +9,7 @@ import glob
 import json
 import math
 import shutil
+from dataclasses import fields
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.lettered import with_listed_texts
 from pytest_maxrandom.sweeps.open_answers import said_of
 from pytest_maxrandom.sweeps.open_controls import with_controls
-from pytest_maxrandom.sweeps.predictions import samples_of
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, samples_of
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 
 
@@ -68,14 +68,9 @@ def _parts(path: Path) -> list[Path]:
 
 
 def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iterator[str]:
-    """Write the predictions behind a claim, a line for each prompt in the order of the sweep.
+    """Yield the predictions behind a claim, a line for each prompt in the order of the sweep.
 
     The text is ASCII, and minus infinity, which JSON does not know, is null.
-
-    Yields
-    ------
-    str
-        One line, with its line feed.
     """
     for line in prompt_lines(record, predictions):
         yield json.dumps(line, default=_keys, allow_nan=False, separators=(",", ":")) + "\n"
@@ -86,12 +81,7 @@ def prompt_lines(
 ) -> Iterator[PromptLine]:
     """Say of each prompt of a claim, in the order of the sweep, what it answered.
 
-    Parameters
-    ----------
-    record : ClaimRecord
-        Tells the claim's id, task, model, quantization, shots and scoring.
-    predictions : sequence of PromptPredictions
-        All answers of the claim's prompts.
+    The record tells the claim's id, task, model, quantization, shots and scoring.
     """
     asked = {each.id: each for prompt in predictions for each in prompt.examples}
     examples = [*asked.values()]
@@ -193,20 +183,9 @@ def _open_lines(
 
 
 def _keys(line: PromptLine | AnswerLine | OpenLine) -> dict[str, object]:
-    """Return what a line holds: no cluster of tasks that have none, and no mark of real models.
-
-    Choices are listed where labels are places.
-
-    Of choices that were scored there is no text.
-    """
-    left_out = {"listed": None, "cluster": None, "simulated": False, "text": None, "finish": None}
-    left_out |= {"open": None, "score": None, "voice": None}
-    left_out |= {"sample": None, "examples_digest": None, "model_digest": None, "arithmetic": None}
-    return {
-        key: value
-        for key, value in vars(line).items()
-        if key not in left_out or value != left_out[key]
-    }
+    """Return what a line holds; what is as it is by default is left out."""
+    values = ((each, getattr(line, each.name)) for each in fields(line))
+    return {each.name: value for each, value in values if value != each.default}
 
 
 def _finite(value: float) -> float | None:

@@ -7,17 +7,29 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import BASELINES, P_VALUES, Unmet, accuracies, equals, p_value
-from pytest_maxrandom.record import SCORE, STANDINGS
+from pytest_maxrandom.record import SCORE, STANDINGS, ClaimRecord, Sampled
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.record import ClaimRecord, Sampled
     from pytest_maxrandom.stats.sizes import Mix
 
 OF_GUESSERS = ("p_max", "union_p")
 """P-values that compare the best prompt with guessers; its right answers alone decide them."""
+_OF_SAMPLES = {
+    "mean": "mean accuracy of {k} samples",
+    "vote": "{metric} of votes of {k}",
+    "pass": "pass@{asked}",
+    "all": "all of {k}",
+}
+_OF_GRADES = {
+    "mean": "mean of {k} scores",
+    "vote": "score of votes of {k}",
+    "pass": "maximum of {asked} scores",
+    "all": "minimum of {k} scores",
+}
+"""What several samples of each answer come to, by how they are put together."""
 
 
 def tested(claims: Iterable[ClaimRecord]) -> list[ClaimRecord]:
@@ -49,33 +61,14 @@ def metric_name(claim: ClaimRecord) -> str:
 
 def of_samples(sampled: Sampled, metric: str) -> str:
     """Name what several samples of each answer come to."""
-    k = sampled.samples
-    if metric == SCORE:
-        return _of_grades(sampled)
-    match sampled.aggregate:
-        case "pass":
-            return f"pass@{sampled.asked or k}"
-        case "all":
-            return f"all of {k}"
-        case "vote":
-            return f"{_of_metric(metric)} of votes of {k}"
-    return f"mean accuracy of {k} samples"
-
-
-def _of_grades(sampled: Sampled) -> str:
-    k = sampled.samples
-    match sampled.aggregate:
-        case "pass":
-            return f"maximum of {sampled.asked or k} scores"
-        case "all":
-            return f"minimum of {k} scores"
-        case "vote":
-            return f"score of votes of {k}"
-    return f"mean of {k} scores"
+    named = _OF_GRADES if metric == SCORE else _OF_SAMPLES
+    return named[sampled.aggregate].format(
+        k=sampled.samples, asked=sampled.asked or sampled.samples, metric=_of_metric(metric)
+    )
 
 
 def _of_metric(metric: str) -> str:
-    if metric == "accuracy":
+    if metric in ("accuracy", SCORE):
         return metric
     from pytest_maxrandom.record.metrics import METRICS  # it needs NumPy, which a summary does not
 
@@ -133,6 +126,19 @@ def examples(claim: ClaimRecord) -> int | None:
         return claim.n
     found = claim.best_correct / claim.best_accuracy
     return round(found) if math.isfinite(found) else claim.n
+
+
+def best_value(claim: ClaimRecord) -> float | None:
+    """Return the best prompt's value of the metric, which the baselines are baselines of."""
+    return claim.best_accuracy if claim.metric == "accuracy" else claim.best_score
+
+
+def needed_score(claim: ClaimRecord) -> float | None:
+    """Return the least value of the metric that would have passed, where that is known."""
+    n = examples(claim)
+    if claim.critical_score is not None or claim.metric != "accuracy":
+        return claim.critical_score
+    return claim.critical_count / n if claim.critical_count is not None and n else None
 
 
 def sizes_by_chance(claim: ClaimRecord) -> dict[Fraction, int]:

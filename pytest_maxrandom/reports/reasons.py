@@ -20,11 +20,10 @@ from pytest_maxrandom.record import (
     ReplicatesRecord,
     Severity,
 )
-from pytest_maxrandom.reports import designs, kept_answers
+from pytest_maxrandom.reports import designs, kept_answers, quantities
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
-from pytest_maxrandom.reports.phrases import best_value, decisive, needed_score
-from pytest_maxrandom.reports.quantities import metric_name, of_samples, shown_p
+from pytest_maxrandom.reports.phrases import decisive
 from pytest_maxrandom.reports.severities import changed_severities
 
 if TYPE_CHECKING:
@@ -136,17 +135,17 @@ def main_reason(now: Record, before: Record) -> str:
         named = f"red flag{'s' * (len(kinds) > 1)} {' and '.join(kinds)}"
         fails = "fails" if len(kinds) == 1 else "fail"
         return f"{named} {fails} it{'' if now.failing_flags else ' no longer'}"
-    best, was = best_value(now), best_value(before)
-    bar, earlier = needed_score(now), needed_score(before)
+    best, was = quantities.best_value(now), quantities.best_value(before)
+    bar, earlier = quantities.needed_score(now), quantities.needed_score(before)
     if best is None or was is None or now.metric != before.metric:
         return ""
-    moved = f"best {metric_name(now)} {accuracy(was)} to {accuracy(best)}"
+    moved = f"best {quantities.metric_name(now)} {accuracy(was)} to {accuracy(best)}"
     if bar is None or earlier is None or now.holds is before.holds:
         return moved if round(best - was, 3) else ""
     if (best >= bar) is not now.holds or (was >= earlier) is not before.holds:
         # What is needed does not tell: the best may be above it, and fail by another test.
         return _p_moved(now if before.holds else before, now, before)
-    needed = f"needed {metric_name(now)} {accuracy(earlier)} to {accuracy(bar)}"
+    needed = f"needed {quantities.metric_name(now)} {accuracy(earlier)} to {accuracy(bar)}"
     if (best >= earlier) is not before.holds:
         return moved
     # With the bar of the other run it would have ended as before: so the bar decides, unless the
@@ -159,7 +158,7 @@ def _p_moved(failing: ClaimRecord, now: ClaimRecord, before: ClaimRecord) -> str
     key = decisive(failing)
     if getattr(now, key) is None or getattr(before, key) is None:
         return ""
-    return f"{P_VALUES[key]} {shown_p(before, key)} to {shown_p(now, key)}"
+    return f"{P_VALUES[key]} {quantities.shown_p(before, key)} to {quantities.shown_p(now, key)}"
 
 
 def _same_model(now: ClaimRecord, before: ClaimRecord) -> bool:
@@ -170,6 +169,12 @@ def _same_model(now: ClaimRecord, before: ClaimRecord) -> bool:
     ]
     revisions = (now.revision, before.revision)
     return both[0] == both[1] and (None in revisions or revisions[0] == revisions[1])
+
+
+def _same_questions(now: ClaimRecord, before: ClaimRecord) -> bool:
+    """Tell whether both are of the same prompts and examples, so that answers can be others."""
+    parts = (kept_answers.examples, kept_answers.prompts)
+    return all(part(now) == part(before) for part in parts)
 
 
 def _same(name: str, known: bool = False) -> Callable[[ClaimRecord, ClaimRecord], bool]:
@@ -199,11 +204,16 @@ def _server(record: ClaimRecord) -> str | None:
     return str(sorted((name, told) for name, told in said if name not in _MEASURED))
 
 
+def _best(record: ClaimRecord) -> dict[str, str]:
+    name = f"best {quantities.metric_name(record)}"
+    return {name: accuracy(quantities.best_value(record))}
+
+
 def _p_value(key: str) -> Compared:
     """Compare a p-value where it is the one that decides now."""
 
     def known(record: ClaimRecord) -> str | None:
-        return None if getattr(record, key) is None else shown_p(record, key)
+        return None if getattr(record, key) is None else quantities.shown_p(record, key)
 
     return Compared("number", P_VALUES[key], known, only=lambda now, _: decisive(now) == key)
 
@@ -214,20 +224,21 @@ _CLAIMED = Compared(
 COMPARED: dict[type[Any], tuple[Compared, ...]] = {
     ClaimRecord: (
         Compared("claim", "clusters", lambda r: "none" if r.clusters is None else r.clusters),
-        Compared("claim", "metric", metric_name),
+        Compared("claim", "metric", quantities.metric_name),
         Compared("examples", "validation examples", "validation.digest",
                  "the validation examples are not the same", _same("examples")),
         Compared("examples", "task", "task_digest", "the task's examples are not the same",
                  _same("digest", known=True)),
         Compared("model", "revision", "revision", "the model has another revision"),
         Compared("model", "model", "model_digest", "the model is not the same", _same_model),
-        Compared("settings", "results", "recorded.path", only=kept_answers.differ),
+        Compared("settings", "results", "recorded.path",
+                 only=lambda now, was: kept_answers.answers(now) != kept_answers.answers(was)),
         Compared("examples", "recorded examples", kept_answers.examples,
                  "the examples of the results are not the same"),
         Compared("tries", "recorded prompts", kept_answers.prompts,
                  "the prompts of the results are not the same"),
         Compared("model", "recorded answers", kept_answers.answers,
-                 "the recorded answers are not the same", kept_answers.same_questions),
+                 "the recorded answers are not the same", _same_questions),
         Compared("settings", "backend", "backend"),
         Compared("settings", "scoring", "scoring"),
         Compared("settings", "demonstrations from",
@@ -258,7 +269,7 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
                  lambda r: r.generated and f"{r.generated.temperature:g}"),
         Compared("settings", "samples of each answer", "sampled.samples"),
         Compared("settings", "what samples come to",
-                 lambda r: r.sampled and of_samples(r.sampled, r.metric)),
+                 lambda r: r.sampled and quantities.of_samples(r.sampled, r.metric)),
         Compared("settings", "pattern of answers",
                  lambda r: r.generated and (r.generated.pattern or "none"),
                  "another pattern reads the answers"),
@@ -273,7 +284,7 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
         Compared("examples", "n", "n"),
         Compared("tries", "t", "t"),
         Compared("prompt", "best prompt", "best_prompt.digest", "another prompt is the best"),
-        Compared("number", "best", lambda r: {f"best {metric_name(r)}": accuracy(best_value(r))}),
+        Compared("number", "best", _best),
         Compared("number", "right answers needed", "critical_count",
                  only=lambda now, was: now.asserted == was.asserted and now.n == was.n),
         *map(_p_value, P_VALUES),

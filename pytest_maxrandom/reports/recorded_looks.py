@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.recorded_looks import look_at
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import Remark, RunRecord
 from pytest_maxrandom.reports.kept_answers import kept
 from pytest_maxrandom.reports.paired_answers import paired
 from pytest_maxrandom.reports.remarks import worded
@@ -14,20 +14,12 @@ from pytest_maxrandom.reports.remarks import worded
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import RunRecord
-
 
 def count_looks(base: RunRecord, head: RunRecord, root: Path, name: str) -> None:
     """Write down which recorded answers are compared; the later run's claims tell how many were.
 
-    Nothing is written of a suite that is not here, nor of answers that are the very same.
-
-    Parameters
-    ----------
-    root : Path
-        What the ids of the later run's claims are relative to.
-    name : str
-        Names the comparison in what is written.
+    Nothing is written of a suite that is not here, nor of answers that are the very same. The ids
+    of the later run's claims are relative to `root`; `name` names the comparison there.
     """
     for before, now in paired(base, head):
         if now is None or now.recorded is None:

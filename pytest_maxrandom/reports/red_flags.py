@@ -115,19 +115,9 @@ def raised(
     claims: Iterable[ClaimRecord],
     flags_of: Callable[[ClaimRecord], Sequence[RedFlag]] = attrgetter("red_flags"),
 ) -> list[Raised]:
-    """List red flags, the same of many claims once.
+    """List red flags, the same of many claims once; `flags_of` says which of a claim are shown.
 
-    Parameters
-    ----------
-    claims : iterable of ClaimRecord
-        The claims, in the order in which they are shown.
-    flags_of : callable
-        Which red flags of a claim are shown.
-
-    Returns
-    -------
-    list of Raised
-        Those that fail a claim, then other kinds that fail one by default, then the rest.
+    Those that fail a claim stand first, then other kinds that fail one by default, then the rest.
     """
     found: dict[tuple[str, str, str], tuple[RedFlag, dict[str, None]]] = {}
     for claim in claims:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import SCORE
+from pytest_maxrandom.record import SCORE, ClaimRecord, RunRecord
 from pytest_maxrandom.reports.computing import trained
 from pytest_maxrandom.reports.designs import checked, compared
 from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
@@ -21,8 +21,6 @@ from pytest_maxrandom.suite.base import QUANTIZATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
 
     _Told = tuple[Any, ...]
     """Whether a method was used, what it says, and the keys of its sources."""

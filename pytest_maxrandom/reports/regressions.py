@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.record.regressions import Regressions
-from pytest_maxrandom.reports.paired_answers import Compared, compare, of_tasks, paired, untold
+from pytest_maxrandom.reports.paired_answers import (
+    Choice,
+    Compared,
+    compare,
+    of_tasks,
+    paired,
+    untold,
+)
 from pytest_maxrandom.stats.judged_losses import chosen, judged, look_share
 from pytest_maxrandom.stats.regressions import needed_units
 
@@ -20,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord
-    from pytest_maxrandom.reports.paired_answers import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +96,9 @@ def _read(name: str, value: str) -> str | float:
 def regressions(
     base: RunRecord, head: RunRecord, since: str, asserted: Asserted, *, gone: bool = True
 ) -> Regressions:
-    """Compare the answers of two runs.
+    """Compare the answers of two runs, of which a person calls the earlier one `since`.
 
-    Parameters
-    ----------
-    base, head
-        The earlier and the later run.
-    since
-        How a person calls the earlier one.
-    gone
-        Whether claims that only the earlier run has are to be told.
+    Claims that only the earlier run has are told if `gone`.
     """
     sampled, margin = asserted.prompts == "sample", asserted.not_worse_than
     found = Regressions(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import accuracies, accuracy, count, equals, level, p_value, span
+from pytest_maxrandom.notation import accuracies, accuracy, equals, level, p_value, span
 from pytest_maxrandom.reports import samples
 from pytest_maxrandom.reports.searches import rule, sources
 from pytest_maxrandom.reports.sentences import Writer
-from pytest_maxrandom.reports.text import listed
+from pytest_maxrandom.reports.text import listed, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -405,8 +405,7 @@ _WRITER = Writer(
     unanswerable=lambda counts: ", ".join(f"{counts[why]} {_UNANSWERABLE[why]}" for why in counts),
     of_choices=lambda sizes: ", ".join(f"{sizes[m]} with {m} choices" for m in sizes),
     of_claims=lambda prompts: "; ".join(
-        f"{count(number)} prompt{'s' * (number != 1)} of {claim}"
-        for claim, number in sorted(prompts.items())
+        f"{number_of(number, 'prompt')} of {claim}" for claim, number in sorted(prompts.items())
     ),
 )
 """How values are written, by what stands behind the colon of a field."""

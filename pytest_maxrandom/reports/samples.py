@@ -14,17 +14,12 @@ if TYPE_CHECKING:
 def worth(found: Mapping[str, Any]) -> str:
     """Say what the samples of the best prompt are worth, and what a guesser with such ones is.
 
-    Parameters
-    ----------
-    found : mapping
-        The fields of `pytest_maxrandom.record.samples.Sampled`.
+    It is given the fields of `pytest_maxrandom.record.samples.Sampled`.
     """
     k = found["samples"]
-    return clauses(
-        f"Each example was asked {count(k)} times",
-        _spread(found),
+    return _said(
+        found,
         f"{accuracy(found['right'])} of its samples are right",
-        _noise(found),
         f"pass@{k} is {accuracy(found['any_right'])}{_by_chance(found['any_by_chance'])}",
         f"all {k} are right on {accuracy(found['all_right'])}{_by_chance(found['all_by_chance'])}",
     )
@@ -32,33 +27,26 @@ def worth(found: Mapping[str, Any]) -> str:
 
 def grades(found: Mapping[str, Any]) -> str:
     """Say the same of samples that have scores, of which no guess has a chance."""
-    return clauses(
-        f"Each example was asked {count(found['samples'])} times",
-        _spread(found),
+    return _said(
+        found,
         f"the mean score of the best prompt's samples is {accuracy(found['right'])}",
-        _noise(found),
         f"of the best sample of each example it is {accuracy(found['any_right'])}, of the worst "
         f"{accuracy(found['all_right'])}",
     )
 
 
-def _spread(found: Mapping[str, Any]) -> str:
-    """Say how much the samples differ, where it is known what was answered."""
-    if found["different"] is None:
-        return ""
-    return (
-        f"the best prompt gives {found['different']:.1f} different answers on average, and "
-        f"{percent(found['alike'])} of the examples get the same one each time"
-    )
-
-
-def _noise(found: Mapping[str, Any]) -> str:
-    """Tell the noise of data from that of prediction."""
-    if found["noise_of_data"] is None:
-        return ""
-    return (
-        f"its standard error is {accuracy(found['noise_of_data'])} of data (other examples) and "
-        f"{accuracy(found['noise_of_prediction'])} of prediction (the same asked again)"
+def _said(found: Mapping[str, Any], right: str, *extremes: str) -> str:
+    """Say how much the samples differ, as far as it is known, around what they are worth."""
+    return clauses(
+        f"Each example was asked {count(found['samples'])} times",
+        found["different"] is not None
+        and f"the best prompt gives {found['different']:.1f} different answers on average, and "
+        f"{percent(found['alike'])} of the examples get the same one each time",
+        right,
+        found["noise_of_data"] is not None
+        and f"its standard error is {accuracy(found['noise_of_data'])} of data (other examples) "
+        f"and {accuracy(found['noise_of_prediction'])} of prediction (the same asked again)",
+        *extremes,
     )
 
 

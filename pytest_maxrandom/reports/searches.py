@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import count, tries
-from pytest_maxrandom.reports.text import listed
+from pytest_maxrandom.reports.text import listed, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,15 +54,13 @@ def sources(searches: Sequence[Mapping[str, Any]]) -> str:
     told = []
     for (by, feedback, budget), steps in alike.items():
         of = "no budget declared" if budget is None else f"budget {count(budget)}"
-        tried = f"{count(steps)} prompt{'s' * (steps != 1)}"
-        told.append(f"{by} tried {tried} (feedback `{feedback}`, {of})")
+        told.append(f"{by} tried {number_of(steps, 'prompt')} (feedback `{feedback}`, {of})")
     return listed(told)
 
 
 def results_in_sight(number: int) -> str:
     """Write how many results a search can read, and what one is."""
-    s = "s" * (number != 1)
-    return f"{count(number)} other result{s} in the ledger (each prompt on each model)"
+    return f"{number_of(number, 'other result')} in the ledger (each prompt on each model)"
 
 
 def rule(values: Mapping[str, Any]) -> str:
@@ -79,7 +77,7 @@ def rule(values: Mapping[str, Any]) -> str:
     looks = values.get("looks", 0)
     learned = ["there"] * any(each["feedback"] != "none" for each in values["searches"])
     if looks:
-        learned.append(f"from {count(looks)} earlier verdict{'s' * (looks != 1)}")
+        learned.append(f"from {number_of(looks, 'earlier verdict')}")
     if shown:
         learned.append(f"from {results_in_sight(shown)}")
     if not learned:

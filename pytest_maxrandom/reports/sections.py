@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import NONE, P_VALUES, accuracies, accuracy, count, share
-from pytest_maxrandom.reports import incumbent, phrases
+from pytest_maxrandom.notation import NONE, P_VALUES, accuracies, accuracy, share
+from pytest_maxrandom.reports import incumbent, phrases, quantities
 from pytest_maxrandom.reports.columns import (
     HTML_ONLY,
     MAXIMUM,
@@ -17,15 +17,6 @@ from pytest_maxrandom.reports.columns import (
     name_column,
     task_column,
     was,
-)
-from pytest_maxrandom.reports.phrases import best_value
-from pytest_maxrandom.reports.quantities import (
-    examples,
-    levels_of,
-    metric_name,
-    rates_of_constants,
-    shown_p,
-    unguessed,
 )
 from pytest_maxrandom.reports.red_flags import does
 from pytest_maxrandom.reports.summary import asserts, files, model_name, only_model, shots, variants
@@ -39,6 +30,7 @@ from pytest_maxrandom.reports.tables import (
     Table,
     tabulate,
 )
+from pytest_maxrandom.reports.text import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,44 +66,45 @@ def _correct(claim: ClaimRecord) -> str:
     if claim.best_accuracy is None:
         return ""
     if claim.best_correct is None and claim.sampled is not None:
-        return metric_name(claim)
-    return _metric(claim) or share(claim.best_correct, examples(claim))
+        return quantities.metric_name(claim)
+    return _metric(claim) or share(claim.best_correct, quantities.examples(claim))
 
 
 def _metric(claim: ClaimRecord) -> str:
-    return "" if claim.metric == "accuracy" else metric_name(claim)
+    return "" if claim.metric == "accuracy" else quantities.metric_name(claim)
 
 
 def _by_what(claim: ClaimRecord) -> str:
     """Name what the best is best in, in few words; empty where that is an accuracy."""
     found = claim.sampled
     if found is None or claim.metric != "accuracy" or found.aggregate in ("pass", "all"):
-        return metric_name(claim) if found else _metric(claim)
+        return quantities.metric_name(claim) if found else _metric(claim)
     return f"{found.aggregate} of {found.samples}"
 
 
 def _best_change(now: ClaimRecord, then: ClaimRecord) -> str:
-    same = now.metric == then.metric
-    return difference(best_value(now), best_value(then), accuracy) if same else ""
+    if now.metric != then.metric:
+        return ""
+    return difference(quantities.best_value(now), quantities.best_value(then), accuracy)
 
 
 def _p_change(now: ClaimRecord, then: ClaimRecord) -> str:
     key = phrases.decisive(now)
-    return was(lambda claim: shown_p(claim, key))(now, then)
+    return was(lambda claim: quantities.shown_p(claim, key))(now, then)
 
 
 def _best(claim: ClaimRecord) -> str:
-    return phrases.best_shown(claim) if claim.decided else accuracy(best_value(claim))
+    return phrases.best_shown(claim) if claim.decided else accuracy(quantities.best_value(claim))
 
 
 def _drawn(claim: ClaimRecord) -> Drawing | str:
     if not claim.verdict:
         return NONE
     return Drawing(
-        best_value(claim),
+        quantities.best_value(claim),
         standard=claim.standard_baseline,
         highest=claim.max_random_baseline,
-        needed=phrases.needed_score(claim) if claim.asserted else None,
+        needed=quantities.needed_score(claim) if claim.asserted else None,
     )
 
 
@@ -133,7 +126,7 @@ def _columns(
     run: RunRecord, where: Mapping[str, str], arms: Mapping[str, str]
 ) -> list[Column[Any]]:
     """List all that tables show of a claim; narrow pages name it in one cell, papers in several."""
-    of_one, alone = only_model(run), unguessed(run.claims)
+    of_one, alone = only_model(run), quantities.unguessed(run.claims)
     new = NOTES["least" if alone else "new"]
     deciding = {*map(phrases.name_of_p, run.claims)} or {P_VALUES["p_max"]}
     only_one = len(deciding) == 1
@@ -166,7 +159,8 @@ def _columns(
         Column("*t*", "t", "count", brief="t", late=True,
                change=lambda now, then: difference(now.t, then.t)),
         Column("best", _best, "right", change=_best_change, **narrow),
-        Column("best", lambda c: accuracy(best_value(c)), "score", brief="best", **paper),
+        Column("best", lambda c: accuracy(quantities.best_value(c)), "score", brief="best",
+               **paper),
         Column("new", phrases.interval_shown, "right", below="", optional=True,
                note=f"Below the best: {new}", **narrow),
         Column("metric", _by_what, brief="metric", optional=True, **narrow),
@@ -209,14 +203,8 @@ def claims_table(
 ) -> Table:
     """Show claims with n, t, both baselines and the p-value that decides.
 
-    Parameters
-    ----------
-    run : RunRecord
-        All claims.
-    claims, before : sequence of ClaimRecord, optional
-        Those that are shown, and the same in an earlier run.
-    named : tuple of mapping, optional
-        Their `files` and `variants`, where these are not those of the run.
+    Shown are all claims of the run if no others are given, `before` is the same in an earlier run,
+    and `named` their `files` and `variants` where these are not those of the run.
     """
     shown = run.claims if claims is None else claims
     columns = _columns(run, *(named or (files(run), variants(run))))
@@ -225,11 +213,10 @@ def claims_table(
 
 def guessers_of_constants(shown: Sequence[ClaimRecord]) -> str:
     """Say of which claims the guessers are as good as constant answers; empty where of none."""
-    found = [rates for claim in shown if (rates := rates_of_constants(claim))]
+    found = [rates for claim in shown if (rates := quantities.rates_of_constants(claim))]
     if not found:
         return ""
-    several = f" of {count(len(found))} claim{'s' * (len(found) > 1)}"
-    of = "" if len(found) == len(shown) else several
+    of = "" if len(found) == len(shown) else f" of {number_of(len(found), 'claim')}"
     right = accuracies([rate for each in found for rate in each])
     return (
         f"The guessers{of} are as good as constant answers, right with {right}, because right "
@@ -238,14 +225,14 @@ def guessers_of_constants(shown: Sequence[ClaimRecord]) -> str:
 
 
 def _legend(shown: Sequence[ClaimRecord]) -> str:
-    claimed = [key for key in _TESTS if any(key in levels_of(claim) for claim in shown)]
+    claimed = [key for key in _TESTS if any(key in quantities.levels_of(claim) for claim in shown)]
     tests = [_TESTS[key] for key in claimed or ("p_max",)]
     test = (
         tests[0]
         if len(tests) == 1
         else f"the largest of these that a claim bounds: {'; '.join(tests)}"
     )
-    if unguessed(shown):
+    if quantities.unguessed(shown):
         return (
             "The best of *t* prompts on *n* examples, by its mean score. No guesser is compared "
             f"with it; the test is {test}."
@@ -256,7 +243,7 @@ def _legend(shown: Sequence[ClaimRecord]) -> str:
         "them. A best accuracy above the latter alone proves little, since the best of *t* "
         f"guessers is there about half of the time; the test is {test}."
     )
-    if any(claim.verdict and examples(claim) != claim.n for claim in shown):
+    if any(claim.verdict and quantities.examples(claim) != claim.n for claim in shown):
         legend += (
             " Where the best is no share of *n*, *n* is the published one, and the best prompt "
             "was scored on other examples."

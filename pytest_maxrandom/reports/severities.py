@@ -16,9 +16,9 @@ SEVERITIES: tuple[Severity, ...] = ("ignore", "warn", "fail")
 
 def do_less(now: Record, before: Record) -> bool:
     """Tell whether any red flag does less than it did."""
-    changed = [*changed_severities(now, before)]
-    return severities_less(
-        {kind: severity for kind, severity, _ in changed}, {kind: was for kind, _, was in changed}
+    return any(
+        SEVERITIES.index(severity) < SEVERITIES.index(was)
+        for _, severity, was in changed_severities(now, before)
     )
 
 

@@ -95,11 +95,8 @@ def _path(record: Record) -> str:
 def files(run: RunRecord) -> dict[str, str]:
     """Tell records of the same name apart by their files.
 
-    Returns
-    -------
-    dict of str to str
-        By the record's id: the shortest end of its file's path that no other file of a record of
-        the same name ends with; empty where the name is enough.
+    By its id each has the shortest end of its file's path that no other file of a record of the
+    same name ends with; empty where the name is enough.
     """
     alike: dict[str, dict[str, list[str]]] = {}
     for record in records(run):
@@ -124,11 +121,8 @@ def names(run: RunRecord) -> dict[str, str]:
 def variants(run: RunRecord) -> dict[str, str]:
     """Tell claims apart whose task, file, model and shots are the same: arms of one model.
 
-    Returns
-    -------
-    dict of str to str
-        By the claim's id: what its name has in brackets, without the shots; empty where no other
-        claim is alike.
+    By its id each has what its name has in brackets, without the shots; empty where no other claim
+    is alike.
     """
     where = files(run)
     alike: dict[tuple[str, ...], list[ClaimRecord]] = {}
@@ -193,13 +187,10 @@ def became(record: Record) -> Outcome | str | None:
 
 
 def tally(run: RunRecord) -> str:
-    """Count the records of each kind by what became of them.
+    """Count the records of each kind by what became of them, what fails first.
 
-    Returns
-    -------
-    str
-        What fails first: ``1 of 5 claims fails, 1 was not run, 2 pass, 1 fails as expected``, or
-        ``3 of 3 claims pass; 1 of 2 comparisons fails, 1 passes``.
+    That is ``1 of 5 claims fails, 1 was not run, 2 pass, 1 fails as expected``, or ``3 of 3 claims
+    pass; 1 of 2 comparisons fails, 1 passes``.
     """
     if not designs(run):
         return _tally(run.claims, ClaimRecord, run.not_run)
@@ -309,10 +300,7 @@ def symbol(run: RunRecord) -> str:
 
 
 def reserved(run: RunRecord) -> str:
-    """Count what a gate holds against a run: ``1 claim is gone, 2 were weakened``.
-
-    Empty where there is nothing.
-    """
+    """Count what a gate holds against a run: ``1 claim is gone, 2 were weakened``; or nothing."""
     counts = Counter(each.kind for each in run.reservations)
     parts = [
         f"{count(number)}{{}} {shown.one if number == 1 else shown.more}"
@@ -385,11 +373,8 @@ def versions(run: RunRecord) -> dict[str, str]:
 def by_suite(claims: Iterable[ClaimRecord]) -> dict[str, list[ClaimRecord]]:
     """Group claims by their suites, as far as suites have a task, model and shots in common.
 
-    Returns
-    -------
-    dict of str to list of ClaimRecord
-        By the shortest end of the suite's path that tells it from the others; the claims of all
-        suites that have nothing in common with another one stand together under an empty text.
+    A suite is named by the shortest end of its path that tells it from the others; the claims of
+    all suites that have nothing in common with another one stand together under an empty text.
     """
     known = list(claims)
     about: dict[tuple[str, str, str], set[str]] = {}

@@ -201,22 +201,10 @@ def tabulate(
     of: str = "",
     **told: str,
 ) -> Table:
-    """Make a table.
+    """Make a table, which a reader finds by its title, with what changed since an earlier run.
 
-    Parameters
-    ----------
-    title : str
-        What a reader finds it by.
-    columns : sequence of Column
-        What is shown of each row.
-    rows, before : sequence
-        What is shown, and the same of an earlier run, if any.
-    most : int, optional
-        Rows that are shown of many; the others are said to be left out.
-    of : str
-        What the rows are: ``replicates``.
-    **told
-        `key`, `about`, `caption` and `legend` of the table.
+    At `most` so many rows are shown; the others are said to be left out, by what they are `of`:
+    ``replicates``. The table is `told` its key, about, caption and legend.
     """
     shown = rows if most is None else rows[:most]
     earlier = before or [None] * len(shown)

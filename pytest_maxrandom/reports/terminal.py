@@ -30,7 +30,7 @@ from pytest_maxrandom.reports.summary import (
     unverified,
     with_rows,
 )
-from pytest_maxrandom.reports.text import clauses, visible
+from pytest_maxrandom.reports.text import clauses, number_of, some_of, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,20 +44,9 @@ _INDENT = "    "
 def summary(run: RunRecord, width: int = 80, verbosity: int = 0) -> list[Line]:
     """Sum up a run: its verdict, then tables with what fails on top, then red flags.
 
-    Parameters
-    ----------
-    run : RunRecord
-        All that was tested.
-    width : int
-        Columns of the terminal; no line is longer.
-    verbosity : int
-        pytest's: below 0 nothing explains the numbers, below -1 there is the verdict alone; from 1
-        on there are all rows, and red flags in full.
-
-    Returns
-    -------
-    list of Line
-        None where there is nothing to tell.
+    No line is longer than `width` columns. The verbosity is pytest's: below 0 nothing explains the
+    numbers, below -1 there is the verdict alone; from 1 on there are all rows, and red flags in
+    full.
     """
     lines = list(_verdict(run, width))
     if verbosity >= -1:
@@ -113,8 +102,7 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
         yield from wrapped(told, width)
     if verbosity >= 0 and (deciding := Counter(filter(None, map(decisive_name, shown)))):
         told = ", ".join(
-            f"{name} of {count(number)} {'claim' if number == 1 else 'claims'}"
-            for name, number in deciding.items()
+            f"{name} of {number_of(number, 'claim')}" for name, number in deciding.items()
         )
         rest = ", p_max of the others" if deciding.total() < len(shown) else ""
         yield from wrapped(f"p is the p-value that decides: {told}{rest}", width)
@@ -156,7 +144,8 @@ def _red_flags(run: RunRecord, width: int, *, is_whole: bool) -> Iterator[Line]:
             yield from wrapped(f"  {count(left_out)} more are in the reports", width)
     tried = (claim for claim in run.claims if claim.outcome != "skipped")
     if unseen := [named[claim.id] for claim in tried if red_flags.ignores_all(claim)]:
-        text = f"All red flags are ignored, by the suite: {_several(unseen)}"
+        some = some_of(unseen, red_flags.MOST_NAMES)
+        text = f"All red flags are ignored, by the suite: {some}"
         yield from wrapped(text, width, indent=_INDENT)
 
 
@@ -172,11 +161,5 @@ def _flags_of(
         ids.update(dict.fromkeys(told.ids))
     for (kind, does, what), ids in about.items():
         markup: tuple[Markup, ...] = ("red",) if does == red_flags.DOES["fail"] else ("yellow",)
-        where = _several([named[name] for name in ids])
+        where = some_of([named[name] for name in ids], red_flags.MOST_NAMES)
         yield markup, len(kind), f"{kind} ({does}): {what} ({where})"
-
-
-def _several(named: Sequence[str]) -> str:
-    most = red_flags.MOST_NAMES
-    more = f" and {count(len(named) - most)} more" if len(named) > most else ""
-    return ", ".join(named[:most]) + more

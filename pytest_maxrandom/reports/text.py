@@ -8,6 +8,8 @@ import unicodedata
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.notation import count
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
@@ -114,6 +116,17 @@ def listed(parts: Sequence[str]) -> str:
     """Join parts of a sentence: ``a, b and c``."""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def number_of(number: int, noun: str) -> str:
+    """Write a count with its noun: ``1 prompt``, ``1,204 prompts``."""
+    return f"{count(number)} {noun}{'s' * (number != 1)}"
+
+
+def some_of(names: Sequence[str], most: int, sep: str = ", ") -> str:
+    """Name the first of several, and say how many others there are: ``a, b and 7 more``."""
+    more = f" and {count(len(names) - most)} more" if len(names) > most else ""
+    return f"{sep.join(names[:most])}{more}"
 
 
 def _visible_character(character: str) -> str:

@@ -14,8 +14,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
-from pytest_maxrandom.reports.phrases import best_interval, best_value, needed_score
-from pytest_maxrandom.reports.quantities import examples, levels_of, metric_name
+from pytest_maxrandom.reports import quantities
+from pytest_maxrandom.reports.phrases import best_interval
 from pytest_maxrandom.reports.summary import became
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -77,19 +77,10 @@ class Trend:
 
 
 def trends(runs: Iterable[tuple[str, RunRecord]], looks: Iterable[Look] = ()) -> list[Trend]:
-    """Follow each claim through runs.
+    """Follow each claim through runs, with a label each, in any order; their times count.
 
-    Parameters
-    ----------
-    runs : iterable of tuple of (str, RunRecord)
-        With a label each, in any order; their times count.
-    looks : iterable of Look
-        Of the ledger. One with the numbers of a run is that run's, and is left out.
-
-    Returns
-    -------
-    list of Trend
-        Claims in the order of the runs; then those that only the ledger knows.
+    A look of the ledger with the numbers of a run is that run's, and is left out. Claims stand in
+    the order of the runs; then those that only the ledger knows.
     """
     claims: dict[str, list[tuple[ClaimRecord, Point]]] = {}
     ordered = sorted(runs, key=lambda each: moment(each[1].created))
@@ -101,7 +92,7 @@ def trends(runs: Iterable[tuple[str, RunRecord]], looks: Iterable[Look] = ()) ->
     latest = {name: known[-1][0] for name, known in claims.items()}
     for look in looks:
         name = _owner(look, latest.values()) or _name(look)
-        levels = levels_of(latest[name]) if name in latest else {}
+        levels = quantities.levels_of(latest[name]) if name in latest else {}
         added.setdefault(name, []).append(_of_look(look, levels.get("p_max", DEFAULT_LEVEL)))
     found = []
     for name in dict.fromkeys([*claims, *added]):
@@ -109,7 +100,7 @@ def trends(runs: Iterable[tuple[str, RunRecord]], looks: Iterable[Look] = ()) ->
         seen = {(point.n, point.t, point.best) for point in points}
         points += [one for one in added.get(name, ()) if (one.n, one.t, one.best) not in seen]
         points.sort(key=lambda point: moment(point.when))
-        metric = metric_name(latest[name]) if name in latest else "accuracy"
+        metric = quantities.metric_name(latest[name]) if name in latest else "accuracy"
         found.append(Trend(name, metric, tuple(points)))
     return found
 
@@ -135,7 +126,7 @@ def written_moment(when: str) -> str:
 
 
 def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
-    best, n = best_value(claim), examples(claim)
+    best, n = quantities.best_value(claim), quantities.examples(claim)
     if best is None or not n or claim.t is None:
         return None
     low, high = best_interval(claim) or (None, None)
@@ -149,7 +140,7 @@ def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
         best=best,
         low=low,
         high=high,
-        needed=needed_score(claim),
+        needed=quantities.needed_score(claim),
         standard=claim.standard_baseline,
         maximum=claim.max_random_baseline,
         passed=claim.passed if claim.asserted else None,

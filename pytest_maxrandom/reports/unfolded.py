@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import FAILING, OUTCOMES
 from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.text import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -61,17 +62,9 @@ class _Part:
 
 
 def words(markdown: str) -> int:
-    """Count the words that a reader sees; whatever marks a text up parts words, and may overcount.
+    """Count the words that a reader sees of a text of `MARKDOWN`, nothing of it folded.
 
-    Parameters
-    ----------
-    markdown : str
-        A text of :data:`MARKDOWN`, nothing of it folded.
-
-    Returns
-    -------
-    int
-        At least as many as there are.
+    Whatever marks a text up parts words, and may overcount.
     """
     number, place = 0, 0
     for code in [*_CODE.finditer(markdown), None]:
@@ -85,23 +78,14 @@ def words(markdown: str) -> int:
 
 
 def within(markdown: str, most: int) -> str:
-    """Fold what has no room, where more than `most` words are seen.
+    """Fold what has no room, where more than `most` words are seen, summaries of folds among them.
 
     What fails is named first, then what else there is to look at; then as much of these is said
     in full, and shown besides, as there is room for. The fold says how many more fail. A title
     beyond two thirds of it is cut, and so is a name that has no room.
 
-    Parameters
-    ----------
-    markdown : str
-        A text of our templates, its title first.
-    most : int
-        Words outside folds, summaries among them; 30 or more.
-
-    Returns
-    -------
-    str
-        The text itself where it is short enough. All of it, else: what is not seen is folded.
+    The text is one of our templates, its title first, and `most` 30 or more. What is not seen is
+    folded; a text that is short enough stays as it is.
     """
     parts = _parts(markdown)
     if sum(part.size for part in parts) <= most:
@@ -140,7 +124,7 @@ def _summary(lacking: Sequence[_Part], named: Collection[str]) -> str:
     """Say what a fold holds, and how many that fail are not named above."""
     if len(lacking) == 1 and re.match(r"\|.*<details>", lacking[0].text, re.DOTALL):
         return _TABLE
-    number = f"{count(len(lacking))} {'part' if len(lacking) == 1 else 'parts'}"
+    number = number_of(len(lacking), "part")
     unseen = {part.head for part in lacking if part.text.startswith(_FAILS) and not part.shown}
     if not (fail := len(unseen.difference(named))):
         return _FOLD.format(number)

@@ -35,10 +35,12 @@ from pytest_maxrandom.reports import designs, incumbent, label_bias, red_flags
 from pytest_maxrandom.reports.best_models import missed_best
 from pytest_maxrandom.reports.quantities import (
     OF_GUESSERS,
+    best_value,
     examples,
     levels_of,
     metric_name,
     mix_of,
+    needed_score,
     p_is,
     unmet,
 )
@@ -220,14 +222,8 @@ def _context(claim: ClaimRecord, reason: str = "") -> str:
 
 def _reached_and_needed(claim: ClaimRecord) -> tuple[str, str | None]:
     """Write both with as many digits as tell them apart; what is needed may be unknown."""
-    n = examples(claim)
-    name = metric_name(claim)
+    name, best, needed = metric_name(claim), best_value(claim), needed_score(claim)
     prefix = "" if name == "accuracy" else f"{name} "
-    if claim.metric == "accuracy" and claim.critical_score is None:
-        best = claim.best_accuracy
-        needed = None if claim.critical_count is None or not n else claim.critical_count / n
-    else:
-        best, needed = claim.best_score, claim.critical_score
     if best is None or needed is None:
         return f"best {prefix}{accuracy(best)}", None
     found, least = _apart(best, needed)

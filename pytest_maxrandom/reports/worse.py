@@ -6,13 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
-from pytest_maxrandom.reports.losses import (
-    SIGNS,
-    about_looks,
-    loss_told,
-    whether_worse,
-    worst_first,
-)
+from pytest_maxrandom.reports import losses
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
 from pytest_maxrandom.reports.text import visible, wrapped
@@ -28,16 +22,10 @@ _NAME = 80
 def lines(
     found: Regressions, called: Mapping[str, str], width: int = 80
 ) -> Iterator[tuple[str, str]]:
-    """Yield the lines for a terminal, each with its colour.
-
-    Parameters
-    ----------
-    called : mapping
-        Names of claims by their ids.
-    """
+    """Yield the lines for a terminal, each with its colour; names of claims are by their ids."""
     colour = "red" if found.worse else "" if found.met and not found.nothing else "yellow"
-    yield from ((line, colour) for line in wrapped(whether_worse(found), width))
-    rows = [each for each in worst_first(found) if each.p_worse is not None or each.why]
+    yield from ((line, colour) for line in wrapped(losses.whether_worse(found), width))
+    rows = [each for each in losses.worst_first(found) if each.p_worse is not None or each.why]
     if any(each.p_worse is not None for each in rows):
         heads = ("base", "now", "change", "n", "p worse", "p not")
         yield _row("result", heads, "claim"), ""
@@ -51,17 +39,17 @@ def lines(
             p_value(each.p_not_worse),
         )
         name = visible(called.get(each.id, each.id))
-        yield _row(each.loss, numbers, name), SIGNS[each.loss][1]
-        if said := loss_told(each, found):
+        yield _row(each.loss, numbers, name), losses.SIGNS[each.loss][1]
+        if said := losses.loss_told(each, found):
             yield from ((line, "") for line in wrapped(said, width, "    "))
-    if said := about_looks(found):
+    if said := losses.about_looks(found):
         yield from ((line, "") for line in wrapped(said, width))
 
 
 def markdown(found: Regressions, called: Mapping[str, str]) -> str:
     """Write it for GitHub: the headline, and a table."""
     columns: list[Column[Regression]] = [
-        Column("result", lambda each: Mark(SIGNS[each.loss][0], each.loss)),
+        Column("result", lambda each: Mark(losses.SIGNS[each.loss][0], each.loss)),
         Column("claim", lambda each: Name(called.get(each.id, each.id), _NAME), header=True),
         Column("base", "base_score", "score"),
         Column("now", "score", "score"),
@@ -69,17 +57,17 @@ def markdown(found: Regressions, called: Mapping[str, str]) -> str:
         Column("n", "examples", "count"),
         Column("*p* worse", "p_worse", "p"),
         Column("*p* not worse", "p_not_worse", "p"),
-        Column("why", lambda each: loss_told(each, found) or NONE, "prose"),
+        Column("why", lambda each: losses.loss_told(each, found) or NONE, "prose"),
     ]
-    text = f"{MARKDOWN.bold(MARKDOWN.plain(whether_worse(found)))}\n"
-    if rows := worst_first(found):
+    text = f"{MARKDOWN.bold(MARKDOWN.plain(losses.whether_worse(found)))}\n"
+    if rows := losses.worst_first(found):
         text += "\n" + MARKDOWN.table(tabulate("Worse?", columns, rows))
     return f"{text.rstrip()}\n"
 
 
 def content(found: Regressions) -> dict[str, Any]:
     """Return it for programs; numbers are unrounded."""
-    return {**asdict(found), "met": found.met, "headline": whether_worse(found)}
+    return {**asdict(found), "met": found.met, "headline": losses.whether_worse(found)}
 
 
 def _row(result: str, numbers: tuple[str, ...], name: str) -> str:

@@ -119,11 +119,8 @@ def shareable(run: RunRecord, texts: Texts) -> RunRecord:
 def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | None:
     """Return what a predictions file says of one claim; None if it says nothing.
 
-    Parameters
-    ----------
-    best : str, optional
-        Digest of the claim's best prompt; if not given, that with the highest accuracy, the first
-        of several.
+    `best` is the digest of the best prompt; if not given, it is that with the highest accuracy, the
+    first of several.
     """
     import numpy as np  # pytest reads this module's options without it
 

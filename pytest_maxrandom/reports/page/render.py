@@ -25,7 +25,7 @@ from pytest_maxrandom.record import (
     RunRecord,
 )
 from pytest_maxrandom.record.packed import pack, unpack
-from pytest_maxrandom.reports import phrases
+from pytest_maxrandom.reports import phrases, summary
 from pytest_maxrandom.reports.columns import mark
 from pytest_maxrandom.reports.details import claim_detail
 from pytest_maxrandom.reports.guessers import curve
@@ -38,17 +38,9 @@ from pytest_maxrandom.reports.page.cells import (
     may_show,
     without_texts,
 )
-from pytest_maxrandom.reports.quantities import metric_name
+from pytest_maxrandom.reports.quantities import best_value, metric_name, needed_score
 from pytest_maxrandom.reports.red_flags import does, page_of, remedy
 from pytest_maxrandom.reports.rendering import Written, render
-from pytest_maxrandom.reports.summary import (
-    model_name,
-    names,
-    not_compared,
-    reserved,
-    symbol,
-    tally,
-)
 from pytest_maxrandom.reports.text import clauses, middle_left_out
 
 if TYPE_CHECKING:
@@ -73,25 +65,12 @@ def html(
     largest: int = LARGEST,
     opened: bool = False,
 ) -> str:
-    """Render a run as the page.
+    """Render a run as the page, with answers by the ids of claims, as they are packed.
 
-    Parameters
-    ----------
-    run : RunRecord
-        The claims.
-    cells : mapping of str to str, optional
-        By the ids of claims their answers, as `pack` of `pytest_maxrandom.record.packed` wrote
-        them.
-    templates : Path, optional
-        A folder with the user's own templates.
-    texts : str
-        Whether the texts of questions of all suites may be shown, or of those that share them.
-    trend : sequence of Trend
-        The course of claims over earlier runs, this one included.
-    largest : int
-        Bytes that all blocks together may have, as far as shorter texts help.
-    opened : bool
-        Whether the page opens on its first claim, and not on the table of all.
+    Texts of questions may be shown of all suites, or of those that share them; they are shortened
+    until all blocks have at most `largest` bytes, as far as that helps. The trend is the course of
+    claims over earlier runs, this one included. The page is `opened` on its first claim, or shows
+    the table of all.
 
     Raises
     ------
@@ -122,21 +101,18 @@ def html(
 def headed(page: str, run: RunRecord) -> str:
     """Write on top of a page what a gate found after it was made.
 
-    Parameters
-    ----------
-    page : str
-        As :func:`html` renders it without reservations; a template of the user's own may lack the
-        verdict, and is left as it is.
-    run : RunRecord
-        The run with its reservations, with what got worse, or why it was compared with nothing.
+    That are its reservations, what got worse, or why it was compared with nothing. The page is as
+    :func:`html` renders it without; one by a template of the user's own may lack the verdict, and
+    is left as it is.
     """
     bare = replace(run, reservations=[], regressions=None)
     for sep in (" maxrandom: ", " "):
         made, found = (
-            f"{symbol(each)}{sep}{clauses(reserved(each), tally(each))}" for each in (bare, run)
+            f"{summary.symbol(each)}{sep}{clauses(summary.reserved(each), summary.tally(each))}"
+            for each in (bare, run)
         )
         page = page.replace(made, found, 1)
-    said = f'<p class="soft">{not_compared(run)}.</p>\n' if run.not_compared else ""
+    said = f'<p class="soft">{summary.not_compared(run)}.</p>\n' if run.not_compared else ""
     if run.regressions is not None:
         said += f'<p class="warning">{HTML.plain(whether_worse(run.regressions))}.</p>\n'
     return page.replace("</header>\n", f"{said}</header>\n", 1)
@@ -151,7 +127,7 @@ def _blocks(
     largest: int,
 ) -> list[str]:
     """Write a block for each claim, and one for each set of questions that claims share."""
-    known = names(run)
+    known = summary.names(run)
     courses = {each.claim: [*map(_point, each.points)] for each in trend}
     questions: dict[str, list[ShownText]] = {}
     owners: dict[str, str] = {}
@@ -175,7 +151,7 @@ def _blocks(
         {
             "name": known[each.id],
             "task": each.task,
-            "model": model_name(each),
+            "model": summary.model_name(each),
             "flags": [flag.kind for flag in each.red_flags],
         }
         for each in claims
@@ -238,24 +214,15 @@ def content(
 ) -> dict[str, Any]:
     """Return what the page shows of one claim.
 
-    Parameters
-    ----------
-    cells : Cells or None
-        Its answers; None where only the JSON report is at hand.
-    names : mapping
-        What records are called, by their ids.
-    details : str
-        HTML of all else that is known of it.
-    trend : sequence of mapping
-        The same claim in earlier runs, the oldest first: `pytest_maxrandom.reports.trend.Point`,
-        and how each ended in a word.
+    There are no cells where only the JSON report is at hand. `details` is HTML of all else that is
+    known; `trend` has the same claim in earlier runs, the oldest first, as `_point` writes them.
     """
     shown, about = may_show(claim, texts), (claim.suite, claim.task, claim.shots)
     return {
         "id": claim.id,
         "name": names[claim.id],
         "task": claim.task,
-        "model": model_name(claim),
+        "model": summary.model_name(claim),
         "numbers": _numbers(claim),
         "why": phrases.finding(claim) or phrases.reached(claim),
         "flags": [
@@ -283,16 +250,13 @@ def content(
 
 
 def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
-    needed = claim.critical_score
-    if needed is None and claim.critical_count is not None and claim.n:
-        needed = claim.critical_count / claim.n
     interval = phrases.best_interval(claim)
     return [
         ("best accuracy" if claim.metric == "accuracy" else f"best {metric_name(claim)}",
-         accuracy(phrases.best_value(claim))),
+         accuracy(best_value(claim))),
         *([("on new questions, 95 %", " to ".join(map(accuracy, interval)))] if interval else []),
         *([] if claim.metric == SCORE else [  # beside which no guesser stands
-            ("needed", accuracy(needed)),
+            ("needed", accuracy(needed_score(claim))),
             ("maximum random baseline", accuracy(claim.max_random_baseline)),
             ("standard baseline", accuracy(claim.standard_baseline)),
         ]),
@@ -306,14 +270,7 @@ def _prompt(claim: ClaimRecord) -> dict[str, Any] | None:
     best = claim.best_prompt
     if best is None or best.text is None:
         return None
-    return {
-        "text": best.text,
-        "question": best.question,
-        "answers": best.answers,
-        "digest": best.digest[:12],
-        "demonstrations": best.demonstration_ids,
-        "tied": best.tied_with,
-    }
+    return asdict(best) | {"digest": best.digest[:12]}
 
 
 def _labels(record: LabelBiasRecord) -> dict[str, Any]:
@@ -326,16 +283,7 @@ def _labels(record: LabelBiasRecord) -> dict[str, Any]:
                 "score": bias.score,
                 "baseline": bias.score_baseline,
                 "p": p_value(bias.p_value),
-                "labels": [
-                    {
-                        "label": each.label,
-                        "gold": each.gold,
-                        "recall": each.recall,
-                        "predicted": each.predicted,
-                        "base": each.base_rate,
-                    }
-                    for each in bias.labels
-                ],
+                "labels": [*map(asdict, bias.labels)],
             }
             for bias in record.interactions
         ],

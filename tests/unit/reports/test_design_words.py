@@ -114,8 +114,6 @@ def test_a_comparison_in_words() -> None:
     assert difference_interval(comparison(low=None, high=None)) == ""
     assert (shown_n(record), shown_n(comparison(n=None))) == ("60", "-")
     assert units(record) == "20 replicates"
-    assert units(comparison(units="examples", sampled={})) == "examples"
-    assert units(comparison(units="examples", sampled={}, replicates=1)) == "60 examples"
     assert units(comparison(units="clusters", sampled={"clusters": 12})) == "12 clusters"
     assert (differing(record), differing(comparison(prompts=[]))) == ("1 of 2", "-")
 
@@ -135,7 +133,8 @@ def test_every_report_says_what_a_difference_generalizes_to(
     sampled: dict[str, int], told: str
 ) -> None:
     found = run(
-        comparisons=[comparison(sampled=sampled)], contamination=[contamination(sampled=sampled)]
+        comparisons=[comparison(sampled=sampled, units=next(iter(sampled)))],
+        contamination=[contamination(sampled=sampled)],
     )
     assert page.read(markdown(found)).text.count(f"eneralizes to {told}") == 1
     assert page.read(disclosure(found)).text.count(f"eneralizes to {told}") == 2

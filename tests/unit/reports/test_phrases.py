@@ -207,8 +207,8 @@ def test_a_score_is_told_beside_baselines_of_its_metric() -> None:
         "best of 20 guessers .607, Monte Carlo error 4.0e-04"
     )
     assert phrases.scored(claim()) == ""
-    assert phrases.best_value(scored()) == 0.5151
-    assert phrases.best_value(claim(best=45)) == 0.75
+    assert quantities.best_value(scored()) == 0.5151
+    assert quantities.best_value(claim(best=45)) == 0.75
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ function promptView(claim) {
   if (!claim.texts) return [soft(WITHHELD)];
   if (!prompt) return [soft("The text of the best prompt is not recorded.")];
   const solved = (claim.cells && claim.cells.solved) || [];
-  const shown = prompt.demonstrations.map((id, place) => el("li", {}, code(id), solved[place] === undefined ? "" : block(solved[place])));
+  const shown = prompt.demonstration_ids.map((id, place) => el("li", {}, code(id), solved[place] === undefined ? "" : block(solved[place])));
   return [
-    el("p", {}, "Number ", String(claim.best + 1), " of the sweep, digest ", code(prompt.digest), prompt.tied ? `; the first of ${prompt.tied + 1} that score the same` : "", ". With the first of its examples:"),
+    el("p", {}, "Number ", String(claim.best + 1), " of the sweep, digest ", code(prompt.digest), prompt.tied_with ? `; the first of ${prompt.tied_with + 1} that score the same` : "", ". With the first of its examples:"),
     block(prompt.text + prompt.question),
     el("p", {}, "Possible answers: ", ...prompt.answers.flatMap((answer) => [code(answer), " "])),
     shown.length ? el("h3", {}, `Its ${shown.length} demonstrations`) : soft("It shows no demonstrations."),
@@ -186,7 +186,7 @@ function labelsView(claim) {
   return claim.labels.flatMap((check) => [
     el("p", {}, sentence(check.sentence || check.finding || "There is no finding.")),
     ...check.asked.flatMap((asked) => {
-      const groups = [["recall", "fill-blue", "recall: share of the right ones that are answered with it"], ["predicted", "fill-orange", "predicted: share of all answers"], ["base", "fill-grey", "base rate: its probability without a question"]].filter(([key]) => asked.labels.some((each) => each[key] !== null));
+      const groups = [["recall", "fill-blue", "recall: share of the right ones that are answered with it"], ["predicted", "fill-orange", "predicted: share of all answers"], ["base_rate", "fill-grey", "base rate: its probability without a question"]].filter(([key]) => asked.labels.some((each) => each[key] !== null));
       const rows = asked.labels;
       return [
         el("h3", {}, `Asked as ${asked.as}`),
