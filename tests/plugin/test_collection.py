@@ -98,33 +98,6 @@ def test_all_mistakes_of_a_suite_are_shown_without_a_traceback(
     result.stdout.no_fnmatch_line("*.py:*")
 
 
-def test_a_mistake_in_a_data_file_names_its_line(pytester: pytest.Pytester, suites: Path) -> None:
-    data = suites / "data" / "known.jsonl"
-    lines = data.read_text().splitlines()
-    lines[4] = lines[4].replace('"answer": 1', '"answer": 7').replace('"answer": 0', '"answer": 7')
-    data.write_text("\n".join(lines))
-    result = pytester.runpytest()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["eval_suites/data/known.jsonl:5: *7*"])
-    result.stdout.no_fnmatch_line("*Traceback*")
-
-
-def test_a_missing_file_and_a_missing_model_are_named_at_once(
-    pytester: pytest.Pytester, real_suites: Path, tiny_llama: Path
-) -> None:
-    suite = real_suites / "suite.yaml"
-    text = suite.read_text().replace(str(tiny_llama), "./tiny").replace("known.jsonl", "knwn.jsonl")
-    suite.write_text(text)
-    result = pytester.runpytest()
-    result.stdout.fnmatch_lines(
-        [
-            "eval_suites/suite.yaml:2: models[[]0].name: there is no folder ./tiny *",
-            "eval_suites/suite.yaml:8: *knwn.jsonl*",
-        ]
-    )
-    result.stdout.no_fnmatch_line("*Traceback*")
-
-
 def test_k_m_and_lf_select_claims(pytester: pytest.Pytester, suites: Path) -> None:
     suite = suites / "suite.yaml"
     suite.write_text(suite.read_text().replace("    xfail: the answers", "    # the answers"))

@@ -121,13 +121,3 @@ def test_a_value_that_is_no_choice_is_told_with_the_choices(
     result = pytester.runpytest(f"--maxrandom-{option}=fast")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*--maxrandom-{option}: invalid choice: 'fast' (choose from *"])
-
-
-def test_help_names_every_option(pytester: pytest.Pytester) -> None:
-    result = pytester.runpytest("--help")
-    options = (
-        "report=PATH.md", "json=PATH.json", "templates=DIR", "adjust={holm,bh,none}",
-        "predictions=PATH.jsonl", "engine={auto,packed,rows,plain}", "batch-tokens=N",
-        "store=PATH", "trained-gb=N", "fresh", "no-test",
-    )  # fmt: skip
-    result.stdout.fnmatch_lines_random([f"*--maxrandom-{option}*" for option in options])

@@ -8,12 +8,9 @@ import shutil
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 
-import tests.tiny as tiny
 from tests.plugin.conftest import INPUTS, MOCK, N, answered, write_data
-from tests.unit.recorded.suites import rows, save
 from tests.unit.reports.samples import linked
 
 if TYPE_CHECKING:
@@ -298,79 +295,3 @@ def test_of_models_that_run_at_the_same_time_the_last_one_is_told(
     separate(twins)
     pytester.runpytest("-n", "2", "--maxrandom-json=r.json")
     assert any(identical(pytester.path / "r.json").values())
-
-
-def test_models_that_differ_are_not_told(pytester: pytest.Pytester, twins: Path) -> None:
-    shutil.rmtree(twins / "two")
-    tiny.save(twins / "two", "gpt-2")
-    for _ in range(2):
-        pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=2, failed=1)
-    assert not any(identical(pytester.path / "r.json").values())
-
-
-RECORDED = """\
-models:
-- {name: lab/m, backend: recorded, results: {path: m.npz, format: npz, model: m}}
-tasks:
-- {name: tied}
-- {name: halved, chance: 1/4}
-- {name: sound, chance: 1/4}
-prompts: {shots: 0}
-assert: {p_max: 0.05}
-"""
-
-
-@pytest.fixture
-def recorded(pytester: pytest.Pytester) -> Path:
-    """Suite of recorded results: tied scores, complementary prompts, and none of these."""
-    folder = pytester.mkdir("eval_suites")
-    (folder / "s.yaml").write_text(RECORDED)
-    scores = np.random.default_rng(0).normal(-5, 1, (3, EXAMPLES, 4))
-    scores[:, : EXAMPLES // 2] = scores[:, : EXAMPLES // 2, :1]
-    (right,), (told,) = rows(22, n=EXAMPLES), rows(30, n=EXAMPLES)
-    answers = np.arange(EXAMPLES) % 4
-    save(
-        folder / "m.npz",
-        tied__0={
-            "correct": np.tile(told, (3, 1)),
-            "answers": np.tile(answers, (3, 1)),
-            "gold": np.where(told, answers, (answers + 1) % 4),
-            "log_likelihoods": scores,
-        },
-        halved__0={"correct": [right, [not each for each in right]]},
-        sound__0={"correct": rows(22, 20, n=EXAMPLES)},
-    )
-    return folder / "s.yaml"
-
-
-def test_recorded_results_have_red_flags_as_well(pytester: pytest.Pytester, recorded: Path) -> None:
-    result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=1, failed=2)
-    tied, halved, sound = claims(pytester.path / "r.json").values()
-    assert (tied["holds"], tied["outcome"]) == (True, "failed")
-    assert severities(tied)["tied_scores"] == "fail"
-    assert (halved["holds"], halved["message"].rpartition("; ")[2]) == (
-        True,
-        "red flag: complementary_prompts",
-    )
-    assert (sound["outcome"], sound["red_flags"]) == ("passed", [])
-    result.stdout.fnmatch_lines(
-        ["complementary_prompts: * chance is 1/4: check how many choices *"]
-    )
-
-
-def test_red_flags_of_recorded_results_can_be_told_only(
-    pytester: pytest.Pytester, recorded: Path
-) -> None:
-    recorded.write_text(recorded.read_text().replace("0.05}", "0.05, red_flags: warn}"))
-    result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=3)
-    halved = claims(pytester.path / "r.json")["halved[m-0shot]"]
-    assert severities(halved) == {"complementary_prompts": "warn"}
-    result.stdout.fnmatch_lines(
-        [
-            "Red flags of claims that pass:",
-            "  complementary_prompts (warns): state the number of choices that there are "
-            "(halved?m-0shot?)",
-        ]
-    )

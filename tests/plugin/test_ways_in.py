@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 N = 40
 LETTERS = "ABCD"
 COLOURS = ["blue", "green", "grey", "red"]
-TASKS = ("yes-no", "colours", "own", "lettered", "mixed", "several", "passages", "left-out")
+TASKS = ("yes-no", "colours", "own", "lettered", "mixed", "several", "passages", "unequal", "pairs",
+         "left-out")  # fmt: skip
+CLUSTERED = ("passages", "unequal")
 METRICS = ("balanced_accuracy", "macro_f1")
 CLASSES = ("yes-no", "colours", "lettered", "passages")
 """Tasks whose examples share their choices, of which one is right."""
@@ -47,6 +49,8 @@ def rows(task: str) -> list[dict[str, Any]]:
         choices = {"own": own, "several": own, "colours": COLOURS}.get(task, ["no", "yes"])
         if task == "mixed" and number % 2:
             choices = COLOURS
+        if task == "pairs":  # of things that recur, of which the lower one is right more often
+            choices = [f"thing {thing}" for thing in sorted(generator.choice(9, 2, replace=False))]
         weights = np.arange(len(choices), 0, -1, dtype=np.float64)
         right = generator.choice(
             len(choices), 2 if task == "several" else 1, replace=False, p=weights / weights.sum()
@@ -63,7 +67,7 @@ def rows(task: str) -> list[dict[str, Any]]:
                 "choices": choices,
                 "listed": shown if task == "lettered" else choices,
                 "answer": texts if task == "several" else texts[0],
-                "passage": f"passage {number // 2}",
+                "passage": f"passage {number // 2 if task == 'passages' else int(number**0.5)}",
             }
         )
     return found
@@ -114,7 +118,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Live:
     data = {task: rows(task) for task in TASKS}
     specs = {
         task: f"{{name: {task}, format: jsonl, path: {task}.jsonl, validation: {{max_examples: "
-        f"{N}}}{', columns: {cluster: passage}' if task == 'passages' else ''}}}"
+        f"{N}}}{', columns: {cluster: passage}' if task in CLUSTERED else ''}}}"
         for task in TASKS
     }
     for task, found in data.items():
@@ -169,7 +173,7 @@ def as_npz(asked: Asked, folder: Path) -> str:
         "gold": gold,
         "choice_texts": [(cell.texts + [""] * 4)[:4] for cell in examples.values()],
     }
-    if asked.task == "passages":
+    if asked.task in CLUSTERED:
         arrays["clusters"] = [str(cell.passage) for cell in examples.values()]
     prefix = f"{asked.task}__2__"
     np.savez(folder / f"{asked.model}.npz", **{prefix + key: each for key, each in arrays.items()})
@@ -177,6 +181,9 @@ def as_npz(asked: Asked, folder: Path) -> str:
 
 
 def as_table(asked: Asked, folder: Path) -> str:
+    def names(cell: Cell) -> list[str]:
+        return cell.texts if asked.task == "pairs" else cell.names
+
     lines = [
         {
             "model": asked.model,
@@ -184,9 +191,9 @@ def as_table(asked: Asked, folder: Path) -> str:
             "shots": 2,
             "prompt": prompt,
             "example": cell.id,
-            "prediction": cell.names[cell.chosen],
-            "gold": [cell.names[place] for place in cell.right],
-            "choices": cell.names,
+            "prediction": names(cell)[cell.chosen],
+            "gold": [names(cell)[place] for place in cell.right],
+            "choices": names(cell),
             "cluster": cell.passage or "",
         }
         for prompt, (_, cells) in asked.prompts.items()
@@ -271,7 +278,7 @@ def as_inspect(asked: Asked, folder: Path) -> str:
 
 
 def _passages(asked: Asked) -> str:
-    return ", columns: {cluster: passage}" if asked.task == "passages" else ""
+    return ", columns: {cluster: passage}" if asked.task in CLUSTERED else ""
 
 
 WAYS: dict[str, Callable[[Asked, Path], str]] = {

@@ -208,27 +208,6 @@ def test_choices_with_the_same_text_are_no_ties() -> None:
     assert kinds(swept(examples, alike, count=20)) == []
 
 
-def test_scores_that_tie_are_told() -> None:
-    def level(prompt: Prompt, example: Example, rng: np.random.Generator) -> list[float]:
-        scores = guess(prompt, example, rng)
-        return scores if int(example.id[1:]) % 2 else [max(scores)] * len(scores)
-
-    assert kinds(swept(different(60), level, count=20)) == ["tied_scores"]
-
-
-def test_a_constant_label_is_told_with_the_majority_and_max_t() -> None:
-    examples = [each for each in shared(200) if each.choices[each.right[0]] == "Yes"]
-    examples = [*examples, *(each for each in shared(200) if each not in examples)][:130]
-
-    def yes(prompt: Prompt, example: Example, rng: np.random.Generator) -> list[float]:
-        return [-rng.random() - (0 if text == "Yes" else 2) for text in example.choices]
-
-    seen = swept(examples, yes, count=10, permutation_p=1.0)
-    assert seen.result is not None
-    assert seen.result.passed
-    assert kinds(seen) == ["constant_answers", "majority", "max_t"]
-
-
 def rarely(n: int, rare: int) -> list[Example]:
     """Return examples of which a few have the right answer No."""
     return [
@@ -308,28 +287,6 @@ def test_fewer_prompts_than_asked_for_are_told() -> None:
     assert kinds(swept(different(40), guess, shots=0, count=20)) == []
     assert kinds(swept(different(40), guess, shots=0, count=20, **variants)) == ["repeated_prompts"]
     assert kinds(swept(different(40), guess, shots=0, **variants)) == []  # all that are listed
-
-
-def test_a_claim_that_can_never_pass_is_told() -> None:
-    assert kinds(swept(shared(5), guess, count=5)) == ["unpassable"]
-    by_shuffling = Claim(permutation_p=0.001)
-    assert kinds(swept(shared(10), guess, count=5, claim=by_shuffling, permutation_p=0.5)) == [
-        "unpassable"
-    ]
-
-
-def test_another_model_with_the_same_answers_is_told() -> None:
-    one = swept(different(60), guess, count=20)
-    twin = swept(different(60), guess, count=20, name="twin")
-    other = swept(different(60), know, count=20, name="other")
-    assert find(replace(one, others=(other.read,))) == []
-    (flag,) = find(replace(one, others=(other.read, twin.read)))
-    assert flag.kind == "identical_models"
-    assert (flag.parameters["case"], flag.parameters["other"]) == ("scores", "twin")
-    unscored = [replace(each.read, log_likelihoods=None) for each in (one, twin)]
-    (flag,) = find(replace(one, read=unscored[0], others=(unscored[1],)))
-    assert flag.parameters["other"] == "twin"
-    assert flag.parameters["by_chance"] == pytest.approx(0.25, abs=0.01)
 
 
 @needs("hf")

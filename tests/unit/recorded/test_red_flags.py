@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.unit.recorded.suites import flags, planned, rows, save, suite_text
+from tests.unit.recorded.suites import flags, planned, save, suite_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,15 +85,6 @@ def test_a_published_chance_that_the_rows_contradict_is_told(tmp_path: Path) -> 
     assert found(tmp_path, five, "judge: published\n", **given, choices=np.full(N, 2)) == []
 
 
-def test_answers_that_contradict_a_stated_chance_are_told(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    answers, gold = rng.integers(4, size=(T, N)), rng.integers(4, size=N)
-    given: dict[str, Any] = {"correct": answers == gold, "answers": answers, "gold": gold}
-    assert found(tmp_path, "{name: e, chance: 1/4}", **given) == []
-    (flag,) = found(tmp_path, "{name: e, chance: 1/2}", **given)
-    assert flag.kind == "choices"
-
-
 def test_tied_scores_are_told(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     scores = np.log(rng.dirichlet(np.ones(4), size=(T, N)))
@@ -104,13 +95,6 @@ def test_tied_scores_are_told(tmp_path: Path) -> None:
     (flag,) = found(tmp_path, "{name: e}", **given, log_likelihoods=scores)
     assert flag.kind == "tied_scores"
     assert (flag.parameters["told"], flag.parameters["answers"]) == (2000, 4000)
-
-
-def test_a_claim_that_cannot_pass_is_told(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"correct": rows(*[2] * 10, n=4)}
-    (flag,) = found(tmp_path, "{name: e, chance: 1/2, assert: {p_max: 0.05}}", **given)
-    assert flag.kind == "unpassable"
-    assert flag.parameters["t"] == 10
 
 
 def test_of_a_published_maximum_only_the_claim_is_looked_at(tmp_path: Path) -> None:
@@ -147,10 +131,6 @@ def test_two_models_that_are_one_are_told_both_times(tmp_path: Path) -> None:
         named = [flag.parameters[key] for key in ("case", "same", "answers", "other")]
         assert named == ["right", 3996, 4000, name]
         assert flag.parameters["by_chance"] == pytest.approx(0.2**2 + 0.8**2, abs=0.02)
-
-
-def test_two_models_that_are_nearly_always_right_need_not_be_one(tmp_path: Path) -> None:
-    assert two_models(tmp_path, ~guesses(0, 0.005), ~guesses(1, 0.005)) == [[], []]
 
 
 def test_one_model_quantized_is_not_two(tmp_path: Path) -> None:

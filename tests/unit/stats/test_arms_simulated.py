@@ -16,7 +16,7 @@ from scipy import stats
 
 from pytest_maxrandom.stats.differences import SignFlip, sign_flip
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
-from pytest_maxrandom.stats.paired import Pairs, compare_arms, mcnemar, overdispersion, paired
+from pytest_maxrandom.stats.paired import Pairs, overdispersion, paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,27 +164,3 @@ def test_the_models_interval_is_too_narrow_by_the_root_of_the_dispersion() -> No
     assert dispersion > 5
     assert covered == pytest.approx(math.erf(z / math.sqrt(2)), abs=0.08)
     assert covered < 0.6
-
-
-def test_mcnemars_test_keeps_its_level() -> None:
-    runs = 20_000
-    generator = np.random.default_rng(6)
-    differ = generator.binomial(80, 0.3, runs)
-    only_a = generator.binomial(differ, 0.5)
-    tables = {(int(a), int(d - a)) for a, d in zip(only_a, differ, strict=True)}
-    p_values = {table: mcnemar(*table) for table in tables}
-    drawn = [(int(a), int(d - a)) for a, d in zip(only_a, differ, strict=True)]
-    assert 0.02 < np.mean([p_values[table] <= 0.05 for table in drawn]) <= 0.05
-
-
-def test_adjusted_p_values_of_tasks_keep_the_family_wise_error_where_no_task_differs() -> None:
-    runs = 400
-    generator = np.random.default_rng(7)
-    design = Design(10, 10, between_replicates=0.12)
-    by_holm = by_bh = 0
-    for _ in range(runs):
-        tasks = compare_arms(design.pairs(generator, 0.0)).tasks
-        by_holm += min(task.holm or 1 for task in tasks) <= 0.05
-        by_bh += min(task.bh or 1 for task in tasks) <= 0.05
-    assert by_holm / runs <= 0.05 + binomial_band(0.05, runs)
-    assert by_bh / runs <= 0.05 + binomial_band(0.05, runs)
