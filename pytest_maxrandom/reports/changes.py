@@ -98,7 +98,11 @@ def changes(run: RunRecord, base: RunRecord) -> list[Change]:
     above, below = folders_above(run, base)
     before = {_key(record, below): record for record in reversed(records(base))}
     now = {_key(record, above) for record in records(run)}
-    moved = {(ClaimRecord, one.now.id): one.before for one in matches(base, run) if one.is_moved}
+    moved: dict[tuple[type[Record], str], ClaimRecord] = {
+        (ClaimRecord, one.now.id): one.before
+        for one in matches(base, run)
+        if one.is_moved and one.now is not None
+    }
     now |= {_key(each, below) for each in moved.values()}
     compared = [
         _compared(record, earlier)

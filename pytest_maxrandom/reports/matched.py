@@ -82,9 +82,9 @@ def _by(
 ) -> Iterator[tuple[str, Match]]:
     """Yield the claims of either side of which one alone has a key; of moved ones, others too."""
     earlier, later = (defaultdict[Hashable, list[str]](list) for _ in range(2))
-    for names, claims in ((earlier, before), (later, now)):
+    for side, claims in ((earlier, before), (later, now)):
         for name, claim in claims.items():
-            names[key(claim)].append(name)
+            side[key(claim)].append(name)
     for same, names in earlier.items():
         others: Sequence[str] = later.get(same, ()) if same is not None else ()
         if len(names) == len(others) == 1:

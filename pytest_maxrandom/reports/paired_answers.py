@@ -165,9 +165,9 @@ def of_tasks(
 ) -> Iterator[Compared]:
     """Yield the tasks of several claims: all their prompts on all their examples."""
     members: defaultdict[tuple[str, str], list[Compared]] = defaultdict(list)
-    for each in pairs:
-        if each.now is not None and each.now.id in claims:
-            members[each.now.suite, each.now.task].append(claims[each.now.id])
+    for pair in pairs:
+        if pair.now is not None and pair.now.id in claims:
+            members[pair.now.suite, pair.now.task].append(claims[pair.now.id])
     for (suite, task), several in members.items():
         if len(several) < 2:
             continue

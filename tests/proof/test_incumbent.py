@@ -21,7 +21,7 @@ from pytest_maxrandom.claims.kept import of_answers
 from pytest_maxrandom.claims.recorded_looks import beside_incumbent
 from pytest_maxrandom.claims.scored import assess_scores
 from pytest_maxrandom.claims.verdict import Claim
-from pytest_maxrandom.ledger import SetLedger, Subject
+from pytest_maxrandom.ledger import Named, SetLedger, Subject
 from pytest_maxrandom.stats.incumbents import Rises, usual_test
 from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
@@ -197,23 +197,25 @@ def test_an_incumbent_that_was_chosen_for_its_low_score_pays_for_its_rank(
     assert max(passed["worst"], passed["any"], passed["worst, resampled"]) <= most(RUNS)
 
 
+@pytest.mark.parametrize("of", ["prompts", "models"])
 def test_twenty_incumbents_named_in_turn_pass_at_most_half_as_often_again_as_one(
-    measured: Measured, tmp_path: Path
+    of: str, measured: Measured, tmp_path: Path
 ) -> None:
-    """A sweep beside as good prompts that nobody had tried: beside any of them it may pass."""
+    """Beside prompts as good that nobody had tried, or one to as good models: any may be passed."""
     generator, tried, named, factors = np.random.default_rng(11), 5, 20, []
     subject, example = Subject("m", "d", "none", 0, "sum"), Example("a", "b", ("c", "d"), (0,))
     for place in range(named):
-        ledger, name = SetLedger(tmp_path, f"run {place}", "task", [example]), f"old {place}"
+        ledger = SetLedger(tmp_path, f"run {place}", "task", [example])
+        name, model = (f"old {place}", "") if of == "prompts" else ("old", f"model {place}")
         old = IncumbentAnswers(
             settings=IncumbentSettings(),
             name=name,
             digest=name,
             model="m",
             scores={},
-            place=ledger.place_when_named(name),
+            place=ledger.place_when_named(Named(name, model)),
         )
-        ledger.look(subject, ["p"], t=tried, n=1, best_correct=1, incumbent=name)
+        ledger.look(subject, ["p"], t=tried, n=1, best_correct=1, incumbent=Named(name, model))
         factors.append(old.factor)
     passed = dict.fromkeys(("unpaid", "k (k + 1)", "the first alone"), 0)
     rates = np.full(tried + named, RATE)
@@ -230,7 +232,7 @@ def test_twenty_incumbents_named_in_turn_pass_at_most_half_as_often_again_as_one
         passed["k (k + 1)"] += any(told)
         passed["the first alone"] += told[0]
     shares = [each / RUNS for each in passed.values()]
-    name = f"{named} incumbents named in turn ({RUNS} runs): {'; '.join(passed)}"
+    name = f"{named} {of} named as the incumbent in turn ({RUNS} runs): {'; '.join(passed)}"
     measured(name, f"t {tried} | n 200", *shares)
     assert passed["k (k + 1)"] <= most(RUNS, 1.5 * LEVEL)
     assert passed["the first alone"] <= most(RUNS)
