@@ -15,6 +15,7 @@ from pytest_maxrandom.claims.incumbents import SHOWN
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.errors import ModelError, SweepError
+from pytest_maxrandom.ledger import Named
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import jobs_of
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.ledger import SetLedger, Subject, Try
+    from pytest_maxrandom.record import BesideIncumbent
     from pytest_maxrandom.recorded.prediction_lines import PromptLine
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Progress, Sweep
 
 
@@ -41,6 +44,7 @@ def incumbent_answers(
     subject: Subject,
     ask: Callable[[Sequence[Job]], Sweep],
     progress: Progress,
+    predictions: Sequence[PromptPredictions],
 ) -> IncumbentAnswers | None:
     """Return what the incumbent answers to the examples of a claim; None where there is none.
 
@@ -50,6 +54,8 @@ def incumbent_answers(
         Of the claim; they tell whether the incumbent was chosen on these examples.
     ask : callable
         Asks the claim's own model what is no try of the claim.
+    predictions : sequence of PromptPredictions
+        What the claim's prompts answered.
 
     Raises
     ------
@@ -60,7 +66,7 @@ def incumbent_answers(
     if incumbent is None:
         return None
     if incumbent.line is not None:
-        return _read(planned, session, subject, incumbent.line, ledger)
+        return _read(planned, session, subject, incumbent.line, ledger, predictions)
     prompt, spec = incumbent.prompt, incumbent.spec
     assert prompt is not None
     shown = {each.id for each in prompt.demonstrations}
@@ -88,11 +94,9 @@ def incumbent_answers(
         digest=prompt.digest,
         model=model.name,
         model_digest=model_digest,
-        scores={
-            example.id: score for example, score in zip(said.examples, said.scores, strict=True)
-        },
+        scores=_scores(said),
     )
-    return _chosen(found, ledger, asked.tried(prompt.digest))
+    return _chosen(found, ledger, subject, asked.tried(prompt.digest), predictions)
 
 
 def control_answers(planned: PlannedClaim) -> IncumbentAnswers | None:
@@ -112,8 +116,7 @@ def control_answers(planned: PlannedClaim) -> IncumbentAnswers | None:
     examples = planned.condition.prompt_set.validation
     said = Answer((), (), text=spec.answer, finish="stop")
     found = predict(read, examples, [[said]] * len(examples), scoring)
-    pairs = zip(examples, found.scores, strict=True)
-    scores = {example.id: score for example, score in pairs}
+    scores = _scores(found)
     cells = (f"{name} {score!r}" for name, score in sorted(scores.items()))
     return IncumbentAnswers(
         settings=spec,
@@ -130,6 +133,7 @@ def _read(
     subject: Subject,
     line: PromptLine,
     ledger: SetLedger,
+    predictions: Sequence[PromptPredictions],
 ) -> IncumbentAnswers:
     """Return stored answers; they are stale where their model is another, or computes otherwise."""
     incumbent = planned.incumbent
@@ -159,16 +163,45 @@ def _read(
         scores={each.id: each.credit for each in line.examples},
         stored=True,
     )
-    return _chosen(found, ledger, asked.tried(line.prompt))
+    return _chosen(found, ledger, subject, asked.tried(line.prompt), predictions)
 
 
-def _chosen(found: IncumbentAnswers, ledger: SetLedger, tried: Try) -> IncumbentAnswers:
-    """Return an incumbent with what of it may have been chosen on these examples."""
-    tries = ledger.tries()
-    rank = ledger.rank_when_named(tried, tried.prompt) if tried in tries else None
-    if rank is None:
-        return replace(found, place=ledger.place_when_named(tried.prompt))
-    return replace(found, chosen_here=len(tries), rank=rank)
+def named_by(found: IncumbentAnswers | BesideIncumbent, subject: Subject) -> Named:
+    """Return by what the ledger knows an incumbent of a claim."""
+    other = found.model_digest if found.model_digest != subject.model_digest else None
+    return Named(found.digest, other or "")
+
+
+def _chosen(
+    found: IncumbentAnswers,
+    ledger: SetLedger,
+    subject: Subject,
+    tried: Try,
+    predictions: Sequence[PromptPredictions],
+) -> IncumbentAnswers:
+    """Return an incumbent with what of it may have been chosen on these examples.
+
+    What answers as it does is known to score as it does, however it is spelt. The same prompt to
+    another model, or read otherwise, scores much like it: it costs its rank, and pays for nothing.
+    """
+    swept = {subject.tried(each.prompt.digest): each for each in predictions}
+    means = {one: each.accuracy for one, each in swept.items()}
+    alike = {tried, *(one for one, each in swept.items() if _scores(each) == found.scores)}
+    tries, named = ledger.tries(), named_by(found, subject)
+    near = {each for each in tries if each.prompt == tried.prompt}
+    rank = None
+    if (alike | near) & tries:
+        rank = ledger.rank_when_named(alike | near, named, means)
+    if rank is not None:
+        found = replace(found, chosen_here=len(tries), rank=rank)
+        if ledger.rank_when_named(alike, named) is not None:
+            return found
+    return replace(found, place=ledger.place_when_named(named))
+
+
+def _scores(said: PromptPredictions) -> dict[str, float]:
+    pairs = zip(said.examples, said.scores, strict=True)
+    return {example.id: score for example, score in pairs}
 
 
 def _beside(planned: PlannedClaim, model: ModelSpec) -> PlannedClaim:

@@ -44,8 +44,8 @@ class IncumbentAnswers:
     """One more than the number of those that scored higher when it became the incumbent: as the
     worst of as many it may have been chosen."""
     place: int = 1
-    """Which one it is of the prompts that nobody had tried here when they were named as the
-    incumbent on these examples."""
+    """Which one it is of those, each a prompt to a model, that nobody had tried here when they were
+    named as the incumbent on these examples."""
     stored: bool = False
     """Whether nobody was asked: a file that was changed would be another incumbent by its name."""
 

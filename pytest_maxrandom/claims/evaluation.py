@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.claims.asked import control_answers, incumbent_answers
+from pytest_maxrandom.claims.asked import control_answers, incumbent_answers, named_by
 from pytest_maxrandom.claims.assessment import best_of
 from pytest_maxrandom.claims.counting import (
     ClaimsOfRun,
@@ -160,7 +160,7 @@ class Evaluation:
             n=prompt_set.n,
             best_correct=best_correct,
             answers=None if kept is None else kept.digest,
-            incumbent=None if result.incumbent is None else result.incumbent.digest,
+            incumbent=None if result.incumbent is None else named_by(result.incumbent, subject),
         )
         own = self.tries.besides_searches(result.t)
         chosen = ledger.chosen_from(subject)
@@ -296,6 +296,7 @@ class Evaluation:
                 self._subject,
                 lambda jobs: self.ask(jobs, progress),
                 progress,
+                predictions,
             )
         others = [] if thrifty else self._session.other_models(planned, predictions)
         views = views_of_sweep(planned, sweep, others)

@@ -27,11 +27,16 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord
 
 
-def stored_run(path: Path, store: Path) -> RunRecord:
+def stored_run(path: Path, store: Path, called: str) -> RunRecord:
     """Return the claims of a suite with the answers that the store has of them.
 
     Its models must be what they were: the store knows answers by the digests of all that
     determines them.
+
+    Parameters
+    ----------
+    called : str
+        The path as a person names it, with which the ids of the claims begin.
 
     Raises
     ------
@@ -48,21 +53,21 @@ def stored_run(path: Path, store: Path) -> RunRecord:
     )
     try:
         run = ClaimsOfRun(plan(suite, backends))
-        claims = [_stored(each, run, path, session) for each in run]
+        claims = [_stored(each, run, called, session) for each in run]
         return RunRecord(claims=claims, created="", versions={})
     finally:
         session.close()
 
 
 def _stored(
-    planned: PlannedClaim, run: ClaimsOfRun, path: Path, session: SessionState
+    planned: PlannedClaim, run: ClaimsOfRun, called: str, session: SessionState
 ) -> ClaimRecord:
     cache = session.cache(planned, asks=False)
     sweep = stored_sweep(planned.jobs, cache)
     if sweep is None:
         raise SweepError(
-            f"{session.results} lacks answers of {path}::{planned.name}, of its model, task and "
-            f"arithmetic as they are here; run `pytest {path}`, or give the report of such a run"
+            f"{session.results} lacks answers of {called}::{planned.name}, of its model, task and "
+            f"arithmetic as they are here; run `pytest {called}`, or give the report of such a run"
         )
     subject, ledger = subject_of(planned), claim_ledger(planned)
     result, claim, task = Evaluation(planned, run, session).judge(sweep, lambda *_: None)
@@ -74,4 +79,4 @@ def _stored(
         model_digest=subject.model_digest,
         tries=look_of(planned, result, look, claim, task, result.t, chosen),
     )
-    return found.record(planned.record(f"{path.as_posix()}::{planned.name}", path.as_posix()))
+    return found.record(planned.record(f"{called}::{planned.name}", called))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_maxrandom.ledger import FOLDER, SIMULATED, SetLedger, Subject
+from pytest_maxrandom.ledger import FOLDER, SIMULATED, Named, SetLedger, Subject
 from pytest_maxrandom.tasks.references import Open
 from pytest_maxrandom.tasks.task import Example
 
@@ -83,7 +83,7 @@ def look_at(
             n=len(each.examples),
             best_correct=int(max(right)),
             answers=each.digest,
-            incumbent=incumbent,
+            incumbent=None if incumbent is None else Named(incumbent),
         )
     return RecordedLooks(
         ledger.different_answers(subjects[-1]),

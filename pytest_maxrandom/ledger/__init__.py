@@ -6,7 +6,7 @@ so the union of two files is their merge.
 """
 
 from pytest_maxrandom.ledger.folder import FOLDER, SIMULATED
-from pytest_maxrandom.ledger.lines import Subject, Try, examples_digest
+from pytest_maxrandom.ledger.lines import Named, Subject, Try, examples_digest
 from pytest_maxrandom.ledger.set_ledger import SetLedger
 
-__all__ = ["FOLDER", "SIMULATED", "SetLedger", "Subject", "Try", "examples_digest"]
+__all__ = ["FOLDER", "SIMULATED", "Named", "SetLedger", "Subject", "Try", "examples_digest"]

@@ -37,6 +37,7 @@ FIELDS: dict[str, dict[str, type]] = {
         "n": int,
         "answers": str,
         "incumbent": str,
+        "incumbent_model": str,
     },
     "test": {"kind": str, "test": str, "examples": list, "questions": list},
     "opening": {**_WHEN, **SUBJECT, "prompt": str, "test": str, "n": int},
@@ -68,10 +69,11 @@ FIELDS: dict[str, dict[str, type]] = {
 _OPEN = (("prompt", "correct"), ("feedback", "correct"))
 """What is null in the line of a prompt that was begun, or whose search must not see it; a line with
 its right answers may follow. And what no search was told of a prompt."""
-OPTIONAL = ("questions", "answers", "incumbent", "withheld")
+OPTIONAL = ("questions", "answers", "incumbent", "incumbent_model", "withheld")
 """What lines of older versions lack: for each of `examples`, the digest of its question; the digest
 of the answers that a look compared, which a look at a sweep that stopped early lacks too; and that
-of the incumbent's prompt, which a look beside none has not. And the 1 of a result that was kept
+of the incumbent's prompt, which a look beside none has not, and of its model, where that is not the
+claim's own. And the 1 of a result that was kept
 from a search, which that of a suite has not."""
 _CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _LEAST = (

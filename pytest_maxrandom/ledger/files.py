@@ -15,8 +15,10 @@ from pytest_maxrandom.ledger.folder import has_one_writer, make_folder, sync_fol
 from pytest_maxrandom.ledger.lines import (
     CUT,
     PADDING,
+    Answered,
     ClaimKey,
     Looked,
+    Named,
     Shown,
     Told,
     Try,
@@ -71,8 +73,8 @@ class LedgerFile:
     looks : dict
         Claim to its looks, by their digests.
     answered : dict
-        Claim to the digests of its looks, each with those of the answers that it compared and of
-        the incumbent.
+        Claim to the digests of its looks, each with those of the answers that it compared, of the
+        incumbent's prompt, and of its model.
     tests : dict
         Digests of the examples of a test set by its digest.
     openings : dict
@@ -105,7 +107,7 @@ class LedgerFile:
         self.undone: dict[tuple[str, str], str] = {}
         self.all_tries: set[Try] = set()
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
-        self.answered: dict[ClaimKey, set[tuple[str, str, str]]] = {}
+        self.answered: dict[ClaimKey, set[Answered]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
         self.searches: dict[str, dict[Try, Told]] = {}
@@ -382,8 +384,13 @@ def _claim(row: Row) -> ClaimKey:
     return ClaimKey(row["model"], row["shots"])
 
 
-def _answered(row: Row) -> tuple[str, str, str]:
-    return row["look"], row.get("answers", ""), row.get("incumbent", "")
+def _answered(row: Row) -> Answered:
+    return Answered(row["look"], row.get("answers", ""), named_in(row))
+
+
+def named_in(row: Row) -> Named:
+    """Return which incumbent the line of a look names."""
+    return Named(row.get("incumbent", ""), row.get("incumbent_model", ""))
 
 
 def tried_of(row: Row) -> Try:

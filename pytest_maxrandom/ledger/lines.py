@@ -87,6 +87,23 @@ class Looked(NamedTuple):
     """Names the run that looked."""
 
 
+class Named(NamedTuple):
+    """An incumbent: one prompt to one model."""
+
+    prompt: str
+    """Digest; empty where a look was beside none."""
+    model: str = ""
+    """Digest; empty for the claim's own, whatever that is."""
+
+
+class Answered(NamedTuple):
+    """Which answers a look compared, and beside which incumbent."""
+
+    look: str
+    answers: str
+    named: Named
+
+
 class Shown(NamedTuple):
     """A result of a prompt that anybody can read who has the ledger."""
 

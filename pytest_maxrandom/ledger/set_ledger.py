@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.lines import Told
+    from pytest_maxrandom.ledger.lines import Named, Told
     from pytest_maxrandom.ledger.set_files import Siblings
     from pytest_maxrandom.ledger.withheld import Withheld
     from pytest_maxrandom.record import Fingerprint
@@ -255,7 +255,7 @@ class SetLedger(SetTold):
         n: int,
         best_correct: int,
         answers: str | None = None,
-        incumbent: str | None = None,
+        incumbent: Named | None = None,
     ) -> int:
         """Count a look at a claim, and return how many there were, this one included.
 
@@ -265,16 +265,18 @@ class SetLedger(SetTold):
         ----------
         answers : str, optional
             Digest of the answers, where all were computed; see `chosen_from`.
-        incumbent : str, optional
-            Digest of the prompt that the best one was compared with. Lines of looks tell so which
-            incumbent followed which; for the same model and shots, t goes on over all of them.
+        incumbent : Named, optional
+            What the best one was compared with. Lines of looks tell so which incumbent followed
+            which; for the same model and shots, t goes on over all of them.
         """
         name = look_digest(subject, self._digest, prompts)
         facts: Row = {"look": name, "t": t, "n": n, "best_correct": best_correct}
         if answers is not None:
             facts["answers"] = answers
         if incumbent is not None:
-            facts["incumbent"] = incumbent
+            facts["incumbent"] = incumbent.prompt
+            if incumbent.model:
+                facts["incumbent_model"] = incumbent.model
         self._add(self._row("look", subject, facts))
         return len(self.looked_at(subject))
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import rows_of, tried_of
-from pytest_maxrandom.ledger.lines import example_digest, look_digest, related, search_digest
+from pytest_maxrandom.ledger.files import named_in, rows_of, tried_of
+from pytest_maxrandom.ledger.lines import (
+    Named,
+    example_digest,
+    look_digest,
+    related,
+    search_digest,
+)
 from pytest_maxrandom.ledger.questions import question_digest
 from pytest_maxrandom.ledger.set_files import SetFiles
 
@@ -14,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.lines import ClaimKey, Looked, Subject, Told, Try
+    from pytest_maxrandom.ledger.fields import Row
+    from pytest_maxrandom.ledger.lines import Answered, ClaimKey, Looked, Subject, Told, Try
     from pytest_maxrandom.ledger.withheld import Withheld
     from pytest_maxrandom.tasks.task import Example
 
@@ -114,61 +121,85 @@ class SetTold(SetFiles):
 
     def different_answers(self, subject: Subject) -> int:
         """Return how many different answers the looks at a claim compared."""
-        return max(1, len({(look, answers) for look, answers, _ in self._answered(subject)}))
+        return max(1, len({(each.look, each.answers) for each in self._answered(subject)}))
 
     def different_comparisons(self, subject: Subject) -> int:
         """Return how often different answers, or other incumbents, were compared."""
-        return len({each for each in self._answered(subject) if each[2]})
+        return len({each for each in self._answered(subject) if each.named.prompt})
 
-    def _answered(self, subject: Subject) -> set[tuple[str, str, str]]:
+    def _answered(self, subject: Subject) -> set[Answered]:
         return set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
 
-    def rank_when_named(self, tried: Try, incumbent: str) -> int | None:
-        """Return how high a try scored among all when looks first named its prompt the incumbent.
+    def rank_when_named(
+        self, tries: Collection[Try], named: Named, means: Mapping[Try, float] = {}
+    ) -> int | None:
+        """Return how high the lowest of some tries scored among all when looks first named it.
 
         It is one more than the tries that scored higher, or of which that is not known. None where
-        nobody had tried it in an earlier run, so that its score cannot have been a reason.
+        nobody had tried any of them in an earlier run, so that no score can have been a reason.
+
+        Parameters
+        ----------
+        tries : collection of Try
+            What scored as the incumbent does, or much like it.
+        named : Named
+            The incumbent.
+        means : mapping of Try to float
+            Mean scores of which no line tells, as of grades.
         """
         rows = [row for path in self.files for row in rows_of(path)]
-        named = ((row["when"], row["run"]) for row in rows if row.get("incumbent") == incumbent)
-        when, run = min(named, default=("~", self._run))  # later than any time
+        looks = ((row["when"], row["run"]) for row in rows if named_in(row) == named)
+        when, run = min(looks, default=("~", self._run))  # later than any time
         scores: dict[Try, float | None] = {}
         for row in rows:
             if row["kind"] == "prompt" and row["run"] != run and row["when"] <= when:
                 correct = row["correct"]
-                told = None if correct is None else correct / row["n"]
-                scores[tried_of(row)] = scores.get(tried_of(row)) if told is None else told
-        if tried not in scores:
-            return None
-        own = scores[tried]
-        return 1 + sum(
-            each != tried and (own is None or other is None or other > own)
-            for each, other in scores.items()
-        )
+                tried = tried_of(row)
+                told = means.get(tried) if correct is None else correct / row["n"]
+                scores[tried] = scores.get(tried) if told is None else told
+        ranks = [
+            1
+            + sum(
+                each != tried and (own is None or other is None or other > own)
+                for each, other in scores.items()
+            )
+            for tried, own in scores.items()
+            if tried in tries
+        ]
+        return max(ranks, default=None)
 
-    def place_when_named(self, incumbent: str) -> int:
+    def place_when_named(self, named: Named) -> int:
         """Return which one it is, by the order of first naming, of those named as the incumbent.
 
         Those that an earlier run had tried when they were named do not count: they pay for their
         rank. Without a look that named it, it comes last.
         """
         looks = (look for file in self._files for of in file.answered.values() for look in of)
-        if {look[2] for look in looks} <= {"", incumbent}:
+        if {look.named for look in looks} <= {Named(""), named}:
             return 1
         rows = [row for path in self.files for row in rows_of(path)]
-        named: dict[str, tuple[str, str]] = {}
+        first: dict[Named, Row] = {}
         for row in sorted(rows, key=lambda row: str(row.get("when", ""))):
             if "incumbent" in row:
-                named.setdefault(row["incumbent"], (row["when"], row["run"]))
-        before = [*named][: [*named, incumbent].index(incumbent)]
+                first.setdefault(named_in(row), row)
+        before = [*first][: [*first, named].index(named)]
         tried = {
-            row["prompt"]
+            (row["prompt"], row["model_digest"], row["run"], row["when"])
             for row in rows
-            if row["kind"] == "prompt" and row["prompt"] in before
-            for when, run in [named[row["prompt"]]]
-            if row["run"] != run and row["when"] <= when
+            if row["kind"] == "prompt"
         }
-        return 1 + len(before) - len(tried)
+
+        def was_tried(each: Named) -> bool:
+            look = first[each]
+            model = each.model or look["model_digest"]
+            return any(
+                (prompt, digest) == (each.prompt, model)
+                and run != look["run"]
+                and when <= look["when"]
+                for prompt, digest, run, when in tried
+            )
+
+        return 1 + sum(not was_tried(each) for each in before)
 
     def looked_at(self, subject: Subject) -> dict[str, int]:
         """Return the looks at a claim, each with the t that it counted."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import lines_of, read_file, rows_of, wrong_sets
+from pytest_maxrandom.ledger.files import lines_of, named_in, read_file, rows_of, wrong_sets
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
 from pytest_maxrandom.ledger.lines import (
     CUT,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.ledger.files import LedgerFile
+    from pytest_maxrandom.ledger.lines import Named
     from pytest_maxrandom.ledger.opened import LedgerFiles
 
 _MORE = (0, 10, 100, 1000)
@@ -56,8 +57,8 @@ class ClaimSummary:
     best_accuracy: float | None
     max_random_baseline: dict[str, float]
     """By the number of further prompts."""
-    incumbents: dict[str, int]
-    """Digest of each incumbent that looks at it compared prompts with, the first one first, to the
+    incumbents: dict[Named, int]
+    """Each incumbent that looks at it compared prompts with, the first one first, to the
     greatest t that they counted; t goes on from one to the next."""
 
     @property
@@ -139,7 +140,7 @@ def summary(paths: Sequence[Path], opened: LedgerFiles) -> FileSummary:
     own = list(map(opened, paths))
     task, sizes = paths[0].stem, Counter[str]()
     best: dict[ClaimKey, tuple[float, int, int]] = {}  # accuracy (-1: not told), right, n
-    beaten: dict[ClaimKey, list[tuple[str, str, int]]] = {}
+    beaten: dict[ClaimKey, list[tuple[str, Named, int]]] = {}
     for row in (row for path in paths for row in rows_of(path)):
         if row["kind"] == "set":
             task, sizes = row["task"], Counter(row["chances"])
@@ -149,7 +150,7 @@ def summary(paths: Sequence[Path], opened: LedgerFiles) -> FileSummary:
             found = (told / row["n"], told, row["n"])
             best[claim] = max(best.get(claim, found), found)
         elif row["kind"] == "look" and "incumbent" in row:
-            look = row["when"], row["incumbent"], row["t"]
+            look = row["when"], named_in(row), row["t"]
             beaten.setdefault(ClaimKey(row["model"], row["shots"]), []).append(look)
     chances = sorted(Fraction(chance) for chance in sizes.elements())
     own_set = next(iter(own[0].sets.values()), ())
@@ -193,9 +194,9 @@ def _claim_summary(
     own: Sequence[LedgerFile],
     files: Sequence[LedgerFile],
     chances: list[Fraction],
-    beaten: list[tuple[str, str, int]],
+    beaten: list[tuple[str, Named, int]],
 ) -> ClaimSummary:
-    incumbents: dict[str, int] = {}
+    incumbents: dict[Named, int] = {}
     for _, incumbent, counted in sorted(beaten):
         incumbents[incumbent] = max(counted, incumbents.get(incumbent, 0))
     looks = {name: look.t for file in files for name, look in file.looks.get(claim, {}).items()}

@@ -65,5 +65,6 @@ class BesideIncumbent:
     rank: Count = 1
     """One more than those of them that scored higher when it was named; p is times this, too."""
     place: Count = 1
-    """Which one it is, by the ledger, of the prompts that were named as the incumbent on these
-    examples before anybody had tried them; p is times k (k + 1) for the k-th after the first."""
+    """Which one it is, by the ledger, of those that were named as the incumbent on these examples,
+    each a prompt to a model, before anybody had tried them; p is times k (k + 1) for the k-th after
+    the first."""

@@ -11,11 +11,13 @@ Loss = Literal["worse", "not worse", "the same", "cannot tell"]
 """What is known of a claim: its scores are below those of the base; they are not by more than the
 margin; model, prompts and answers are the very same; or neither can be told."""
 Untold = Literal[
-    "too few", "chosen", "unpaired", "base without answers", "no answers", "by hand", "not tested"
-]
+    "too few", "chosen", "unpaired", "base without answers", "no answers", "by hand", "several",
+    "not tested",
+]  # fmt: skip
 """Why nothing can be told: too few examples; what is compared was chosen on them; the two have no
 answered example in common; the earlier report keeps no answers, or this one; a test states its
-numbers by hand; or this run has no result of the claim."""
+numbers by hand; the file of the claim is gone, and several claims of other files may be it; or this
+run has no result of the claim."""
 Compared = Literal["prompts", "best"]
 """What is compared: the same prompts, all of them; or the best prompt of each, where no prompt is
 in both."""
@@ -32,6 +34,10 @@ class Regression:
     loss: Loss
     why: Untold | None = None
     """Why it cannot be told; None where it can."""
+    candidates: list[str] = field(default_factory=list)
+    """Ids of the later run's claims of which each may be it, where several may."""
+    moved_from: str | None = None
+    """Its suite in the earlier run, where that has another name; None where it has not."""
     compared: Compared = "prompts"
     prompts: Count = 0
     """How many of each are compared."""

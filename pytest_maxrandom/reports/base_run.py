@@ -29,5 +29,5 @@ def base_run(
     if path.suffix in (".yaml", ".yml") and path.is_file():
         from pytest_maxrandom.claims.from_store import stored_run  # models take time to import
 
-        return stored_run(path, store or folder / STORE)
+        return stored_run(path, store or folder / STORE, Path(named).as_posix())
     return find(named, like, folder)

@@ -1,21 +1,21 @@
 """What changed between two runs, record by record, and why a claim or a comparison fell.
 
-Records are the same where their ids are: suite, task, model, quantization and shots; or the arms.
+Records are the same where their ids are, and claims also where their file was renamed.
 Everything here is plain text and numbers; nothing is rendered.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import FAILING, OUTCOMES, REPORTED, ClaimRecord, Record, RunRecord
+from pytest_maxrandom.reports.matched import folders_above, matches
 from pytest_maxrandom.reports.reasons import REASONS, Reason, main_reason, reasons
 from pytest_maxrandom.reports.severities import do_less
 from pytest_maxrandom.reports.summary import asserts, became, missing, records, unread
-from pytest_maxrandom.reports.text import clauses
+from pytest_maxrandom.reports.text import clauses, shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,6 +50,7 @@ _COUNTED: dict[Kind, tuple[str, str]] = {
     "unknown": ("1 has no result in the base", "{} have no result in the base"),
     "other": ("1 changed otherwise", "{} changed otherwise"),
 }
+_LONGEST_PATH = 80
 _WEAKER_IF_LESS = frozenset({"in_replicates", "not_worse_than", "better", "by", "beats"})
 """Bounds from below: the smaller, the less is claimed. All others are bounds from above."""
 
@@ -94,9 +95,17 @@ def changes(run: RunRecord, base: RunRecord) -> list[Change]:
     above, below = folders_above(run, base)
     before = {_key(record, below): record for record in reversed(records(base))}
     now = {_key(record, above) for record in records(run)}
+    moved: dict[tuple[type[Record], str], ClaimRecord] = {
+        (ClaimRecord, one.now.id): one.before
+        for one in matches(base, run)
+        if one.is_moved and one.now is not None
+    }
+    now |= {_key(each, below) for each in moved.values()}
     compared = [
         _compared(record, earlier)
         if (earlier := before.get(_key(record, above)))
+        else _compared(record, earlier, moved=True)
+        if (earlier := moved.get((type(record), record.id)))
         else _without_base(record, is_partial(base))
         for record in records(run)
     ]
@@ -143,23 +152,6 @@ def _key(record: Record, above: str) -> tuple[type[Record], str]:
     return type(record), record.id.removeprefix(above)
 
 
-def folders_above(run: RunRecord, base: RunRecord) -> tuple[str, str]:
-    """Return what the ids of either run begin with that those of the other lack.
-
-    Ids begin at pytest's rootdir, which can be another folder for the same suites: without an
-    ini-file, a path among the options moves it.
-    """
-    suites, earlier = ({record.suite for record in records(each)} for each in (run, base))
-    if suites & earlier:
-        return "", ""
-    for one, other in sorted(product(suites, earlier)):
-        if one.endswith(f"/{other}"):
-            return one.removesuffix(other), ""
-        if other.endswith(f"/{one}"):
-            return "", other.removesuffix(one)
-    return "", ""
-
-
 def _noun(found: Iterable[Change]) -> str:
     """Name what changed, where it is of one kind."""
     claims = {isinstance(change.record, ClaimRecord) for change in found}
@@ -174,8 +166,11 @@ def _without_base(now: Record, partial: bool) -> Change:
     return Change(now, None, "new", f"is new and {ended}" if ended else "is new")
 
 
-def _compared(now: Record, before: Record) -> Change:
+def _compared(now: Record, before: Record, *, moved: bool = False) -> Change:
     why = reasons(now, before)
+    if moved:
+        earlier, later = (shorten(visible(each.suite), _LONGEST_PATH) for each in (before, now))
+        why = (Reason("settings", f"its file from {earlier} to {later}"), *why)
     because, turned = main_reason(now, before), ""
     if became(now) != became(before):
         turned = f"{OUTCOMES[became(now)].one}, before: {OUTCOMES[became(before)].word}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import listed
 from pytest_maxrandom.notation import accuracy, count, equals, level, p_value, signed
 from pytest_maxrandom.reports.text import clauses, number_of, shorten, visible
 from pytest_maxrandom.stats.judged_losses import look_share
@@ -38,6 +39,10 @@ _WHY: dict[Untold, str] = {
     ),
     "by hand": (
         "a test states its numbers by hand, so there are no answers; cannot_tell=pass lets it pass"
+    ),
+    "several": (
+        "its file is gone, and which claim it is now cannot be told (here: {candidates}); keep the "
+        "names of files"
     ),
     "not tested": "the base has it, and this run does not",
 }
@@ -88,6 +93,8 @@ def loss_told(one: Regression, found: Regressions) -> str:
     parts = []
     if one.why is not None:
         parts.append(_unloss_told(one))
+    if one.moved_from is not None:
+        parts.append(f"it was in {visible(shorten(one.moved_from, _NAME))}")
     if one.needed is not None and one.loss == "cannot tell":
         needed = "less" if one.needed <= one.examples else f"about {count(one.needed)}"
         if needed != "less":
@@ -112,7 +119,8 @@ def loss_told(one: Regression, found: Regressions) -> str:
 def _unloss_told(one: Regression) -> str:
     assert one.why is not None
     if one.why != "chosen":
-        return _WHY[one.why]
+        named = [visible(shorten(each, _NAME)) for each in one.candidates]
+        return _WHY[one.why].format(candidates=listed(named, _SHOWN))
     if one.searched:
         return "a search chose prompts on these examples, so new ones are needed to compare them"
     return (

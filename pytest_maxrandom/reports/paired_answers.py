@@ -6,15 +6,14 @@ prompt of the one is compared with that of the other.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.record import BY_HAND, ClaimRecord, RunRecord
+from pytest_maxrandom.record import BY_HAND, ClaimRecord
 from pytest_maxrandom.record.regressions import Regression, Untold
-from pytest_maxrandom.reports.changes import folders_above
 from pytest_maxrandom.reports.kept_answers import kept
 from pytest_maxrandom.stats.clusters import named_clusters
 from pytest_maxrandom.stats.regressions import Change
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record.packed import KeptAnswers
+    from pytest_maxrandom.reports.matched import Match
 
 
 class Choice(NamedTuple):
@@ -50,32 +50,6 @@ class Compared:
     """What may have been chosen of the base, and of the later run."""
     searched: tuple[bool, bool] = (False, False)
     same: bool = False
-
-
-def paired(base: RunRecord, head: RunRecord) -> Iterator[tuple[ClaimRecord, ClaimRecord | None]]:
-    """Yield each claim of the base with that of the later run.
-
-    One whose model is called otherwise is paired where its task and shots leave no choice.
-    """
-    above, below = folders_above(head, base)
-    now = {claim.id.removeprefix(above): claim for claim in head.claims}
-    before = {claim.id.removeprefix(below): claim for claim in base.claims}
-    left = [claim for name, claim in now.items() if name not in before]
-    alone = [claim for name, claim in before.items() if name not in now]
-
-    def slot(claim: ClaimRecord) -> tuple[str, str, int]:
-        suite = claim.suite.removeprefix(below if claim in alone else above)
-        return suite, claim.task, claim.shots
-
-    renamed = {slot(claim): claim for claim in left}
-    counts = Counter(map(slot, left)), Counter(map(slot, alone))
-    for name, claim in before.items():
-        if name in now:
-            yield claim, now[name]
-        elif counts[0][slot(claim)] == counts[1][slot(claim)] == 1:
-            yield claim, renamed[slot(claim)]
-        else:
-            yield claim, None
 
 
 def untold(claim: ClaimRecord, why: Untold) -> Regression:
@@ -182,16 +156,16 @@ def _learned(claim: ClaimRecord) -> bool:
 
 
 def of_tasks(
-    pairs: Sequence[tuple[ClaimRecord, ClaimRecord | None]],
+    pairs: Sequence[Match],
     claims: dict[str, Compared],
     *,
     sampled: bool,
 ) -> Iterator[Compared]:
     """Yield the tasks of several claims: all their prompts on all their examples."""
     members: defaultdict[tuple[str, str], list[Compared]] = defaultdict(list)
-    for _, now in pairs:
-        if now is not None and now.id in claims:
-            members[now.suite, now.task].append(claims[now.id])
+    for pair in pairs:
+        if pair.now is not None and pair.now.id in claims:
+            members[pair.now.suite, pair.now.task].append(claims[pair.now.id])
     for (suite, task), several in members.items():
         if len(several) < 2:
             continue

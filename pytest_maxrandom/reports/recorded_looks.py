@@ -8,7 +8,7 @@ from pytest_maxrandom.claims.recorded_looks import look_at
 from pytest_maxrandom.errors import LedgerError
 from pytest_maxrandom.record import Remark, RunRecord
 from pytest_maxrandom.reports.kept_answers import kept
-from pytest_maxrandom.reports.paired_answers import paired
+from pytest_maxrandom.reports.matched import matches
 from pytest_maxrandom.reports.remarks import worded
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ def count_looks(base: RunRecord, head: RunRecord, root: Path, name: str) -> None
     Nothing is written of a suite that is not here, nor of answers that are the very same. The ids
     of the later run's claims are relative to `root`; `name` names the comparison there.
     """
-    for before, now in paired(base, head):
+    for pair in matches(base, head):
+        before, now = pair.before, pair.now
         if now is None or now.recorded is None:
             continue
         suite, answers = root / now.id.partition("::")[0], [kept(before), kept(now)]

@@ -12,21 +12,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.record.regressions import Regressions
-from pytest_maxrandom.reports.paired_answers import (
-    Choice,
-    Compared,
-    compare,
-    of_tasks,
-    paired,
-    untold,
-)
+from pytest_maxrandom.reports.matched import matches
+from pytest_maxrandom.reports.paired_answers import Compared, compare, of_tasks, untold
 from pytest_maxrandom.stats.judged_losses import chosen, judged, look_share
 from pytest_maxrandom.stats.regressions import needed_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.reports.matched import Match
+    from pytest_maxrandom.reports.paired_answers import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +104,22 @@ def regressions(
         allowed=asserted.cannot_tell == "pass",
         sampled=sampled,
     )
-    pairs = [*paired(base, head)]
-    if not any(before.answers for before, _ in pairs):
+    pairs = [*matches(base, head)]
+    if not any(each.before.answers for each in pairs):
         found.problem = _nothing(base, pairs)
     compared, claims = list[Compared](), dict[str, Compared]()
-    for before, now in pairs:
+    for pair in pairs:
+        now = pair.now
         if now is None:
-            if gone:
-                found.claims.append(untold(before, "not tested"))
+            if pair.candidates:
+                found.claims.append(untold(pair.before, "several"))
+                found.claims[-1].candidates = [*pair.candidates]
+            elif gone:
+                found.claims.append(untold(pair.before, "not tested"))
             continue
-        one = compare(before, now, sampled=sampled)
+        one = compare(pair.before, now, sampled=sampled)
+        if pair.is_moved:
+            one.record.moved_from = pair.before.suite
         found.claims.append(one.record)
         if one.change is not None:
             compared.append(one)
@@ -128,7 +130,7 @@ def regressions(
     return found
 
 
-def _nothing(base: RunRecord, pairs: Sequence[tuple[ClaimRecord, ClaimRecord | None]]) -> str:
+def _nothing(base: RunRecord, pairs: Sequence[Match]) -> str:
     """Say why nothing can be compared, and what to do."""
     if not base.claims:
         return "its report has no claim; give the report of a run with results"

@@ -126,14 +126,16 @@ SENTENCES: dict[str, str] = {
     "evaluated.",
     "budget_raised": "The budget of {budget:,} prompts was not declared in advance: an earlier "
     "look at this claim counted t = {t:,}, and the budget has been raised since.",
-    "incumbent_chosen_here": "The incumbent is one of the {prompts:,} prompts tried on these "
-    "examples. Luck by which it was the best of them makes the claim harder, never easier. But it "
-    "may have been chosen for a low score: when it was named it had rank {rank:,} among them, so p "
-    "is also times {rank:,}. Examples that no prompt has seen would be fairer.",
-    "incumbent_named_in_turn": "The incumbent is prompt {place:,} of those named as the incumbent "
-    "on these examples that nobody had tried here before: whoever names several in turn may keep "
-    "the one that is beaten most easily. So p is also times {factor:,}, which is k (k + 1) for the "
-    "k-th; together they pass in at most 1.5 times the level where nothing is better.",
+    "incumbent_chosen_here": "The incumbent's prompt is one of the {prompts:,} tried on these "
+    "examples, or answers as one of them does. Luck by which it was the best of them makes the "
+    "claim harder, never easier. But it may have been chosen for a low score: when it was named it "
+    "had rank {rank:,} among them, so p is also times {rank:,}. Examples that no prompt has seen "
+    "would be fairer.",
+    "incumbent_named_in_turn": "The incumbent is number {place:,} of those, each a prompt to a "
+    "model, that were named on these examples and that nobody had tried here before: whoever names "
+    "several in turn may keep the one that is beaten most easily. So p is also times {factor:,}, "
+    "which is k (k + 1) for the k-th; together they pass in at most 1.5 times the level where "
+    "nothing is better.",
     # What could be tested.
     "no_blank_control": "There is no control with blank inputs, because all examples have the same "
     "input: the choices are the question.",

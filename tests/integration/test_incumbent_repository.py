@@ -122,4 +122,5 @@ def test_a_colleague_pays_for_the_tries_of_a_program_and_the_promoted_prompt_kee
     assert (claim["outcome"], claim["t"], claim["incumbent"]["difference"]) == ("failed", 51, 0.0)
     shown = maxrandom(here, "ledger", "show", LEDGER).stdout
     old, new = mine["incumbent"]["digest"][:12], mine["best_prompt"]["digest"][:12]
-    assert f"compared with the incumbent {old} (t up to 51), then {new} (t up to 51)" in shown
+    chain = rf"incumbent {old} of model \w{{12}} \(t up to 51\), then {new} \(t up to 51\)"
+    assert re.search(chain, shown)

@@ -112,6 +112,13 @@ def test_the_store_stands_for_a_report_that_nobody_kept(
     told.stdout.fnmatch_lines(["1 claim is worse than before/eval_suites/suite.yaml; *"])
     assert main(["diff", base, *asserted, "--store", "none.db"]) == 2
     assert "none.db lacks answers of " in capsys.readouterr().err
+    suite.rename(suites / "renamed.yaml")
+    pytester.runpytest(*OPTIONS, "eval_suites")
+    capsys.readouterr()
+    assert main(["diff", base, *asserted]) == 1
+    moved = json.loads(capsys.readouterr().out)["regressions"]["claims"]
+    assert {each["moved_from"] for each in moved} == {base}
+    assert [each["p_worse"] for each in moved] == [each["p_worse"] for each in found[0]]
 
 
 @pytest.mark.parametrize(

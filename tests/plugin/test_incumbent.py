@@ -381,10 +381,8 @@ def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
     shown = [first["incumbent"]["digest"][:12], second["incumbent"]["digest"][:12]]
     [ledger] = folder.glob("maxrandom-ledger-simulated")
     assert main(["ledger", "show", str(ledger)]) == 0
-    assert (
-        f"compared with the incumbent {shown[0]} (t up to 10), then {shown[1]} (t up to 25)"
-        in capsys.readouterr().out
-    )
+    chain = rf"{shown[0]} of model \w{{12}} \(t up to 10\), then {shown[1]} \(t up to 25\)"
+    assert re.search(chain, capsys.readouterr().out)
     [found] = trends([], looks([ledger]))
     assert [point.incumbent for point in found.points] == shown
     assert [point.t for point in found.points] == [10, 25]

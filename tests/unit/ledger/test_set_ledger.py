@@ -11,6 +11,7 @@ import pytest
 
 from pytest_maxrandom.host import machine
 from pytest_maxrandom.ledger import (
+    Named,
     SetLedger,
     Subject,
     examples_digest,
@@ -555,12 +556,12 @@ def test_prompts_named_as_the_incumbent_are_counted_in_order_but_for_those_tried
 ) -> None:
     def named(run: str, incumbent: str, prompt: str) -> int:
         made = SetLedger(tmp_path, run, "emoji", examples())
-        place = made.place_when_named(incumbent)
+        place = made.place_when_named(Named(incumbent))
         made.evaluated(OWN, prompt, 10, 5)
-        made.look(OWN, [prompt], t=1, n=10, best_correct=5, incumbent=incumbent)
+        made.look(OWN, [prompt], t=1, n=10, best_correct=5, incumbent=Named(incumbent))
         assert made.problems == []
         # The look that names it does not move it.
-        assert made.place_when_named(incumbent) == place
+        assert made.place_when_named(Named(incumbent)) == place
         return place
 
     # p0 and p1 were tried before they were named; y is tried by the run that names it.
@@ -568,4 +569,30 @@ def test_prompts_named_as_the_incumbent_are_counted_in_order_but_for_those_tried
     places = {who: named(f"run {at}", who, prompt) for at, (who, prompt) in enumerate(order)}
     assert {name: places[name] for name in "xyz"} == {"x": 1, "y": 2, "z": 3}
     assert named("again", "y", "p5") == 2
-    assert SetLedger(tmp_path, "other", "emoji", examples(50, 60)).place_when_named("z") == 1
+    assert SetLedger(tmp_path, "other", "emoji", examples(50, 60)).place_when_named(Named("z")) == 1
+
+
+def test_the_same_prompt_to_another_model_is_another_incumbent(tmp_path: Path) -> None:
+    def named(run: str, of: Subject, incumbent: Named, *prompts: str) -> tuple[int, int | None]:
+        made = SetLedger(tmp_path, run, "emoji", examples())
+        tries = {each for each in made.tries() if each.prompt == incumbent.prompt}
+        found = made.place_when_named(incumbent), made.rank_when_named(tries, incumbent)
+        for place, prompt in enumerate(prompts):
+            made.evaluated(of, prompt, 10, 5 + place)
+        made.look(of, prompts, t=1, n=10, best_correct=5, incumbent=incumbent)
+        return found
+
+    other = replace(OWN, model="other", model_digest="o")
+    assert named("1", OWN, Named("x"), "p", "q") == (1, None)
+    # That of the claim's own model is one, whichever model that is.
+    assert named("2", other, Named("x"), "r") == (1, None)
+    assert [named("3", OWN, Named("x", model), "p")[0] for model in "abc"] == [2, 3, 4]
+    assert named("4", OWN, Named("x", "b"), "p")[0] == 3
+    # p and q were tried by a claim's own model: q has rank 1, p to another model the rank of p,
+    # and it is a further one, too.
+    assert named("5", OWN, Named("q"), "p")[1] == 1
+    assert named("6", OWN, Named("p", "a"), "p") == (5, 2)
+    assert named("7", OWN, Named("x", "d"), "p")[0] == 6
+    looks = [row for row in rows(SetLedger(tmp_path, "8", "emoji", examples()).path)
+             if row["kind"] == "look"]  # fmt: skip
+    assert {row.get("incumbent_model") for row in looks} == {None, *"abcd"}

@@ -173,8 +173,23 @@ def test_claims_are_the_same_where_pytest_began_in_a_folder_above(above: str) ->
     for now, before in ((here, there), (there, here)):
         assert [change.kind for change in changes(now, before)] == ["same", "same"]
     # A suite that only looks alike is another one.
-    other = run(claim(id="aa.yaml::x", suite="aa.yaml"))
+    other = run(claim(id="aa.yaml::x", suite="aa.yaml", task_digest="of other examples"))
     assert {change.kind for change in changes(here, other)} == {"new", "gone"}
+
+
+def test_a_claim_whose_file_was_renamed_is_the_same() -> None:
+    now = [claim(id=f"new.yaml::{name}", suite="new.yaml") for name in "xy"]
+    before = [claim(id=f"old/a.yaml::{name}", suite="old/a.yaml") for name in "xz"]
+    found = {(each.record.id, each.kind): each.why for each in changes(run(*now), run(*before))}
+    moved = "its file from old/a.yaml to new.yaml"
+    assert found == {
+        ("new.yaml::x", "other"): (moved,),
+        ("new.yaml::y", "new"): (),
+        ("old/a.yaml::z", "gone"): ("before: passes",),
+    }
+    fell = claim(best=38, id="new.yaml::x", suite="new.yaml")
+    (change,) = changes(run(fell), run(before[0]))
+    assert (change.kind, change.why[0]) == ("fell", moved)
 
 
 def test_claims_that_are_new_or_gone_are_told() -> None:

@@ -205,6 +205,59 @@ def test_a_model_of_another_name_is_compared_where_no_other_can_be_meant(
     assert not found.met
 
 
+def moved(one: ClaimRecord, file: str, **changed: Any) -> ClaimRecord:
+    return replace(one, id=f"{file}::{one.id.partition('::')[2]}", suite=file, **changed)
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_a_claim_in_another_file_is_paired_where_no_other_can_be_meant(
+    random: np.random.Generator, is_recorded: bool
+) -> None:
+    known: dict[str, Any] = {"task_digest": None, "recorded": Recorded("r.csv", "table")}
+    base = answered(rows(random, 3, 200), **known if is_recorded else {})
+    lost = answered(lose(random, rows(random, 3, 200), 0.3), **known if is_recorded else {})
+    found = compared(base, moved(lost, "other.yaml"))
+    (one,) = found.claims
+    assert (one.id, one.loss, one.moved_from) == ("other.yaml::" + base.id.partition("::")[2],
+                                                  "worse", base.suite)  # fmt: skip
+    assert one == replace(
+        compared(base, lost).claims[0], id=one.id, moved_from=base.suite
+    )  # whose file kept its name
+    assert f"it was in {base.suite}" in loss(one, found)
+    assert compared(base, moved(base, "other.yaml")).claims[0].loss == "the same"
+    # Another model, other examples, or another name: nothing tells that it is the same claim.
+    elsewhere = moved(lost, "other.yaml")
+    strangers = [
+        replace(elsewhere, model="new"),
+        replace(elsewhere, quantization="int8"),
+        replace(elsewhere, id=elsewhere.id.replace("weather", "sky")),
+        answered(rows(random, 3, 201), **known, id=elsewhere.id, suite="other.yaml")
+        if is_recorded
+        else replace(elsewhere, task_digest="of others"),
+    ]
+    for stranger in strangers:
+        assert [each.why for each in compared(base, stranger).claims] == ["not tested"]
+
+
+def test_where_several_claims_of_other_files_may_be_meant_none_is_compared(
+    random: np.random.Generator,
+) -> None:
+    base = answered(rows(random, 3, 200))
+    two = [moved(base, "b.yaml"), moved(base, "c.yaml")]
+    for before, now in (([base], two), (two, [base])):
+        found = regressions(run(*before), run(*now), "main", ASSERTED)
+        assert [(each.id, each.why) for each in found.claims] == [
+            (each.id, "several") for each in before
+        ]
+        assert found.claims[0].candidates == [each.id for each in now]
+        said = loss(found.claims[0], found)
+        assert said.startswith("cannot tell; its file is gone, and which claim ")
+        assert not found.met
+    # One that kept its file is no candidate, and neither is that of a file that both have.
+    found = regressions(run(base, two[0]), run(base, two[1]), "main", ASSERTED)
+    assert [each.loss for each in found.claims] == ["the same", "the same"]
+
+
 def test_what_is_not_kept_is_said_with_the_way_out(random: np.random.Generator) -> None:
     kept = answered(rows(random, 2, 50))
     bare = replace(kept, answers=None)
