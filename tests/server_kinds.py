@@ -172,6 +172,10 @@ def old_vllm(server: FakeServer, path: str, body: Any) -> Any:
     if path != "/v1/completions":
         return Status(404, {"detail": "Not Found"})
     ids = body["prompt"]
+    if body.get("echo"):
+        values = [float(server.told(ids[:at])[ids[at]]) for at in range(1, len(ids))]
+        echoed = {"token_logprobs": [None, *values, -1.0]}
+        return {"usage": {"prompt_tokens": len(ids)}, "choices": [{"logprobs": echoed}]}
     allowed = body["allowed_token_ids"]
     values = server.told(ids)
     likeliest = max(allowed, key=lambda token: values[token])

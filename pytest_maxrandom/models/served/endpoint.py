@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
+import re
+import ssl
 import time
 from http.client import HTTPException
 from threading import Lock
@@ -17,12 +18,11 @@ from pytest_maxrandom.errors import ModelError, quoted
 from pytest_maxrandom.host import http
 from pytest_maxrandom.host.data import refused_address
 from pytest_maxrandom.models.served.flow import Flow
+from pytest_maxrandom.models.served.keys import LOCAL, key_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-KEYS = "MAXRANDOM_API_KEYS"
-"""Environment variable of the runner: which host may be sent the key in which variable."""
 _BUSY, _GONE = (429,), (502, 503, 504)
 """What a server says for a while: that it has too much to do, or that its model is not there."""
 _RETRIED = (*_BUSY, *_GONE, 500)
@@ -39,7 +39,8 @@ BACKOFF = 0.5
 _LONGEST_PAUSE = 10.0
 IDLE = 5.0
 """Seconds without a request in which a server may have been started again unnoticed."""
-_LOCAL = ("localhost", "127.0.0.1", "::1")
+_INTERFACE = re.compile(r"/v1(/(chat/completions|completions|models))?/*$")
+"""How an address ends that goes on to the programming interface, or to one of its paths."""
 
 
 class Endpoint:
@@ -52,7 +53,8 @@ class Endpoint:
     Parameters
     ----------
     url : str
-        Address of the server, with or without the ``/v1`` of its programming interface.
+        Address of the server, with or without the ``/v1`` of its programming interface, or a path
+        of that, such as ``/v1/chat/completions``.
     key_name : str or None
         Environment variable with the key, which is sent only where :func:`key_for` finds it.
     timeout : float
@@ -84,7 +86,7 @@ class Endpoint:
         requests: int | None = 1,
         tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
-        self.url = url.rstrip("/").removesuffix("/v1")
+        self.url = _INTERFACE.sub("", url).rstrip("/")
         self.broken = False
         self._last: float | None = None
         self.flow = Flow(requests)
@@ -105,7 +107,7 @@ class Endpoint:
     @property
     def is_local(self) -> bool:
         """Whether the server runs on this machine, as far as its address says."""
-        return urlsplit(self.url).hostname in _LOCAL
+        return urlsplit(self.url).hostname in LOCAL
 
     def get(self, path: str) -> Any:
         """Return what stands at a path.
@@ -211,11 +213,20 @@ class Endpoint:
                 f"the server at {self.url} did not answer in {self._timeout:g} s; raise `timeout`, "
                 "or lower `concurrency`"
             )
+        if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
+            return ModelError(
+                f"the server at {self.url} speaks no https; write the address with http"
+            )
         why = " ".join(str(error).rpartition(": ")[2].split()) or type(error).__name__
+        why = self._without_key(why)
+        if isinstance(error, HTTPException) and not isinstance(error, ConnectionError):
+            return ModelError(
+                f"the server at {self.url} gives no whole answer of HTTP ({why}); "
+                "correct `url`, or look into its log"
+            )
         since = f" and did not come back in {waited:.0f} s" if self._last is not None else ""
         return ModelError(
-            f"the server at {self.url} cannot be reached{since} ({self._without_key(why)}); start "
-            "it, or correct `url`"
+            f"the server at {self.url} cannot be reached{since} ({why}); start it, or correct `url`"
         )
 
     def _refusal(self, path: str, answer: http.Answer) -> ModelError:
@@ -223,7 +234,7 @@ class Endpoint:
         status = answer.status
         said = self._quoted(_sentence(answer.body), 300)
         if status < 400:
-            target = self._without_key(_host(answer.headers.get("location", "")) or "elsewhere")
+            target = self._without_key(_origin(answer.headers.get("location", "")))
             return ModelError(
                 f"the server at {self.url} redirects to {target}, where neither keys nor questions "
                 "are sent; write the final address as `url`"
@@ -236,12 +247,13 @@ class Endpoint:
             )
             return Refused(status, f"the server at {self.url} refuses access ({said}); {sent}")
         if status in _RETRIED:
-            wait = _wait_of(answer)
-            longer = f"; it asks to wait {wait:.0f} s, longer than `timeout` allows"
+            way_out = "lower `concurrency`" if status in _BUSY else "look into its log"
+            if (wait := _wait_of(answer)) > self._timeout:
+                way_out = f"it asks to wait {wait:.0f} s, longer than `timeout` allows; wait"
             return Refused(
                 status,
-                f"the server at {self.url} answered {status} again and again: {said}"
-                + (longer if wait > self._timeout else ""),
+                f"the server at {self.url} answered {status} again and again: {said}; {way_out}, "
+                "or raise `timeout`",
             )
         if status in (404, 405):
             return Refused(
@@ -285,41 +297,6 @@ class Refused(ModelError):
         super().__init__(message)
 
 
-def key_for(url: str, name: str) -> str:
-    """Return the key of a server, if the runner allows that it is sent there.
-
-    A suite comes with a pull request and may name any address and any variable. So what is sent
-    where is said outside of the repository, as ``MAXRANDOM_API_KEYS=HOST=VARIABLE,HOST:PORT=...``.
-
-    Raises
-    ------
-    ModelError
-        If that is not allowed, the variable is not set, or the connection is not encrypted.
-    """
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    allowed = {
-        tuple(part.strip() for part in pair.rsplit("=", 1))
-        for pair in os.environ.get(KEYS, "").split(",")
-        if "=" in pair
-    }
-    if not {(host, name), (parts.netloc, name)} & allowed:
-        raise ModelError(
-            f"the key in {name} is not sent to {parts.netloc}, because the runner does not allow "
-            f"it; whoever runs the suite sets {KEYS}={parts.netloc}={name} outside the repository"
-        )
-    if parts.scheme != "https" and host not in _LOCAL:
-        raise ModelError(f"the key in {name} is not sent to {url} unencrypted; expected https")
-    if not (key := os.environ.get(name, "").strip()):
-        raise ModelError(f"the variable {name} that `api_key_env` names is not set")
-    if not key.isascii() or not key.isprintable():  # a library's error would show it
-        raise ModelError(
-            f"the variable {name} that `api_key_env` names cannot hold a key: it has a line break, "
-            "or a character outside ASCII"
-        )
-    return key
-
-
 def _wait_of(answer: http.Answer) -> float:
     """Return the seconds for which a server asks before it is asked again."""
     try:
@@ -329,11 +306,14 @@ def _wait_of(answer: http.Answer) -> float:
         return 0.0
 
 
-def _host(url: str) -> str | None:
+def _origin(url: str) -> str:
+    """Return where a redirect leads, without what may be secret: its path, and who asks."""
     try:
-        return urlsplit(url).hostname
+        parts = urlsplit(url)
+        port = "" if parts.port is None else f":{parts.port}"
+        return f"{parts.scheme}://{parts.hostname}{port}" if parts.hostname else "another path"
     except ValueError:
-        return None
+        return "elsewhere"
 
 
 def _code(raw: bytes) -> str | None:

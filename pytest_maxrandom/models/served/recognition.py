@@ -18,6 +18,8 @@ LEAST_VLLM, LEAST_SGLANG = "0.26.0", "0.5.6"
 """The first versions that tell what is asked of them."""
 _ASKED_WRONGLY = (400, 404, 405, 422, 501)
 """What servers say to what they do not know."""
+_NOWHERE = (404, 405)
+"""What they say where nothing is."""
 _UNKNOWN = (*_ASKED_WRONGLY, 401, 403)
 """What they say to addresses that they do not know."""
 _GENERATE = "write `backend: openai` with `chat: true`, and `scoring: generate`"
@@ -173,10 +175,15 @@ def unscored(at: Endpoint, error: MaxRandomError) -> MaxRandomError:
         return error
     if (found := recognised(at)) is not None:
         return ModelError(told_of(at, *found))
-    if isinstance(error, Refused) and _chats_only(error):
+    if isinstance(error, Refused) and _chats_only(at, error):
         return ModelError(
             f"the server at {at} has no /v1/completions for this model, by which choices are "
             f"scored: write `chat: true` and `scoring: generate`, {_LABELS} ({error})"
+        )
+    if isinstance(error, Refused) and error.status in _NOWHERE:
+        return ModelError(
+            f"{error}; if the address is right, it takes messages only: write `chat: true` and "
+            "`scoring: generate`"
         )
     return ModelError(
         f"{error}; to score choices a server must take token ids and repeat them with their "
@@ -196,9 +203,9 @@ def unwritten(at: Endpoint, refused: Refused, *, chats: bool, tokens: bool) -> M
     """
     if refused.status not in _ASKED_WRONGLY:
         return refused
-    if chats and refused.status in (404, 405):
+    if chats and refused.status in _NOWHERE and _lists(at):
         return ModelError(f"the server at {at} takes no messages: remove `chat` ({refused})")
-    if not chats and _chats_only(refused):
+    if not chats and _chats_only(at, refused):
         return ModelError(
             f"the server at {at} has no /v1/completions for this model: write `chat: true` "
             f"({refused})"
@@ -211,8 +218,16 @@ def unwritten(at: Endpoint, refused: Refused, *, chats: bool, tokens: bool) -> M
     return refused
 
 
-def _chats_only(refused: Refused) -> bool:
-    return refused.status in (404, 405) or "chat model" in str(refused)
+def _chats_only(at: Endpoint, refused: Refused) -> bool:
+    return "chat model" in str(refused) or (refused.status in _NOWHERE and _lists(at))
+
+
+def _lists(at: Endpoint) -> bool:
+    """Tell whether an address is that of an interface such as OpenAI's, rather than a wrong one."""
+    try:
+        return isinstance(at.get("/v1/models"), dict)
+    except ModelError:
+        return False
 
 
 def told_of(at: Endpoint, kind: Kind, version: str) -> str:

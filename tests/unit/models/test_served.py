@@ -161,8 +161,11 @@ def test_what_no_key_tells_is_in_the_handshake(server: FakeServer, word_tokenize
         ),
         ({"values": [2.5]}, "tells '2.5' as a log-probability; expected a number of at most 0"),
         ({"page": True}, "answers with '<html>', which is not JSON"),
-        ({"redirect": "https://elsewhere.example/v1"}, "redirects to elsewhere.example"),
-        ({"statuses": [(500, {})] * 30}, "answered 500 again and again: 'not now'"),
+        ({"redirect": "https://elsewhere.example/v1"}, "redirects to https://elsewhere.example,"),
+        ({"redirect": "/v1/"}, "redirects to another path,"),
+        ({"statuses": [(500, {})] * 30}, "again: 'not now'; look into its log, or raise `timeout`"),
+        ({"statuses": [(429, {})] * 30}, "again: 'not now'; lower `concurrency`, or raise `timeo"),
+        ({"half": 99}, "gives no whole answer of HTTP ("),
     ],
 )
 def test_a_server_that_is_not_right_is_refused_before_anything_is_scored(
@@ -379,6 +382,12 @@ def test_code_that_comes_with_a_tokenizer_never_runs(
 def test_a_server_that_is_not_there_is_told_at_once(vllm: FakeServer) -> None:
     spec = specified(vllm, url="http://127.0.0.1:9")
     with pytest.raises(ModelError, match=r"http://127.0.0.1:9 cannot be reached .*; start it, or"):
+        ModelPool().get(spec, Path())
+
+
+def test_https_where_there_is_none_is_told(vllm: FakeServer) -> None:
+    spec = specified(vllm, url=vllm.url.replace("http", "https"))
+    with pytest.raises(ModelError, match="speaks no https; write the address with http"):
         ModelPool().get(spec, Path())
 
 

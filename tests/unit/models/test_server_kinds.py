@@ -15,7 +15,7 @@ from pytest_maxrandom.models.served.endpoint import Endpoint
 from pytest_maxrandom.models.served.openai import OpenAI
 from pytest_maxrandom.models.served.recognition import recognised
 from pytest_maxrandom.suite.models import MODELS
-from tests.hashed_model import continuation, encoded, log_probabilities
+from tests.hashed_model import continuation, encoded, likelihood, log_probabilities
 from tests.served import FakeServer, serving
 
 if TYPE_CHECKING:
@@ -98,6 +98,37 @@ def test_the_lines_that_are_named_work(kind: str, keys: dict[str, Any]) -> None:
     with serving(kind) as server:
         (answer,) = loaded(server, "openai", generates=True, **keys).ask([asked]).answers
     assert answer.text == continuation(CONTEXT, 9)[0]
+
+
+def test_an_old_vllm_is_asked_by_echo(word_tokenizer: Path) -> None:
+    with serving("old_vllm") as server:
+        (answer,) = loaded(server, "openai", tokenizer=str(word_tokenizer)).ask([QUESTION]).answers
+    exact = [likelihood(QUESTION.context, each) for each in QUESTION.answers]
+    assert answer.log_likelihoods == pytest.approx(exact, abs=1e-9)
+
+
+@pytest.mark.parametrize(("chat", "generates"), [(True, True), (False, True), (False, False)])
+def test_where_nothing_is_the_address_is_wrong(
+    chat: bool, generates: bool, word_tokenizer: Path
+) -> None:
+    """Rather than that there are no messages, or nothing else."""
+    keys = {} if chat else {"tokenizer": str(word_tokenizer)}
+    with serving("ollama") as server:
+        server.faults["statuses"] = [(404, {})] * 30
+        with pytest.raises(MaxRandomError) as refused:
+            loaded(server, "openai", generates=generates, chat=chat, **keys).ask([QUESTION])
+    assert "with 404 ('not now'); correct `url`" in str(refused.value)
+    assert "remove `chat`" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/v1", "/v1/", "/v1/chat/completions", "/v1/completions", "/v1/models"]
+)
+def test_an_address_may_end_with_what_is_asked_for(path: str) -> None:
+    with serving("vllm") as server:
+        model: Any = loaded(server, "vllm", url=server.url + path)
+        model.ask([QUESTION])
+        assert {path for path, _ in server.bodies} >= {"/version", "/v1/completions"}
 
 
 @pytest.mark.parametrize(
