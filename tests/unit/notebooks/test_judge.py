@@ -218,10 +218,19 @@ def test_it_is_true_where_it_passes_and_in_no_other_case() -> None:
     assert not untold
     assert untold.passed is None
     assert "only right and wrong are known" in (untold.why or "")
-    for named, kind in (({}, "choices_unlisted"), ({"cluster": CLUSTERS}, "answers_not_given")):
-        known = judge({"correct": right, "gold": GOLD, **named}, choices=2)
+    gold: dict[str, Any] = {"gold": GOLD}
+    for given, kind in ((gold, "choices_unlisted"), ({}, "only_right_and_wrong")):
+        known = judge({"correct": right, **given}, choices=2)
         assert known.record.cannot_tell is not None
         assert known.record.cannot_tell.kind == kind
+        assert "or claim `p_max` by name" in known.record.cannot_tell.text
+    # Of clusters p_max by name takes examples for independent, and is no way out.
+    for given, kind in ((gold, "answers_not_given"), ({}, "only_right_and_wrong")):
+        known = judge({"correct": right, "cluster": CLUSTERS, **given}, choices=2)
+        assert known.record.cannot_tell is not None
+        assert known.record.cannot_tell.kind == f"{kind}_of_clusters"
+        assert "or claim `p_max` by name" not in known.record.cannot_tell.text
+        assert "one example of each cluster, declare none" in known.record.cannot_tell.text
     assert judge({"correct": right, "gold": GOLD}, choices=CHOICES).record.passes_on == "p_max only"
     none = judge(
         {"correct": ~right | [[True, *[False] * (N - 1)]]}, choices=2, claim={"p_max": 0.1}
