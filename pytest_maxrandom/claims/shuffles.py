@@ -160,7 +160,7 @@ def permuted(
     k = 1 if shuffle.aggregate is None else shuffle.aggregate.samples
     n, others, notes = said.shape[1], t - len(said) // k, list[Remark]()
     if shuffle.aggregate is not None:
-        kinds, earned = _earned(shuffle, shuffle.aggregate)
+        kinds, earned = earned_of(shuffle, shuffle.aggregate)
         several = partial(
             max_t_of_credits,
             kinds=kinds,
@@ -224,7 +224,7 @@ def permuted_open(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> 
         test_of = partial(max_t_test, gold=shuffle.gold)
         means = mean_accuracies(said, shuffle.gold, strata=strata, groups=groups)
     else:
-        kinds, said = _earned(shuffle, how)
+        kinds, said = earned_of(shuffle, how)
         test_of = partial(max_t_of_credits, kinds=kinds, unit=how.unit)
         means = mean_credits(said, kinds, how.unit, strata=strata, groups=groups)
     others = max(0, t - len(said))
@@ -248,7 +248,7 @@ def _fixed(fixed: int, n: int, shuffle: Shuffle) -> Iterator[Remark]:
         yield Remark(kind, {"examples": n, "fixed": int(fixed)})
 
 
-def _earned(
+def earned_of(
     shuffle: Shuffle, aggregate: Aggregate
 ) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
     """Return which right answer each example has, and what samples score with any of them."""
