@@ -210,14 +210,20 @@ def permuted(
 
 
 def permuted_open(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> Permuted:
-    """Test the best of t prompts with open answers, and learn what guessers reach.
-
-    Where clusters are of unequal size, these decide the p-value alone: what is expected of the best
-    is taken over references that are exchanged one by one.
-    """
+    """Test the best of t prompts with open answers, and learn what guessers reach."""
     found = permuted(shuffle, t, level=level)
-    by_clusters = shuffle.exchange.by == "clusters"
-    groups = None if by_clusters else shuffle.groups
+    return found._replace(learnt=learnt_by(shuffle, t, level=level))
+
+
+def learnt_by(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> LearntChance:
+    """Learn what guessers of open answers reach.
+
+    Where clusters are of unequal size, or too few for a p-value at the level, references are
+    exchanged one by one.
+    """
+    exchange = shuffle.exchange
+    alone = exchange.by == "clusters" or exchange.few_clusters(level) is not None
+    groups = None if alone else shuffle.groups
     strata: ArrayLike = shuffle.strata
     if (how := shuffle.aggregate) is None:
         said = np.asarray(shuffle.answers)
@@ -236,8 +242,8 @@ def permuted_open(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> 
         stop_after=STOP_AFTER,
     )
     test = exchanged(said)
-    alone = exchanged(said[[test.best_prompt]]) if others else None
-    return found._replace(learnt=learnt_chance(means, test, alone, others))
+    best_alone = exchanged(said[[test.best_prompt]]) if others else None
+    return learnt_chance(means, test, best_alone, others)
 
 
 def _fixed(fixed: int, n: int, shuffle: Shuffle) -> Iterator[Remark]:

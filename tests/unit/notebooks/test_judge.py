@@ -383,16 +383,18 @@ def test_open_answers_show_nothing_without_their_questions() -> None:
 
 
 @pytest.mark.parametrize("bounds", [{"beats": "max_random"}, {"permutation_p": 0.05}])
-def test_what_guessers_of_open_answers_reach_is_not_known_in_two_clusters(
+def test_open_answers_in_two_clusters_show_nothing_and_keep_their_baseline(
     bounds: dict[str, Any],
 ) -> None:
     halves = [{**row, "half": row["example"] < N // 2} for row in OPEN]
     found = judge(halves, **OPEN_COLUMNS, cluster="half", claim=bounds)
-    assert (found.passed, found.record.max_random_baseline) == (None, None)
+    assert found.passed is None
     assert found.record.cannot_tell
     assert found.record.cannot_tell.kind == "few_clusters"
     whole = judge(OPEN, **OPEN_COLUMNS, claim=bounds)
     assert whole.passed
+    # What guessers reach is learnt from references that are exchanged one by one.
+    assert found.record.max_random_baseline == whole.record.max_random_baseline
 
 
 def test_all_models_are_compared_as_a_suite_compares_them() -> None:
