@@ -5,8 +5,6 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Files with few tests are often those that take long: they must not be begun last.
 WORKERS := -n auto --dist loadfile --no-loadscope-reorder
-# Proofs with cells that take long and only enlarge a table.
-LARGER := samples open_answers incumbent regressions scores best_models nulls dependent decided
 # Processes that tests start read what others have compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -39,8 +37,8 @@ servers: $(READY)  ## Install real servers, and build llama-cpp-python (some 8 m
 proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures (some 60 minutes on 2 cores, by the seconds of its parts)
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof tests/integration/lm_eval_tasks $(WORKERS)
 
-tables: $(READY)  ## Print larger tables: the proofs whole, with the cells that `make proof` leaves out (some 3 hours on 2 cores, by parts)
-	MAXRANDOM_PROOF=tables $(BIN)/python -m pytest $(LARGER:%=tests/proof/test_%.py) $(WORKERS)
+tables: $(READY)  ## Run the proofs with the cells that `make proof` leaves out, and write docs/explanation/larger-tables.md (some 2 hours on 2 cores; goes on where it was stopped)
+	$(BIN)/python tools/proof_tables.py
 
 gpu: $(READY)  ## Run the tests of models and a benchmark of sweeps on a GPU (some 8 minutes); says why, if there is none
 	$(BIN)/python tools/gpu.py

@@ -13,7 +13,7 @@ from pytest_maxrandom.claims.beside import Beside, beside
 from pytest_maxrandom.claims.nulls import LearntGuessers
 from pytest_maxrandom.claims.samples import sampled
 from pytest_maxrandom.claims.searched import fewest_of_tree, permuted_p_of_tree
-from pytest_maxrandom.claims.shuffles import Permuted, permuted, permuted_open
+from pytest_maxrandom.claims.shuffles import Permuted, learnt_by, permuted, permuted_open
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.flags import find, preferences
 from pytest_maxrandom.flags.counting import majority
@@ -169,16 +169,17 @@ def assess(
     scores, best = _scores(metric, views[0]), best_of(views, metric)
     shuffles = [shuffle for view in views for shuffle in view.shuffles]
     level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
-    few: Remark | None = None
+    few, tested = None, shuffles
     if claim.permutation_p is None or claim.cannot_tell is not None:
         few = _too_few(shuffles, level)
         # Without shuffles nobody knows what guessers of open answers reach.
         learns = isinstance(null, LearntGuessers)
         spared = thrifty and claim.permutation_p is None and not learns
-        shuffles = [] if spared or few else shuffles
-    test = _permutation_test(claim, null, shuffles, best, metric, level, tree=tree)
-    if isinstance(null, LearntGuessers) and test is not None and test.learnt is not None:
-        null = null.learnt(test.learnt)
+        tested = [] if spared or few else shuffles
+    test = _permutation_test(claim, null, tested, best, metric, level, tree=tree)
+    if isinstance(null, LearntGuessers) and shuffles:
+        learnt = test.learnt if test else learnt_by(shuffles[0], null.t, level=level)
+        null = null if learnt is None else null.learnt(learnt)
     found_beside = Beside({}, {}, [])
     if answers.prompts:
         found_beside = beside(claim, answers, null.t, best, incumbent, control, tree=tree)

@@ -117,11 +117,14 @@ class Evidence:
             return PERMUTED, None
         if self.constants is not None:
             return COUNTED, None
+        why = self.untestable or self.unchanged
+        if results.clusters is not None and why is not None:
+            return EXACT, self._untold_of_clusters(why)
         if results.gold is None:
             return EXACT, Remark("only_right_and_wrong")
         if results.answers is None:
             return EXACT, self._untold_of_gold
-        if (why := self.untestable or self.unchanged) is not None:
+        if why is not None:
             return EXACT, Remark("not_permutable", {"why": why})
         if self.by_places:
             return EXACT, Remark("only_places")
@@ -130,12 +133,18 @@ class Evidence:
     @property
     def _untold_of_gold(self) -> Remark:
         """Why right answers alone, without those that were given, show no knowledge."""
-        results = self.results
-        known = results.offered is not None or results.clusters is not None
         # Constant answers take the place of those that were given where choices are listed, but of
-        # no clusters and of no samples: see `constants`.
-        no_help = known or scored_by_samples(results)
+        # no samples: see `constants`.
+        no_help = self.results.offered is not None or scored_by_samples(self.results)
         return Remark("answers_not_given" if no_help else "choices_unlisted")
+
+    def _untold_of_clusters(self, why: str) -> Remark:
+        """Why examples in clusters show no knowledge: p_max takes examples for independent."""
+        if self.results.gold is None:
+            return Remark("only_right_and_wrong_of_clusters")
+        if self.results.answers is None:
+            return Remark("answers_not_given_of_clusters")
+        return Remark("not_permutable_of_clusters", {"why": why})
 
     @property
     def _untold_of_open(self) -> Remark | None:

@@ -160,7 +160,7 @@ def permuted(
     k = 1 if shuffle.aggregate is None else shuffle.aggregate.samples
     n, others, notes = said.shape[1], t - len(said) // k, list[Remark]()
     if shuffle.aggregate is not None:
-        kinds, earned = _earned(shuffle, shuffle.aggregate)
+        kinds, earned = earned_of(shuffle, shuffle.aggregate)
         several = partial(
             max_t_of_credits,
             kinds=kinds,
@@ -209,21 +209,27 @@ def permuted(
 
 
 def permuted_open(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> Permuted:
-    """Test the best of t prompts with open answers, and learn what guessers reach.
-
-    Where clusters are of unequal size, these decide the p-value alone: what is expected of the best
-    is taken over references that are exchanged one by one.
-    """
+    """Test the best of t prompts with open answers, and learn what guessers reach."""
     found = permuted(shuffle, t, level=level)
-    by_clusters = shuffle.exchange.by == "clusters"
-    groups = None if by_clusters else shuffle.groups
+    return found._replace(learnt=learnt_by(shuffle, t, level=level))
+
+
+def learnt_by(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> LearntChance:
+    """Learn what guessers of open answers reach.
+
+    Where clusters are of unequal size, or too few for a p-value at the level, references are
+    exchanged one by one.
+    """
+    exchange = shuffle.exchange
+    alone = exchange.by == "clusters" or exchange.few_clusters(level) is not None
+    groups = None if alone else shuffle.groups
     strata: ArrayLike = shuffle.strata
     if (how := shuffle.aggregate) is None:
         said = np.asarray(shuffle.answers)
         test_of = partial(max_t_test, gold=shuffle.gold)
         means = mean_accuracies(said, shuffle.gold, strata=strata, groups=groups)
     else:
-        kinds, said = _earned(shuffle, how)
+        kinds, said = earned_of(shuffle, how)
         test_of = partial(max_t_of_credits, kinds=kinds, unit=how.unit)
         means = mean_credits(said, kinds, how.unit, strata=strata, groups=groups)
     others = max(0, t - len(said))
@@ -235,8 +241,8 @@ def permuted_open(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> 
         stop_after=STOP_AFTER,
     )
     test = exchanged(said)
-    alone = exchanged(said[[test.best_prompt]]) if others else None
-    return found._replace(learnt=learnt_chance(means, test, alone, others))
+    best_alone = exchanged(said[[test.best_prompt]]) if others else None
+    return learnt_chance(means, test, best_alone, others)
 
 
 def _fixed(fixed: int, n: int, shuffle: Shuffle) -> Iterator[Remark]:
@@ -247,7 +253,7 @@ def _fixed(fixed: int, n: int, shuffle: Shuffle) -> Iterator[Remark]:
         yield Remark(kind, {"examples": n, "fixed": int(fixed)})
 
 
-def _earned(
+def earned_of(
     shuffle: Shuffle, aggregate: Aggregate
 ) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
     """Return which right answer each example has, and what samples score with any of them."""

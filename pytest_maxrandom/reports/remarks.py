@@ -37,6 +37,10 @@ _NOT_GIVEN = (
     "the results do not say which answers were given, so knowledge cannot be distinguished from a "
     "preferred label: record the predictions"
 )
+_ONE_OF_EACH = (
+    ", or keep one example of each cluster, declare none, and claim `p_max` by name (`assert: "
+    "{{p_max: 0.05}}`), which takes examples for independent"
+)
 _STORE = "the results store {file} "
 
 SENTENCES: dict[str, str] = {
@@ -146,6 +150,11 @@ SENTENCES: dict[str, str] = {
     "only_right_and_wrong": "only right and wrong are known, so knowledge cannot be distinguished "
     "from a preferred label: record the predictions, or claim `p_max` by name (`assert: {{p_max: "
     "0.05}}`)",
+    "only_right_and_wrong_of_clusters": "only right and wrong are known, so knowledge cannot be "
+    "distinguished from a preferred label: record the predictions" + _ONE_OF_EACH,
+    "answers_not_given_of_clusters": _NOT_GIVEN + _ONE_OF_EACH,
+    "not_permutable_of_clusters": "knowledge cannot be distinguished from a preferred label, "
+    "because {why}" + _ONE_OF_EACH,
     "answers_not_given": _NOT_GIVEN + ", or claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "choices_unlisted": _NOT_GIVEN + ", list the choices of each example (column `choices`), or "
     "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",

@@ -24,6 +24,8 @@ FEWEST = 5
 """Things that recur together below which labels are exchanged instead."""
 FOLLOW = 0.01
 """Probability of things that are right as unevenly, where it does not matter which one it is."""
+_BLOCK = 2**22
+"""Places of right answers that are exchanged at a time."""
 
 
 def comparisons(offered: Sequence[Sequence[_Thing]]) -> list[tuple[_Thing, ...]]:
@@ -144,20 +146,25 @@ def follows_things(
     share = np.where(items >= 0, (right.sum(axis=1) / sizes)[:, None], 0.0)
     many = int(items.max()) + 1
     spread = np.bincount(items[items >= 0], (share * (1 - share))[items >= 0], many)
-    generator = np.random.default_rng(0)
-    order = np.arange(len(kept))
+    # All numbers of one thing stand together.
+    places = np.argsort(items, axis=None, kind="stable")[(items < 0).sum() :]
+    starts = np.searchsorted(items.ravel()[places], np.arange(many))
+    expected = np.add.reduceat(share.ravel()[places], starts)
 
-    def unevenness(marks: NDArray[np.bool_]) -> float:
-        counted = np.bincount(items[items >= 0], (marks - share)[items >= 0], many)
-        return float((counted**2 / np.where(spread, spread, 1)).sum())
+    def unevenness(marks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        own = marks.reshape(len(marks), -1)[:, places]
+        counted = np.add.reduceat(own, starts, axis=1, dtype=np.float64) - expected
+        return np.asarray(counted**2 @ (1 / np.where(spread, spread, 1)))
 
-    observed, reached = unevenness(right), 1
-    for _ in range(permutations):
-        for size in np.unique(sizes):
-            alike = np.flatnonzero(sizes == size)
-            order[alike] = generator.permutation(alike)
-        # Sums in another order differ in their last digits.
-        reached += unevenness(right[order]) >= observed * (1 - 1e-9)
+    generator, kinds = np.random.default_rng(0), [sizes == size for size in np.unique(sizes)]
+    # Sums in another order differ in their last digits.
+    least, reached = unevenness(right[None])[0] * (1 - 1e-9), 1
+    at_once = max(1, _BLOCK // items.size)
+    for start in range(0, permutations, at_once):
+        order = np.tile(np.arange(len(kept)), (min(at_once, permutations - start), 1))
+        for alike in kinds:
+            order[:, alike] = generator.permuted(order[:, alike], axis=1)
+        reached += int((unevenness(right[order]) >= least).sum())
     return reached / (permutations + 1)
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +32,23 @@ def measured(record_property: Callable[[str, object], None]) -> Measured:
         record_property("measured", [table, " | ".join([name, *cells])])
 
     return keep
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Keep what each test measured in a file at once, where `tools/proof_tables.py` names one."""
+    path = os.environ.get("MAXRANDOM_TABLES")
+    if report.when != "call" or path is None or "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    rows = [value for name, value in report.user_properties if name == "measured"]
+    found = {"id": report.nodeid, "passed": report.passed, "rows": rows, "commit": _commit()}
+    with Path(path).open("a", encoding="utf-8") as kept:
+        kept.write(json.dumps(found) + "\n")
+
+
+@cache
+def _commit() -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    return subprocess.check_output(command, text=True, cwd=Path(__file__).parent).strip()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

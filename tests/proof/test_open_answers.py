@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from pytest_maxrandom.claims.shuffles import Shuffle, permuted, permuted_open
-from pytest_maxrandom.stats.permutation import max_t_test
+from pytest_maxrandom.claims.shuffles import Shuffle, earned_of, permuted_open
+from pytest_maxrandom.stats.learnt import learnt_chance, mean_accuracies, mean_credits
+from pytest_maxrandom.stats.permutation import max_t_of_credits, max_t_test
 from pytest_maxrandom.stats.samples import Aggregate
 from pytest_maxrandom.sweeps.open_answers import coded
 from pytest_maxrandom.tasks.references import Matching, Open, kind_of
@@ -160,33 +160,42 @@ class Questions:
         found: Labels = labels[places, np.arange(len(sizes))].reshape(t * k, -1)
         return found
 
-    def passes(self, said: Labels, t: int, how: Aggregate | None = None, *, seed: int = 0) -> bool:
-        """Tell whether the best of t guessers passes; samples are t times k rows."""
+    def shuffle(self, said: Labels, how: Aggregate | None = None) -> Shuffle:
+        """Return how the references can be shuffled; samples of t guessers are t times k rows."""
         found = self.found
-        shuffle = Shuffle(said, found.gold, None, found.strata, None, is_open=True, aggregate=how)
-        if how is None:
-            shuffled = partial(max_t_test, permutations=ARRANGEMENTS, seed=seed // ALIKE)
-            p = shuffled(said, found.gold, strata=found.strata).p_value
-        else:
-            p = permuted(shuffle, t, level=LEVEL).p
-        if p > LEVEL:
-            return False
-        test = permuted_open(shuffle, t, level=LEVEL)
-        assert test.learnt is not None
-        scores = np.array(
-            [own[row] for row, own in zip(said.T, self._right(), strict=True)], dtype=float
-        ).T
-        if how is not None:
-            scores = scores.reshape(t, how.samples, -1).sum(axis=1).astype(np.int64)
-            scores = how.credits(scores) / how.unit
-        return bool(scores.mean(axis=1).max() > test.learnt.expected)
+        return Shuffle(said, found.gold, None, found.strata, None, is_open=True, aggregate=how)
 
-    def _right(self) -> NDArray[np.bool_]:
-        """Return which labels are right on each example."""
-        right = np.zeros((len(self.found.gold), 1 + int(self.found.said.max())), dtype=np.bool_)
-        for row, own in zip(right, self.found.gold, strict=True):
-            row[[label for label in own if label < len(row)]] = True
-        return right
+
+def passes(shuffle: Shuffle, seed: int) -> bool:
+    """Tell whether the best guesser passes, by fewer arrangements than a claim has."""
+    drawn: dict[str, Any] = {
+        "strata": shuffle.strata,
+        "permutations": ARRANGEMENTS,
+        "seed": seed // ALIKE,
+    }
+    if (how := shuffle.aggregate) is None:
+        test = max_t_test(shuffle.answers, shuffle.gold, **drawn)
+    else:
+        kinds, earned = earned_of(shuffle, how)
+        test = max_t_of_credits(earned, kinds, unit=how.unit, **drawn)
+    if test.p_value > LEVEL:
+        return False
+    if how is None:
+        means = mean_accuracies(shuffle.answers, shuffle.gold, strata=shuffle.strata)
+    else:
+        means = mean_credits(earned, kinds, how.unit, strata=shuffle.strata)
+    return test.best > learnt_chance(means, test).expected
+
+
+def test_a_claim_has_more_arrangements_of_the_same_test() -> None:
+    draw, rng, name, t = random.Random(3), np.random.default_rng(3), "one word", 10
+    questions = Questions(draw, 100, skewed=True, names=[name])
+    for how in (None, Aggregate("mean", 5), Aggregate("pass", 5)):
+        said = questions.drawn(rng, name, t * (5 if how else 1), 0.0)
+        shuffle = questions.shuffle(said, how)
+        claim = permuted_open(shuffle, t, level=LEVEL)
+        shares = [passes(shuffle, seed) for seed in range(0, 200 * ALIKE, ALIKE)]
+        assert abs(np.mean(shares) - (claim.p <= LEVEL)) < 0.5
 
 
 @pytest.mark.parametrize(
@@ -208,7 +217,7 @@ def test_guessers_pass_no_more_than_the_level(n: int, skewed: bool, measured: Me
         for cell in cells:
             name, t, alike = cell
             said = questions.drawn(rng, name, t, alike)
-            passed[cell] += questions.passes(said, t, seed=seed)
+            passed[cell] += passes(questions.shuffle(said), seed)
     for name, t, _ in cells[::2]:
         row = f"{name}, n = {n}, t = {t}, {'skewed' if skewed else 'balanced'}"
         shares = [passed[name, t, alike] / RUNS for alike in (0.0, 0.8)]
@@ -216,41 +225,31 @@ def test_guessers_pass_no_more_than_the_level(n: int, skewed: bool, measured: Me
     assert max(passed.values()) <= most(RUNS)
 
 
-@pytest.mark.parametrize(
-    ("n", "t", "k"),
-    affordable(
-        (
-            (n, t, k)
-            for n, t, k in itertools.product((30, 100, 400), (1, 10, 200), (5, 20))
-            if n * t * k <= 1e5
-        ),
-        lambda cell: cell[0] > 30 or cell[1] > 10 or cell[1:] == (10, 20),
-    )
-    if WHOLE
-    else [(30, 1, 5)],
-)
-def test_samples_help_no_guesser_of_open_answers(
-    n: int, t: int, k: int, measured: Measured
-) -> None:
+@pytest.mark.parametrize("n", affordable((30, 100, 400), lambda n: n > 30) if WHOLE else [30])
+def test_samples_help_no_guesser_of_open_answers(n: int, measured: Measured) -> None:
     """Samples are drawn anew, or all different; the same ones are one answer."""
     name, hows, spreads = (
         "by each kind's frequencies",
         ("mean", "pass", "all"),
         ("anew", "distinct"),
     )
-    passed = dict.fromkeys(itertools.product(hows, spreads), 0)
-    draw, rng = random.Random(f"{n} {t} {k}"), np.random.default_rng(n + t + k)
-    for _ in range(RUNS):
+    sizes = [(t, k) for t, k in itertools.product((1, 10, 200), (5, 20)) if n * t * k <= 1e5]
+    sizes = affordable(sizes, lambda size: size not in {(1, 5), (1, 20), (10, 5)})
+    cells = [*itertools.product(sizes if WHOLE else sizes[:1], hows, spreads)]
+    passed = dict.fromkeys(cells, 0)
+    draw, rng = random.Random(str(n)), np.random.default_rng(n)
+    for seed in range(RUNS):
         questions = Questions(draw, n, skewed=True, names=[name])
-        said = {
-            "anew": questions.drawn(rng, name, t * k, 0.0),
-            "distinct": questions.distinct(rng, name, t, k),
-        }
-        for how, spread in passed:
-            aggregate = Aggregate(how, k)  # type: ignore[arg-type]
-            passed[how, spread] += questions.passes(said[spread], t, aggregate)
-    for how in hows:
-        shares = [passed[how, spread] / RUNS for spread in spreads]
+        for (t, k), how, spread in cells:
+            said = (
+                questions.drawn(rng, name, t * k, 0.0)
+                if spread == "anew"
+                else questions.distinct(rng, name, t, k)
+            )
+            shuffle = questions.shuffle(said, Aggregate(how, k))  # type: ignore[arg-type]
+            passed[(t, k), how, spread] += passes(shuffle, seed)
+    for (t, k), how, _ in cells[::2]:
+        shares = [passed[(t, k), how, spread] / RUNS for spread in spreads]
         table = f"open answers, samples drawn anew, and all different ({RUNS} runs)"
         measured(table, f"{how} | n = {n}, k = {k} | t = {t}", *shares)
     assert max(passed.values()) <= most(RUNS)

@@ -218,10 +218,19 @@ def test_it_is_true_where_it_passes_and_in_no_other_case() -> None:
     assert not untold
     assert untold.passed is None
     assert "only right and wrong are known" in (untold.why or "")
-    for named, kind in (({}, "choices_unlisted"), ({"cluster": CLUSTERS}, "answers_not_given")):
-        known = judge({"correct": right, "gold": GOLD, **named}, choices=2)
+    gold: dict[str, Any] = {"gold": GOLD}
+    for given, kind in ((gold, "choices_unlisted"), ({}, "only_right_and_wrong")):
+        known = judge({"correct": right, **given}, choices=2)
         assert known.record.cannot_tell is not None
         assert known.record.cannot_tell.kind == kind
+        assert "or claim `p_max` by name" in known.record.cannot_tell.text
+    # Of clusters p_max by name takes examples for independent, and is no way out.
+    for given, kind in ((gold, "answers_not_given"), ({}, "only_right_and_wrong")):
+        known = judge({"correct": right, "cluster": CLUSTERS, **given}, choices=2)
+        assert known.record.cannot_tell is not None
+        assert known.record.cannot_tell.kind == f"{kind}_of_clusters"
+        assert "or claim `p_max` by name" not in known.record.cannot_tell.text
+        assert "one example of each cluster, declare none" in known.record.cannot_tell.text
     assert judge({"correct": right, "gold": GOLD}, choices=CHOICES).record.passes_on == "p_max only"
     none = judge(
         {"correct": ~right | [[True, *[False] * (N - 1)]]}, choices=2, claim={"p_max": 0.1}
@@ -374,16 +383,18 @@ def test_open_answers_show_nothing_without_their_questions() -> None:
 
 
 @pytest.mark.parametrize("bounds", [{"beats": "max_random"}, {"permutation_p": 0.05}])
-def test_what_guessers_of_open_answers_reach_is_not_known_in_two_clusters(
+def test_open_answers_in_two_clusters_show_nothing_and_keep_their_baseline(
     bounds: dict[str, Any],
 ) -> None:
     halves = [{**row, "half": row["example"] < N // 2} for row in OPEN]
     found = judge(halves, **OPEN_COLUMNS, cluster="half", claim=bounds)
-    assert (found.passed, found.record.max_random_baseline) == (None, None)
+    assert found.passed is None
     assert found.record.cannot_tell
     assert found.record.cannot_tell.kind == "few_clusters"
     whole = judge(OPEN, **OPEN_COLUMNS, claim=bounds)
     assert whole.passed
+    # What guessers reach is learnt from references that are exchanged one by one.
+    assert found.record.max_random_baseline == whole.record.max_random_baseline
 
 
 def test_all_models_are_compared_as_a_suite_compares_them() -> None:
