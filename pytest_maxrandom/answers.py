@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 NO_CHOICE = "no choice"
 """What the label is called of answers in which no choice could be read."""
+_BY_PROMPT = ("correct", "evaluated", "scores", "answers", "log_likelihoods", "labelled", "unread")
+"""Arrays whose first axis is that of the prompts."""
 RECURRING = 5
 """Examples from which on a text recurs often enough to be preferred."""
 
@@ -403,20 +405,13 @@ class Answers:
         sampled, k = self.sampled, 1 if self.aggregate is None else self.aggregate.samples
         if sampled is not None:
             sampled = sampled.of_prompts([row * k + sample for row in rows for sample in range(k)])
-        return replace(
-            self,
-            sampled=sampled,
-            prompts=tuple(self.prompts[row] for row in rows),
-            identities=tuple(self.identities[row] for row in rows),
-            demonstration_ids=self.demonstration_ids
-            and tuple(self.demonstration_ids[row] for row in rows),
-            correct=self.correct[rows],
-            evaluated=self.evaluated[rows],
-            scores=None if self.scores is None else self.scores[rows],
-            answers=None if self.answers is None else self.answers[rows],
-            open=None if self.open is None else self.open.of_prompts(rows),
-            log_likelihoods=(None if self.log_likelihoods is None else self.log_likelihoods[rows]),
-            labelled=None if self.labelled is None else self.labelled[rows],
-            unread=None if self.unread is None else self.unread[rows],
-            ties=None if self.ties is None else tuple(self.ties[row] for row in rows),
-        )
+        parts: dict[str, Any] = {"sampled": sampled}
+        for name in ("prompts", "identities", "demonstration_ids", "ties"):
+            if values := getattr(self, name):
+                parts[name] = tuple(values[row] for row in rows)
+        for name in _BY_PROMPT:
+            if (cells := getattr(self, name)) is not None:
+                parts[name] = cells[rows]
+        if self.open is not None:
+            parts["open"] = self.open.of_prompts(rows)
+        return replace(self, **parts)

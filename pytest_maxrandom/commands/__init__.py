@@ -10,7 +10,23 @@ from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+
+def add_command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    run: Callable[[argparse.Namespace], str],
+    text: str,
+    description: str = "",
+    epilog: str | None = None,
+) -> argparse.ArgumentParser:
+    """Add a command: what runs it, its line in the list of all, and its page."""
+    page = description or f"{text[0].upper()}{text[1:]}."
+    parser = commands.add_parser(name, help=text, description=page, epilog=epilog)
+    parser.set_defaults(run=run)
+    return parser
 
 
 def json_text(value: object) -> str:

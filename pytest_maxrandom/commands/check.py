@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ci.actions import silence, workspace
 from pytest_maxrandom.claims.lengths import lengths_of, too_long
-from pytest_maxrandom.commands import suites_in
+from pytest_maxrandom.commands import add_command, suites_in
 from pytest_maxrandom.errors import KEYS, ModelError, Problem, SuiteError, where_keys_are
 from pytest_maxrandom.flags import KINDS
 from pytest_maxrandom.flags.kinds.repeated_examples import copied
@@ -44,8 +44,8 @@ _EPILOG = f"all keys of a suite and their defaults: {KEYS}"
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    parser = commands.add_parser(
-        "check", help="find the mistakes in suites", description=_DESCRIPTION, epilog=_EPILOG
+    parser = add_command(
+        commands, "check", run, "find the mistakes in suites", _DESCRIPTION, _EPILOG
     )
     parser.add_argument(
         "paths",
@@ -59,14 +59,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         choices=("github",),
         help="also print each mistake as an annotation for GitHub Actions",
     )
-    parser.set_defaults(run=run)
-    schema = commands.add_parser(
+    schema = add_command(
+        commands,
         "schema",
-        help="print a JSON Schema, for editors and programs",
-        description="Print the JSON Schema of suites, of JSON reports, or of the output of "
-        "`maxrandom tasks`. The schema of suites includes the backends and formats "
-        "that installed packages add.",
-        epilog=_EPILOG,
+        run_schema,
+        "print a JSON Schema, for editors and programs",
+        "Print the JSON Schema of suites, of JSON reports, or of the output of `maxrandom tasks`. "
+        "The schema of suites includes the backends and formats that installed packages add.",
+        _EPILOG,
     )
     schema.add_argument(
         "of",
@@ -76,7 +76,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="suite (the default); report: what pytest --maxrandom-json writes; tasks: what "
         "`maxrandom tasks --format json` prints",
     )
-    schema.set_defaults(run=run_schema)
 
 
 def run(options: argparse.Namespace) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ci.comments import check_key, head, publish
 from pytest_maxrandom.ci.forges import github, github_trigger, gitlab, gitlab_trigger
+from pytest_maxrandom.commands import add_command
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.comment import LIMIT, comment
 from pytest_maxrandom.reports.results import load, load_untrusted
@@ -35,7 +36,7 @@ forge refuses or cannot be reached."""
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "write a run's results as one comment on a pull request"
-    parser = commands.add_parser("comment", help=text, description=_DESCRIPTION, epilog=_EPILOG)
+    parser = add_command(commands, "comment", run, text, _DESCRIPTION, _EPILOG)
     add = parser.add_argument
     add(
         "results",
@@ -96,7 +97,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="do not contact the forge; print the comment, or write it to --out",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pytest_maxrandom.commands import json_text, written
+from pytest_maxrandom.commands import add_command, json_text, written
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.host import STORE
 from pytest_maxrandom.reports import worse
@@ -46,7 +46,7 @@ ASSERT = (
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "show what changed between two JSON reports, and whether anything got worse"
-    parser = commands.add_parser("diff", help=text, description=_DESCRIPTION, epilog=_EPILOG)
+    parser = add_command(commands, "diff", run, text, _DESCRIPTION, _EPILOG)
     parser.add_argument(
         "base",
         metavar="BASE",
@@ -69,16 +69,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="file to write (default: standard output)"
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:
     """Compare, and set the exit code.
-
-    Returns
-    -------
-    str
-        The difference, or where it was written.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.commands import add_command
 from pytest_maxrandom.commands.holdout import add_study_arguments, studies_of
 from pytest_maxrandom.errors import MaxRandomError, ReportError, did_you_mean
 from pytest_maxrandom.figures import DEFAULT_FORMATS, FORMATS, MISSING, NAMES, installed
@@ -25,7 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     text = (
         "draw figures of a JSON report, of a held-out study, or of n, t and the number of choices"
     )
-    parser = commands.add_parser("figures", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser = add_command(commands, "figures", run, text)
     add = parser.add_argument
     add(
         "results",
@@ -78,7 +79,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "for `maxrandom diff`), ledger files, or folders to search for ledgers",
     )
     add_study_arguments(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -92,7 +92,10 @@ def run(options: argparse.Namespace) -> str:
         If an option is outside its domain, or options contradict each other.
     """
     formats = _formats(options.formats)
-    _check_names(options.only)
+    for name in options.only:
+        if name not in NAMES:
+            hint = did_you_mean(name, NAMES, str, cutoff=0.4)
+            raise ValueError(f"--only: found {name!r}, expected some of {', '.join(NAMES)}{hint}")
     _check_sources(options)
     if not installed():
         raise MaxRandomError(MISSING)
@@ -125,13 +128,6 @@ def _formats(text: str) -> list[str]:
                 "between them"
             )
     return formats
-
-
-def _check_names(names: list[str]) -> None:
-    for name in names:
-        if name not in NAMES:
-            hint = did_you_mean(name, NAMES, str, cutoff=0.4)
-            raise ValueError(f"--only: found {name!r}, expected some of {', '.join(NAMES)}{hint}")
 
 
 def _check_sources(options: argparse.Namespace) -> None:

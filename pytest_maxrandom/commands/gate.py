@@ -11,6 +11,7 @@ from pytest_maxrandom.ci.gate import discard, report_files, unread_base
 from pytest_maxrandom.ci.judgement import Before, Judged, Ledger
 from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.ci.since import Since
+from pytest_maxrandom.commands import add_command
 from pytest_maxrandom.commands.diff import ASSERT, read_asserted
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.data import Boundary, work_tree
@@ -67,9 +68,7 @@ _ALLOWED = (
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    parser = commands.add_parser(
-        "gate", help="run pytest on suites in CI", description=_DESCRIPTION, epilog=_EPILOG
-    )
+    parser = add_command(commands, "gate", run, "run pytest on suites in CI", _DESCRIPTION, _EPILOG)
     add = parser.add_argument
     add("paths", nargs="*", metavar="SUITE", help="a suite, or a folder with suites")
     add("--suites", default="", metavar="TEXT", help="more suites, quoted as in a shell")
@@ -129,7 +128,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     for option, metavar, said in _ALLOWED:
         add(option, action="append", default=[], metavar=metavar, help=said)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:

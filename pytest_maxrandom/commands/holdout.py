@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.commands import json_text, table
+from pytest_maxrandom.commands import add_command, json_text, table
 from pytest_maxrandom.errors import MaxRandomError, RecordedError
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.recorded.sources import ChoiceTable, read, read_choices, with_choices
@@ -37,7 +37,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "measure how well a validation accuracy above a baseline predicts a test accuracy above "
         "chance"
     )
-    parser = commands.add_parser("holdout", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser = add_command(commands, "holdout", run, text)
     parser.add_argument(
         "files",
         nargs="+",
@@ -52,7 +52,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add_study_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
-    parser.set_defaults(run=run)
 
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-from pytest_maxrandom.commands import table
+from pytest_maxrandom.commands import add_command, table
 from pytest_maxrandom.commands.drafts import Draft, suite_of
 from pytest_maxrandom.commands.recorded_drafts import (
     recorded_draft,
@@ -50,12 +50,8 @@ maxrandom init --results predictions.csv"""
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    parser = commands.add_parser(
-        "init",
-        help="write a suite for a task and a model, or for predictions",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-    )
+    text = "write a suite for a task and a model, or for predictions"
+    parser = add_command(commands, "init", run, text, _DESCRIPTION, _EPILOG)
     add = parser.add_argument
     add(
         "--task",
@@ -102,7 +98,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--n", type=int, default=200, help="largest number of examples (default: 200)")
     add("--t", type=int, default=20, help="number of prompts to try (default: 20)")
     add("--out", type=Path, metavar="FILE", help=f"file to write (default: {FOLDER}/TASK.yaml)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -302,13 +297,7 @@ def _relative(path: Path, base: Path) -> str:
 
 
 def _planned(path: Path, text: str) -> list[Planned]:
-    """Return what a suite plans, as pytest would collect it from this place.
-
-    Raises
-    ------
-    SuiteError
-        With what is wrong with the tasks.
-    """
+    """Return what a suite plans, as pytest would collect it from this place."""
     with tempfile.TemporaryDirectory(prefix=".maxrandom-", dir=path.parent) as folder:
         # Paths are relative to the suite's own folder, so the draft stands there too.
         file = Path(f"{folder}.maxrandom.yaml")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.counting import claimed_set
 from pytest_maxrandom.claims.plan import plan, read_suite
-from pytest_maxrandom.commands import json_text, table
+from pytest_maxrandom.commands import add_command, json_text, table
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
@@ -50,15 +50,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     text = (
         "print t, looks and best result of each validation set, and the baseline after more prompts"
     )
-    show = actions.add_parser("show", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    show = add_command(actions, "show", _show, text)
     show.add_argument("--json", action="store_true", help="print JSON, unrounded")
-    show.set_defaults(run=_show)
 
     text = (
         "check every line, and that none is missing since a base; with suites, also check their "
         "examples"
     )
-    verify = actions.add_parser("verify", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    verify = add_command(actions, "verify", _verify, text)
     verify.add_argument(
         "--base",
         metavar="REF",
@@ -66,42 +65,37 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "of the ledger there must still exist; suites that were moved or copied are found by "
         "their examples",
     )
-    verify.set_defaults(run=_verify)
 
     text = "unite two files of one validation set, in any order"
-    merge = actions.add_parser("merge", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    merge = add_command(actions, "merge", _merge, text)
     merge.add_argument("one", type=Path, metavar="A", help="a ledger file")
     merge.add_argument(
         "other", type=Path, metavar="B", help="another ledger file of the same examples"
     )
     merge.add_argument("-o", "--output", type=Path, help="file to write (default: standard output)")
-    merge.set_defaults(run=_merge)
 
     text = (
         "unite the files of each validation set that several hosts wrote on a shared file system; "
         "safe while they are still writing"
     )
-    united = actions.add_parser("unite", help=text, description=f"{text[0].upper()}{text[1:]}.")
-    united.set_defaults(run=_unite)
+    united = add_command(actions, "unite", _unite, text)
 
     text = (
         "write down that reworded questions are others, so that what was tried on the earlier ones "
         "does not count for them; whoever reviews the change decides whether it is true"
     )
-    apart = actions.add_parser("apart", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    apart = add_command(actions, "apart", _apart, text)
     apart.add_argument("file", type=Path, metavar="FILE", help="the ledger file of the new set")
     apart.add_argument("--why", required=True, metavar="TEXT", help="why, for who reviews it")
-    apart.set_defaults(run=_apart)
 
     text = "print all prompts, looks and openings as a table"
-    export = actions.add_parser("export", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    export = add_command(actions, "export", _export, text)
     export.add_argument(
         "--format",
         choices=("csv", "json"),
         default="csv",
         help="format of the table (default: csv)",
     )
-    export.set_defaults(run=_export)
 
     for action in (show, verify, united, export):
         action.add_argument(

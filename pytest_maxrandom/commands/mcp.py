@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from pytest_maxrandom.commands import add_command
 from pytest_maxrandom.commands.search import claims_in
 from pytest_maxrandom.errors import MaxRandomError, SearchError, did_you_mean
 from pytest_maxrandom.host import STORE
@@ -48,7 +49,7 @@ _LONGEST = 60
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "serve suites to an agent (MCP, on standard input and output), and count its prompts"
-    parser = commands.add_parser("mcp", help=text, description=text[:1].upper() + text[1:])
+    parser = add_command(commands, "mcp", run, text)
     add = parser.add_argument
     add("paths", nargs="+", type=Path, help="suites, or folders with suites")
     add(
@@ -61,7 +62,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--budget", type=int, metavar="N", help="distinct prompts that may be tried for each claim")
     add("--by", default="mcp", help="the agent's name in the ledger (mcp)")
     add("--store", type=Path, default=Path(STORE), help=f"file that keeps results ({STORE})")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -100,8 +100,6 @@ class Searches:
     ----------
     found : list of (Path, PlannedClaim)
         They are known by their names, behind the suite's file where two have one name.
-    how : How
-        How each search goes on.
     """
 
     def __init__(self, found: list[tuple[Path, PlannedClaim]], how: How) -> None:

@@ -6,16 +6,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.commands import json_text, table
+from pytest_maxrandom.commands import add_command, json_text, table
 from pytest_maxrandom.notation import level
 from pytest_maxrandom.record import SCORE
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
-from pytest_maxrandom.stats.components import (
-    Components,
-    expected_of,
-    more,
-    more_of_examples,
-)
+from pytest_maxrandom.stats.components import Components, expected_of, more, more_of_examples
 from pytest_maxrandom.stats.losses import regression_plan
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.score_sizes import DIFFERENCES, SCORES, ScoreClaim, score_plan
@@ -23,6 +18,7 @@ from pytest_maxrandom.stats.sizes import baseline_summary, plan
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.record.samples import Sampled
@@ -31,15 +27,14 @@ if TYPE_CHECKING:
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the commands and their arguments."""
     text = "compute the maximum random baseline of n examples and t prompts"
-    parser = commands.add_parser("baseline", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser = add_command(commands, "baseline", _baseline, text)
     parser.add_argument(
         "--n", type=int, help="number of examples (counted from --choices if mixed)"
     )
     parser.add_argument("--t", type=int, required=True, help="number of prompts that were tried")
     parser.add_argument("--correct", help="number of right answers of the best prompt")
-    parser.set_defaults(run=_baseline)
     text = "compute how many examples, or how few prompts, an honest claim needs"
-    planner = commands.add_parser("plan", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    planner = add_command(commands, "plan", _plan, text)
     planner.add_argument("--n", type=int, help="number of examples that you have")
     planner.add_argument("--t", type=int, help="number of prompts to try")
     planner.add_argument(
@@ -56,7 +51,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="of a JSON report with several samples of each answer: what more samples, or more "
         "examples, buy",
     )
-    planner.set_defaults(run=_plan)
     for command in (parser, planner):
         command.add_argument(
             "--choices",
@@ -91,17 +85,21 @@ def _add_scores(planner: argparse.ArgumentParser) -> None:
     )
 
 
+def _refuse(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Refuse the first of some options that is given beside what it does not go with."""
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and value is not False:  # 0 is given
+            raise ValueError(f"--{name.replace('_', '-')}: {why}")
+
+
+_OF_GUESSERS = ("choices", "below", "true_accuracy")
 _OF_SCORES = ("beats", "true_score", "difference", "spread")
 
 
 def _plan_scores(options: argparse.Namespace) -> str:
     """Answer what graded scores can show."""
-    for name in ("choices", "below", "true_accuracy"):
-        if getattr(options, name) is not None:
-            option = name.replace("_", "-")
-            raise ValueError(
-                f"--{option}: scores have no guessers; remove it, or what is of scores"
-            )
+    _refuse(options, _OF_GUESSERS, "scores have no guessers; remove it, or what is of scores")
     paired = options.difference is not None
     if paired == (options.beats is not None) or paired == (options.true_score is not None):
         raise ValueError("give --beats and --true-score, or else --difference, of graded scores")
@@ -154,15 +152,10 @@ def _add_regression(planner: argparse.ArgumentParser) -> None:
     )
 
 
-_BESIDE_SAMPLES = ("choices", "n", "t", "below", "true_accuracy", "regression")
-
-
 def _plan_samples(options: argparse.Namespace) -> str:
     """Say of each claim with samples what its standard error would be with more."""
-    for name in _BESIDE_SAMPLES:
-        if getattr(options, name):
-            option = name.replace("_", "-")
-            raise ValueError(f"--{option}: --samples reads all from the report; remove one of both")
+    beside = (*_OF_GUESSERS, "n", "t", "regression")
+    _refuse(options, beside, "--samples reads all from the report; remove one of both")
     from pytest_maxrandom.reports.results import load  # it needs pydantic, which numbers do not
 
     largest = {
@@ -205,10 +198,7 @@ _OF_REGRESSIONS = ("margin", "loss", "changed", "claims", "look")
 
 def _plan_regression(options: argparse.Namespace) -> str:
     """Answer what a comparison with a base can show."""
-    for name in ("choices", "below", "true_accuracy"):
-        if getattr(options, name) is not None:
-            option = name.replace("_", "-")
-            raise ValueError(f"--{option}: --regression has no guessers; remove one of the two")
+    _refuse(options, _OF_GUESSERS, "--regression has no guessers; remove one of the two")
     said = {name: getattr(options, name) for name in _OF_REGRESSIONS}
     answers = regression_plan(
         options.n,
@@ -263,8 +253,7 @@ def _plan(options: argparse.Namespace) -> str:
         return _plan_samples(options)
     if options.regression:
         return _plan_regression(options)
-    if wrong := [name for name in _OF_REGRESSIONS if getattr(options, name) is not None]:
-        raise ValueError(f"--{wrong[0]}: found no --regression, which it is a part of")
+    _refuse(options, _OF_REGRESSIONS, "found no --regression, which it is a part of")
     if any(getattr(options, name) is not None for name in _OF_SCORES):
         return _plan_scores(options)
     if options.choices is None:

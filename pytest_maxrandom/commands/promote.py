@@ -9,6 +9,7 @@ import yaml
 
 from pytest_maxrandom.claims.incumbents import incumbent_of
 from pytest_maxrandom.claims.plan import plan, read_suite
+from pytest_maxrandom.commands import add_command
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.incumbent import difference
 from pytest_maxrandom.reports.results import load
@@ -31,7 +32,7 @@ _LAYOUT = ("input_prefix", "output_prefix", "choice_prefix", "separator", "appen
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "print what to commit so that the best prompt of a claim that passed is the incumbent"
-    parser = commands.add_parser("promote", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser = add_command(commands, "promote", run, text)
     parser.add_argument("report", type=Path, help="the run, as --maxrandom-json wrote it")
     parser.add_argument(
         "--claim",
@@ -39,7 +40,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="the claim, as the report names it; not needed where one alone is better than the "
         "incumbent",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:

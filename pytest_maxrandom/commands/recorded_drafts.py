@@ -75,8 +75,6 @@ def recorded_draft(
     ----------
     path : Path
         Where the suite will stand.
-    source : Path
-        The results.
     results : str
         The same, relative to the suite.
     keys : mapping

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.commands import json_text, table
+from pytest_maxrandom.commands import add_command, json_text, table
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed, span
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
@@ -29,9 +29,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     text = (
         "test whether two arms differ, and how often a single replicate would have said otherwise"
     )
-    parser = commands.add_parser(
-        "replication", help=text, description=f"{text[0].upper()}{text[1:]}."
-    )
+    parser = add_command(commands, "replication", run, text)
     add = parser.add_argument
     add(
         "file",
@@ -79,7 +77,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="also sample the full hierarchical model (needs the extra bayes)",
     )
     add("--json", action="store_true", help="print JSON, unrounded")
-    parser.set_defaults(run=run)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.commands import written
+from pytest_maxrandom.commands import add_command, written
 from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.host.packages import package_of
 from pytest_maxrandom.record.packed import pack
@@ -40,8 +40,7 @@ _OF_ONE_FORMAT = {
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "write a JSON report as Markdown, HTML, LaTeX, BibTeX, CSV, a badge or for the hub"
-    parser = commands.add_parser("report", help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.set_defaults(run=run)
+    parser = add_command(commands, "report", run, text)
     add = parser.add_argument
     add("results", type=Path, help="file written by pytest --maxrandom-json")
     add(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.commands import suites_in
+from pytest_maxrandom.commands import add_command, suites_in
 from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.searches.private import private_ledger
@@ -22,16 +22,15 @@ if TYPE_CHECKING:
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "end searches, and add their results to the ledger"
-    parser = commands.add_parser("search", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser = add_command(commands, "search", run, text)
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     text = (
         "add the results of searches with feedback none, accept or improved to the ledger, which "
         "ends them: no search on these examples is told less than everything afterwards"
     )
-    closing = actions.add_parser("close", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    closing = add_command(actions, "close", run, text)
     closing.add_argument("paths", nargs="+", type=Path, help="suites, or folders with suites")
     closing.add_argument("--by", metavar="NAME", help="who proposed the prompts (default: anybody)")
-    closing.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:

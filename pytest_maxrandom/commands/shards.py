@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.claims.session import results_file
 from pytest_maxrandom.claims.shards import Shard, Work, joined_results, one_arithmetic, write_joined
-from pytest_maxrandom.commands import json_text, suites_in
+from pytest_maxrandom.commands import add_command, json_text, suites_in
 from pytest_maxrandom.errors import ShardError
 from pytest_maxrandom.models.base import EngineName, Resources
 from pytest_maxrandom.models.registry import ModelPool
@@ -34,10 +34,12 @@ _INTERRUPTED = 130
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the commands and their arguments."""
-    cut = commands.add_parser(
+    cut = add_command(
+        commands,
         "shards",
-        help="cut a run into parts for a cluster",
-        description="Cut the prompts of suites into parts that any scheduler can run, each in a "
+        _cut,
+        "cut a run into parts for a cluster",
+        "Cut the prompts of suites into parts that any scheduler can run, each in a "
         "process of its own. No model is loaded.",
     )
     cut.add_argument(
@@ -57,11 +59,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="auto",
         help="how choices are scored; see --maxrandom-engine of pytest",
     )
-    cut.set_defaults(run=_cut)
-    one = commands.add_parser(
+    one = add_command(
+        commands,
         "run-shard",
-        help="run one part",
-        description="Run one part, or the rest of it if it was interrupted. Its results and a "
+        _run,
+        "run one part",
+        "Run one part, or the rest of it if it was interrupted. Its results and a "
         "ledger of its tries go into a folder of its own.",
     )
     one.add_argument("folder", type=Path, metavar="DIR", help="folder that `maxrandom shards` made")
@@ -69,13 +72,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     one.add_argument(
         "--batch-tokens", type=int, metavar="N", help="see --maxrandom-batch-tokens of pytest"
     )
-    one.set_defaults(run=_run)
-    together = commands.add_parser(
+    together = add_command(
+        commands,
         "join",
-        help="judge what all parts found",
-        description="Join all parts and let pytest judge the suites from their results. If a part "
+        _join,
+        "judge what all parts found",
+        "Join all parts and let pytest judge the suites from their results. If a part "
         "is missing or stale, the command names it and judges nothing.",
-        epilog="The exit code is pytest's, or 2 if a part is missing.",
+        "The exit code is pytest's, or 2 if a part is missing.",
     )
     together.add_argument(
         "folder", type=Path, metavar="DIR", help="folder that `maxrandom shards` made"
@@ -86,7 +90,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="ARGUMENT",
         help="arguments for pytest after --, such as -- -q",
     )
-    together.set_defaults(run=_join)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,8 +71,6 @@ def completed(found: FoundTask, command: Sequence[str]) -> tuple[FoundTask, list
 
     Parameters
     ----------
-    found : FoundTask
-        The task.
     command : sequence of str
         What was asked for, as words of a shell, for a message that asks for more.
 

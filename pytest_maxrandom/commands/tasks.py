@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from pytest_maxrandom.commands import add_command
 from pytest_maxrandom.errors import MaxRandomError, SuiteError
 from pytest_maxrandom.record import AuditedTask, LeftOut, TaskAudit
 from pytest_maxrandom.reports.audits import WIDE, as_csv, as_json, as_markdown, as_text, worded
@@ -31,11 +32,8 @@ argument is wrong."""
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    parser = commands.add_parser(
-        "tasks",
-        help="show the baselines of tasks and the mistakes in them",
-        description=_DESCRIPTION,
-    )
+    text = "show the baselines of tasks and the mistakes in them"
+    parser = add_command(commands, "tasks", run, text, _DESCRIPTION)
     add = parser.add_argument
     add(
         "paths",
@@ -69,7 +67,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="table (the default) fits the terminal; csv and json have all numbers, md is a page",
     )
     add("-o", "--output", type=Path, help="file to write (default: standard output)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.errors import CannotTell, ClaimFailed, RedFlagged
 from pytest_maxrandom.hooks.run import attached
 from pytest_maxrandom.record import LISTS, ClaimRecord, Record, adapter_of
 
@@ -88,6 +89,18 @@ class Mistakes:
             broken = wrapped(text, terminal.fullwidth, indent=_INDENT)
             for line in [each.text for each in broken] if terminal.hasmarkup else [text]:
                 terminal.line(line, red=True)
+
+
+def raise_said(record: Record) -> None:
+    """Raise what a record says, the red flags of a claim first."""
+    __tracebackhide__ = True
+    cannot_tell = record.cannot_tell is not None
+    if isinstance(record, ClaimRecord) and record.failing_flags and not cannot_tell:
+        from pytest_maxrandom.reports.red_flags import explained
+
+        raise RedFlagged(explained(record))
+    if record.message:
+        raise (CannotTell if cannot_tell else ClaimFailed)(record.message)
 
 
 class Failures:

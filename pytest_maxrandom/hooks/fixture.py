@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Never
 
 from pytest_maxrandom.claims.verdict import judge as verdict
 from pytest_maxrandom.claims.views import result_of_recorded
-from pytest_maxrandom.errors import CannotTell, ClaimFailed, RecordedError, RedFlagged
+from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.hooks import arguments
+from pytest_maxrandom.hooks.failures import raise_said
 from pytest_maxrandom.hooks.run import RECORDS, run_name
 from pytest_maxrandom.record import BY_HAND, SCORE, ClaimRecord, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
@@ -208,21 +209,10 @@ class HandWrittenClaims:
             heading.message = str(error)
             raise error.with_traceback(None)  # noqa: B904  (from where the user called)
         word(record)
-        self._raise(record)
-        return result, record
-
-    def _raise(self, record: ClaimRecord) -> None:
-        """Raise what a record says, or tell JUnit on what it passes."""
-        __tracebackhide__ = True
         if record.passes_on is not None:
             self._item.user_properties.append(("passes_on", record.passes_on))
-        if record.failing_flags and record.cannot_tell is None:
-            from pytest_maxrandom.reports.red_flags import explained
-
-            raise RedFlagged(explained(record))
-        if record.message:
-            kind = ClaimFailed if record.cannot_tell is None else CannotTell
-            raise kind(record.message)
+        raise_said(record)
+        return result, record
 
     def _heading(self) -> ClaimRecord:
         """Return what is known of a further claim."""

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.reports.regressions import Asserted
 
 
-def _value(config: pytest.Config, option: str) -> Any:
-    """Return what the command line says, None where it does not."""
-    return config.getoption(option)
-
-
 def _texts(config: pytest.Config, option: str) -> Texts:
     return allowed_texts(config.getoption(option) or "auto", os.environ)
 
@@ -139,21 +134,13 @@ def _asserted(config: pytest.Config, option: str) -> Asserted | None:
 def _option(
     meaning: str,
     unsaid: object = None,
-    read: Callable[[pytest.Config, str], Any] = _value,
+    read: Callable[[pytest.Config, str], Any] = pytest.Config.getoption,
     **parsed: Any,
 ) -> Any:
     """Return a field of `Settings` with the option that sets it.
 
-    Parameters
-    ----------
-    meaning : str
-        Of the option, for `--help`.
-    unsaid : object
-        The value where the command line says nothing.
-    read : callable
-        Returns the value that the command line says; None where it says nothing.
-    **parsed
-        What else `argparse` takes, such as `metavar`.
+    `unsaid` is its value where the command line says nothing, of which `read` returns None;
+    `parsed` is what else `argparse` takes.
     """
     parsed["help"] = meaning
     return field(default=unsaid, metadata={"read": read, "parsed": parsed})

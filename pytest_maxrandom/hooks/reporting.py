@@ -256,13 +256,7 @@ def _is_selection(config: pytest.Config) -> bool:
 
 
 def _base(config: pytest.Config, settings: Settings) -> RunRecord | None:
-    """Read the report to compare with before a run may write another one in its place.
-
-    Raises
-    ------
-    pytest.UsageError
-        If there is none.
-    """
+    """Read the report to compare with before a run may write another one in its place."""
     if settings.diff is None:
         return None
     from pytest_maxrandom.reports.base_run import base_run

@@ -23,6 +23,7 @@ from urllib.parse import unquote
 
 from pytest_maxrandom.errors import GitError, quoted
 from pytest_maxrandom.host.git import repository
+from pytest_maxrandom.host.workers import variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,8 +41,6 @@ class Boundary:
 
     Parameters
     ----------
-    root : Path
-        The repository.
     variables : sequence of str
         Names of variables of the environment.
     places : sequence of str
@@ -55,16 +54,9 @@ class Boundary:
     @contextmanager
     def in_force(self) -> Iterator[None]:
         """Hold all processes that are started meanwhile to it."""
-        before = os.environ.get(_BOUNDARY)
         said = {"root": str(self.root), "variables": self.variables, "places": self.places}
-        os.environ[_BOUNDARY] = json.dumps(said)
-        try:
+        with variable(_BOUNDARY, json.dumps(said)):
             yield
-        finally:
-            if before is None:
-                del os.environ[_BOUNDARY]
-            else:
-                os.environ[_BOUNDARY] = before
 
     def holds(self, path: Path) -> bool:
         """Tell whether a path, its links followed, may be read."""

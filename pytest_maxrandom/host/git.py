@@ -315,11 +315,6 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes,
     """Run git, and return its code, what it found, and the last line of what it said.
 
     What git warns of is shown.
-
-    Raises
-    ------
-    GitError
-        If it is not installed, or does not answer.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _OF_HOOKS}
     environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}

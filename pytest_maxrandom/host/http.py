@@ -62,8 +62,6 @@ class Server:
 
     Parameters
     ----------
-    scheme, host, port
-        Of its address.
     proxy : str, optional
         Address of what is asked in its place, as the environment names it.
     """

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.errors import LockError
+from pytest_maxrandom.host.workers import variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -247,11 +248,8 @@ def resting_threads(workers: int = 1, library: str = "torch") -> Iterator[None]:
     if loaded or any(name in os.environ for name in _SET_BY_USERS) or not _shared(workers):
         yield
         return
-    os.environ[_POLICY] = "PASSIVE"
-    try:
+    with variable(_POLICY, "PASSIVE"):
         yield
-    finally:
-        del os.environ[_POLICY]
 
 
 def _shared(workers: int) -> bool:

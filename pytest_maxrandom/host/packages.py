@@ -130,20 +130,22 @@ def reason(error: BaseException) -> str:
 
 
 @contextmanager
-def blamed(group: str, name: str) -> Iterator[None]:
+def blamed(
+    group: str, name: str, error_of: Callable[[str], Exception] = ExtensionError
+) -> Iterator[None]:
     """Tell in one sentence that code of a package failed; what it tells itself stays.
 
     Raises
     ------
     ExtensionError
-        In place of all other errors than the plugin's own.
+        In place of all other errors than the plugin's own; or what `error_of` makes of a sentence.
     """
     try:
         yield
     except MaxRandomError:
         raise
     except Exception as error:  # whatever the code of a package raises
-        raise ExtensionError(
+        raise error_of(
             f"{titled(group, name)} failed ({reason(error)}); report this to its authors"
         ) from error
 
@@ -172,8 +174,6 @@ class NamedParts(Mapping[str, P]):
     ----------
     group : str
         The group of entry points that adds others.
-    built_in : mapping
-        Those of the plugin itself.
     usable : callable
         Takes a name and what a package gave for it, and returns the part. It raises `TypeError`,
         with what is expected, where that is none.

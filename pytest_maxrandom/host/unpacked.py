@@ -6,7 +6,6 @@ import bz2
 import gzip
 import json
 import lzma
-import subprocess
 import zipfile
 import zlib
 from importlib.util import find_spec
@@ -119,13 +118,8 @@ def unpacked_groups(
         return
     most = limits().data_mb * 1_000_000
     asked = {"path": str(path), "most": most, "columns": [*columns] or None, "whole": [*whole]}
-    with subprocess.Popen(
-        workers.command(_WORKER, json.dumps(asked)),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**workers.environment(), "ARROW_DEFAULT_MEMORY_POOL": "system"},
-    ) as process:
+    memory = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
+    with workers.started(_WORKER, json.dumps(asked), **memory) as process:
         assert process.stdout
         word = ""
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -91,23 +90,11 @@ class ChatTemplate:
 
 @functools.lru_cache(maxsize=16)
 def _rendered(asked: str, seconds: int) -> tuple[str, ...]:
-    """Return the texts of some messages.
-
-    Raises
-    ------
-    ValueError
-        If the template is wrong, or takes more than it may.
-    """
-    done = subprocess.run(
-        workers.command(_WORKER, str(seconds), str(_MEMORY)),
-        input=asked.encode("utf-8", "surrogatepass"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=workers.environment(),
-        check=False,
-    )
+    """Return the texts of some messages; the error of a template that is wrong is its reason."""
+    with workers.started(_WORKER, str(seconds), str(_MEMORY)) as process:
+        written, _ = process.communicate(asked.encode("utf-8", "surrogatepass"))
     try:
-        reply = json.loads(done.stdout)
+        reply = json.loads(written)
     except ValueError:  # it has ended
         raise ValueError(
             f"it takes more than {seconds} s or {_MEMORY >> 30} GiB of memory, more than any model "

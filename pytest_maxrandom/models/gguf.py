@@ -143,11 +143,8 @@ class GgufModel(TokenizedModel):
 
     Parameters
     ----------
-    spec : GgufSpec
     places : mapping of str to str
         Of the file, and of its tokenizer if that is not the file's own.
-    reader : Reader
-        Of the file.
 
     Raises
     ------

@@ -33,14 +33,11 @@ class Reader:
 
     Parameters
     ----------
-    path : str
     name : str
         What messages call it.
-    threads : int
 
     Attributes
     ----------
-    tokens : OwnTokens
     longest : int
         Tokens of the longest text that it was trained on.
     quantization : str
@@ -157,7 +154,6 @@ class OwnTokens:
     ----------
     beginning : int or None
         What stands before a text that has nothing else in front of the answer.
-    chat_template : str or None
     """
 
     def __init__(self, llama: Any, model: Any) -> None:
@@ -226,7 +222,6 @@ def vocabulary(path: str, name: str) -> tuple[OwnTokens, int]:
 
     Parameters
     ----------
-    path : str
     name : str
         What messages call it.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pkgutil
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import MaxRandomError, ModelError, ModelNotFound
-from pytest_maxrandom.host.packages import BACKENDS, load, reason, titled
+from pytest_maxrandom.errors import ModelError, ModelNotFound
+from pytest_maxrandom.host.packages import BACKENDS, blamed, load
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Model
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 BUILT_IN = {
     "transformers": "pytest_maxrandom.models.hf.transformers:Transformers",
-    "vllm": "pytest_maxrandom.models.served.backend:VllmServer",
-    "sglang": "pytest_maxrandom.models.served.backend:SglangServer",
-    "llama_cpp": "pytest_maxrandom.models.served.backend:LlamaCppServer",
-    "openai": "pytest_maxrandom.models.served.backend:OpenAIServer",
+    **dict.fromkeys(
+        ("vllm", "sglang", "llama_cpp", "openai"), "pytest_maxrandom.models.served.backend:Served"
+    ),
     "gguf": "pytest_maxrandom.models.gguf:Gguf",
     "mock": "pytest_maxrandom.models.mock:Mock",
 }
@@ -128,18 +127,11 @@ class Backends:
         )
 
 
-@contextmanager
-def _blaming(spec: ModelSpec) -> Iterator[None]:
+def _blaming(spec: ModelSpec) -> AbstractContextManager[None]:
     """Tell in one sentence whatever the code of a package raises."""
-    try:
-        yield
-    except MaxRandomError:
-        raise
-    except Exception as error:
-        if spec.backend in BUILT_IN:
-            raise
-        message = f"{titled(BACKENDS, spec.backend)} failed ({reason(error)}); report this to its"
-        raise ModelError(f"{message} authors") from error
+    if spec.backend in BUILT_IN:
+        return nullcontext()
+    return blamed(BACKENDS, spec.backend, ModelError)
 
 
 class ModelPool:
@@ -149,15 +141,8 @@ class ModelPool:
 
     Parameters
     ----------
-    resources : Resources, optional
-        What models may use.
     backends : Backends, optional
         Those of the session; its own if not given.
-
-    Attributes
-    ----------
-    resources, backends
-        The same.
     """
 
     def __init__(

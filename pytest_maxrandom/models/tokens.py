@@ -39,13 +39,7 @@ class Tokens(Protocol):
 
 
 class LocalTokens:
-    """The tokens of a tokenizer of transformers.
-
-    Attributes
-    ----------
-    tokenizer
-        The same.
-    """
+    """The tokens of a tokenizer of transformers."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer

@@ -21,7 +21,7 @@ from pytest_maxrandom.suite.mistakes import worded
 from pytest_maxrandom.suite.recorded import RESULTS, SummaryColumns, TableColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
@@ -114,7 +114,8 @@ def format_of(path: Path, said: object = None) -> str:
     if why := refused(path, str(path)):
         raise RecordedError(why)
     if not path.exists():
-        near = did_you_mean(path.name, [each.name for each in _beside(path)])
+        beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = did_you_mean(path.name, beside)
         raise RecordedError(f"there is no file or folder {path}{near}")
     if said is None:
         return _format(path)
@@ -129,10 +130,6 @@ def name_of(path: Path) -> str:
     return whole.stem if whole.is_file() else whole.name
 
 
-def _beside(path: Path) -> Sequence[Path]:
-    return [*path.parent.iterdir()] if path.parent.is_dir() else []
-
-
 def _format(path: Path) -> str:
     """Tell the format of results by their names, and by how they begin."""
     if path.is_dir():
@@ -140,10 +137,11 @@ def _format(path: Path) -> str:
             return "lm_eval"
         if any(path.rglob("*.eval")) or any(path.rglob("*.json")):
             return "inspect"
+        of_tables = any(each.suffix.lower() in ENDINGS for each in path.iterdir())
         raise RecordedError(
             f"{path}: found a folder without logs, expected samples_*.jsonl of "
             "lm-evaluation-harness (run it with --log_samples), or .eval or .json of Inspect"
-            + (f"; if each table is of one prompt, {_JOINED}" if _holds_tables(path) else "")
+            + (f"; if each table is of one prompt, {_JOINED}" if of_tables else "")
         )
     ending = path.suffix.lower()
     if ending == ".npz":
@@ -163,10 +161,6 @@ def _format(path: Path) -> str:
         return "table"
     way = f"; {_WAYS[ending]}" if ending in _WAYS else ""
     raise RecordedError(f"{path}: found {ending or 'no'} ending, expected {_KNOWN}{way}")
-
-
-def _holds_tables(folder: Path) -> bool:
-    return any(each.suffix.lower() in ENDINGS for each in folder.iterdir())
 
 
 def _first_keys(path: Path) -> set[str]:

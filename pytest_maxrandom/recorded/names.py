@@ -109,8 +109,6 @@ def called_so(
         The role, which is its own best name.
     names : sequence of str
         What else its columns are called; the usual ones first.
-    columns : iterable of str
-        The columns.
 
     Returns
     -------

@@ -79,7 +79,7 @@ class _Claim:
         )
         columns = [self.columns.setdefault(own.id, len(self.columns)) for own in line.examples]
         said = [-1 if (label := _label(own)) is None else label for own in line.examples]
-        rows = [_values(own) for own in line.examples]
+        rows = [own.log_likelihoods if own.score is None else [own.score] for own in line.examples]
         values = np.full((len(rows), max(map(len, rows))), np.nan)
         for row, own in zip(values, rows, strict=True):
             row[: len(own)] = [-np.inf if value is None else value for value in own]
@@ -228,10 +228,6 @@ class _Claim:
 def _label(answer: AnswerLine) -> int | None:
     """Return what was chosen, or the label of an answer without choices."""
     return answer.chosen if answer.open is None else answer.open.said
-
-
-def _values(answer: AnswerLine) -> list[float | None]:
-    return answer.log_likelihoods if answer.score is None else [answer.score]
 
 
 def _codes(examples: list[AnswerLine]) -> tuple[tuple[str, ...], NDArray[np.int64]]:

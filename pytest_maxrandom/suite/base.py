@@ -211,8 +211,6 @@ class PartName:
     ----------
     group : str
         The group of entry points that adds others.
-    built_in : collection of str
-        The names of the built-in ones.
     find : callable, optional
         Returns a package's part by its name, or raises `ExtensionError`.
     described : callable, optional

@@ -89,16 +89,12 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
         if why := refused(path, path.name):
             raise SuiteError([Problem(path, None, why)])
         try:
-            return _any_suite(path)
+            return suite_of(path, read(path))
         except SuiteError:
             if reads.quotable:
                 raise
             told = "this link leads out of the repository, and there is a mistake in the file there"
             raise SuiteError([Problem(path, None, told)]) from None
-
-
-def _any_suite(path: Path) -> Suite | RecordedSuite:
-    return suite_of(path, read(path))
 
 
 def suite_of(path: Path, document: Document) -> Suite | RecordedSuite:

@@ -72,7 +72,7 @@ def run_decided(
     """Score prompts until it is known whether one of them reaches the critical count.
 
     A prompt stops when it cannot reach it any more. Where one does, and that is not enough, all the
-    rest is scored as well.
+    rest is scored as well, which gives a `Sweep`.
 
     Parameters
     ----------
@@ -81,11 +81,6 @@ def run_decided(
     finished : callable
         Called with the predictions of each prompt that is begun, as far as it is scored, before
         they are stored.
-
-    Returns
-    -------
-    DecidedSweep or Sweep
-        The latter where all was scored.
 
     Raises
     ------

@@ -232,11 +232,8 @@ def label_by_text(examples: Sequence[Example]) -> Labels | None:
 
     Where half of the questions offer Yes and No, and half True and False, a model may prefer to
     affirm; and where all offer None beside a choice of their own, to say None. Labels mean the same
-    in examples that share their recurring texts; see `recurring`.
-
-    Returns
-    -------
-    None where no text recurs in enough examples, or all examples share their choices.
+    in examples that share their recurring texts; see `recurring`. Returns None where no text recurs
+    in enough examples, or all examples share their choices.
     """
     return None if share_choices(examples) else _by_recurring(examples)
 

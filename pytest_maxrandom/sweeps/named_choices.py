@@ -39,10 +39,6 @@ def choices_named(
     ----------
     labels : sequence of str
         What answers with each choice; where choices have no labels, their texts.
-    texts : sequence of str
-        The text of each choice.
-    cut : bool
-        Whether the text was cut at its end.
 
     Returns
     -------
@@ -64,7 +60,8 @@ def _named(text: str, labels: tuple[str, ...], texts: tuple[str, ...]) -> frozen
             return found
     names, left = _names(labels, texts, _bare), _spaced(text)
     begun = _bare(text)
-    patterns = {name: _pattern(name, labels + texts) for name in sorted(names, key=_longest)}
+    by_length = sorted(names, key=len, reverse=True)
+    patterns = {name: _pattern(name, labels + texts) for name in by_length}
     for name, pattern in patterns.items():
         if pattern.match(begun):
             return names[name]
@@ -89,10 +86,6 @@ def _goes_on(
         for name in own
         for longer in names
     )
-
-
-def _longest(name: str) -> int:
-    return -len(name)
 
 
 @functools.lru_cache(maxsize=10_000)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.record import SweepCost
-    from pytest_maxrandom.sweeps.executor import Cost, Job, Scored
+    from pytest_maxrandom.sweeps.executor import Job, Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.prompts.formats import Format
     from pytest_maxrandom.tasks.task import Example
@@ -43,8 +43,6 @@ class BegunPrompt:
 
     Parameters
     ----------
-    job : Job
-        The prompt with all of its examples.
     cells : sequence of sequence of int
         The examples' places in the job.
     """
@@ -120,9 +118,15 @@ class BegunPrompt:
             for place, own in zip(piece.places, piece.scored.answers, strict=True)
         }
         first, costs = self._pieces[0].scored, [piece.scored.cost for piece in self._pieces]
-        return replace(
-            first, answers=tuple(answers[place] for place in sorted(answers)), cost=_sum(costs)
+        cost = replace(
+            first.cost,
+            tokens_forwarded=sum(cost.tokens_forwarded for cost in costs),
+            tokens_cached=reduce(both, (cost.tokens_cached for cost in costs)),
+            trie_nodes=sum(cost.trie_nodes for cost in costs),
+            seconds=sum(cost.seconds for cost in costs),
+            full_texts=sum(cost.full_texts for cost in costs),
         )
+        return replace(first, answers=tuple(answers[place] for place in sorted(answers)), cost=cost)
 
     def spent(self) -> SweepCost:
         """Return what it cost in this run."""
@@ -188,14 +192,3 @@ def _cells(examples: Sequence[Example]) -> list[tuple[int, ...]]:
     size = max(1, -(-len(order) // _CELLS))
     bounds = [*range(0, len(order), size), len(order)]
     return [tuple(order[start:end]) for start, end in pairwise(bounds)]
-
-
-def _sum(costs: Sequence[Cost]) -> Cost:
-    return replace(
-        costs[0],
-        tokens_forwarded=sum(cost.tokens_forwarded for cost in costs),
-        tokens_cached=reduce(both, (cost.tokens_cached for cost in costs)),
-        trie_nodes=sum(cost.trie_nodes for cost in costs),
-        seconds=sum(cost.seconds for cost in costs),
-        full_texts=sum(cost.full_texts for cost in costs),
-    )

@@ -61,10 +61,6 @@ def aggregated(answers: Answers, how: How, asked: int | None = None) -> Answers:
 
     Parameters
     ----------
-    answers : Answers
-        With samples.
-    how : str
-        What they come to.
     asked : int, optional
         Of pass@j the number j; all samples if not given.
 

@@ -59,8 +59,6 @@ class Store:
 
     Attributes
     ----------
-    path : Path
-        Where the file is, or would be.
     locks : Path or None
         The folder of locks between whoever opens the file; None if one host does.
     messages : list of Remark
@@ -288,11 +286,8 @@ def _code(error: BaseException) -> int:
 def _connect(path: Path, *, read_only: bool = False, shared: bool = False) -> sqlite3.Connection:
     """Open the file, or make it.
 
-    Parameters
-    ----------
-    read_only : bool
-        Whether the folder cannot be written to: SQLite can then keep no shared memory. What others
-        write meanwhile may look damaged; the rows' checksums keep it from being used.
+    In a folder that cannot be written to SQLite can keep no shared memory. What others write
+    meanwhile may look damaged; the rows' checksums keep it from being used.
     """
     if not read_only:
         _make_folder(path.parent)

@@ -6,22 +6,26 @@ Other ways to ask, and the table of all of them, stand in :mod:`pytest_maxrandom
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pytest_maxrandom.errors import ScoreError
+from pytest_maxrandom.host.limits import limits, raised
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.stats.seeding import Stream
-from pytest_maxrandom.sweeps.extracting import filtered, found
 from pytest_maxrandom.sweeps.named_choices import choices_named
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.models.questions import Answer
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
-    from pytest_maxrandom.tasks.references import Matching
+    from pytest_maxrandom.tasks.references import Filter, Matching
     from pytest_maxrandom.tasks.task import Example
+
+_NOTHING = "[invalid]"
+"""What filters of lm-eval return, unless told otherwise, where they find nothing."""
 
 
 class Reading(NamedTuple):
@@ -127,12 +131,95 @@ def _written(prompt: Prompt, answers: Sequence[Answer]) -> tuple[str | None, boo
     text: str | None = answer.text
     cut = answer.finish == "length"
     if how.pattern is not None:
-        match = found(how.pattern, answer.text)
+        match = first_match(how.pattern, answer.text)
         text = None if match is None else match.group(1)
         cut = cut and match is not None and match.end(1) == len(answer.text)
     elif (matching := prompt.format.matching) is not None:
         text = filtered(answer.text, matching.filters)
     return (None if answer.finish == "refused" else text), cut
+
+
+def first_match(pattern: str, text: str) -> re.Match[str] | None:
+    """Return where a pattern is first found in what a model wrote.
+
+    Raises
+    ------
+    ScoreError
+        If that takes too long, or the package `regex` is missing.
+    """
+    return _by_regex(  # type: ignore[no-any-return]
+        lambda regex, seconds: regex.search(pattern, text, flags=regex.VERSION0, timeout=seconds),
+        f"`generation: pattern: {pattern}`",
+        text,
+    )
+
+
+def _by_regex(look: Callable[[Any, float], Any], what: str, text: str) -> Any:
+    """Read a text with the package `regex`, which reads what `re` does, and can be told to give up.
+
+    Where it does, there is no reading at all: an answer must not be wrong on a slow machine alone.
+    """
+    try:
+        import regex
+    except ImportError:
+        raise ScoreError(
+            f"{what.partition(':')[0].strip('`')} needs the package regex to read answers, which "
+            "is not installed; `pip install regex`"
+        ) from None
+    seconds = limits().pattern_seconds
+    try:
+        return look(regex, seconds)
+    except TimeoutError:
+        raise ScoreError(
+            f"{what} takes more than {seconds} s on an answer of {len(text):,} characters; write "
+            f"it without repetitions within repetitions, or {raised('pattern_seconds')}"
+        ) from None
+
+
+def filtered(text: str, filters: tuple[Filter, ...]) -> str | None:
+    """Return what the filters of a task of lm-evaluation-harness leave of an answer.
+
+    None where they find nothing, and no other text is to stand for that.
+    """
+    for each in filters:
+        settings = dict(each.settings)
+        match each.name:
+            case "regex":
+                one = _matched(text, **settings)
+                if one is None:
+                    return None
+                text = one
+            case "remove_whitespace":
+                text = text.strip()
+            case "lowercase":
+                text = text.lower()
+            case "uppercase":
+                text = text.upper()
+    return text
+
+
+def _matched(
+    text: str,
+    regex_pattern: str = r"#### (\-?[0-9\.\,]+)",
+    group_select: int = 0,
+    fallback: str = _NOTHING,
+) -> str | None:
+    """Do what the filter `regex` of lm-evaluation-harness does; None for its usual fallback."""
+    every = _by_regex(
+        lambda regex, seconds: regex.findall(
+            regex_pattern, text, flags=regex.VERSION0, timeout=seconds
+        ),
+        f"`regex_pattern: {regex_pattern}`",
+        text,
+    )
+    nothing = None if fallback == _NOTHING else fallback
+    if not every:
+        return nothing
+    match = every[group_select]
+    if isinstance(match, tuple):
+        groups = [group for group in match if group]
+        match = groups[0] if groups else nothing
+    return None if match is None else str(match).strip()
 
 
 def lot(equal: Sequence[int], prompt: Prompt, example: Example) -> int:

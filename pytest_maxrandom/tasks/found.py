@@ -83,8 +83,6 @@ def find_tasks(
 
     Parameters
     ----------
-    paths : sequence of Path
-        Files and folders.
     form : str, optional
         The format of all that is no suite, in place of what suffixes say. What is no file may then
         be an id on the hub, or whatever else the format takes as its path.

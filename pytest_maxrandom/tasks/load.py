@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError, quoted
+from pytest_maxrandom.errors import Problem, SuiteError, quoted
 from pytest_maxrandom.host.data import refused
-from pytest_maxrandom.host.packages import SOURCES, load, reason, titled
+from pytest_maxrandom.host.packages import SOURCES, blamed, load, titled
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.tasks import PoolSpec, usual_format
@@ -159,23 +159,19 @@ def _load_pool(spec: TaskSpec, asked: PoolSpec, base: Path, where: Where) -> Tas
 
 
 def _load(spec: TaskSpec, base: Path, place: Where) -> Task:
-    with quoting_own(base):
-        return _loaded(spec, base, place)
-
-
-def _loaded(spec: TaskSpec, base: Path, place: Where) -> Task:
     findings = _findings(spec, place)
-    try:
-        task = _by_source(spec, place, lambda source: source.read(spec, base, place))
-    except SuiteError as error:
-        raise SuiteError(_of_usual_format(spec, error.problems)) from None
-    if not isinstance(task, Task):
-        raise findings.error(
-            f"{titled(SOURCES, spec.format)} returned {type(task).__name__}, expected Task; report "
-            "this to its authors"
-        )
-    said = spec.model_dump(include={field.name for field in fields(Layout)}, exclude_none=True)
-    return replace(checked_task(task, findings), layout=replace(task.layout, **said))
+    with quoting_own(base):
+        try:
+            task = _by_source(spec, place, lambda source: source.read(spec, base, place))
+        except SuiteError as error:
+            raise SuiteError(_of_usual_format(spec, error.problems)) from None
+        if not isinstance(task, Task):
+            raise findings.error(
+                f"{titled(SOURCES, spec.format)} returned {type(task).__name__}, expected Task; "
+                "report this to its authors"
+            )
+        said = spec.model_dump(include={field.name for field in fields(Layout)}, exclude_none=True)
+        return replace(checked_task(task, findings), layout=replace(task.layout, **said))
 
 
 def _of_usual_format(spec: TaskSpec, problems: Sequence[Problem]) -> Sequence[Problem]:
@@ -205,14 +201,8 @@ def _findings(spec: TaskSpec, place: Where) -> Findings:
 
 def _by_source(spec: TaskSpec, place: Where, ask: Callable[[Source[Any]], T]) -> T:
     """Ask the source of a task; an error in a package's code becomes a sentence."""
-    try:
+    with blamed(SOURCES, spec.format, _findings(spec, place).error):
         return ask(BUILT_IN.get(spec.format) or load(SOURCES, spec.format))
-    except MaxRandomError:
-        raise
-    except Exception as error:
-        failed = f"{titled(SOURCES, spec.format)} failed ({reason(error)})"
-        message = f"{failed}; report this to its authors"
-        raise _findings(spec, place).error(message) from error
 
 
 def set_aside(

@@ -22,6 +22,7 @@ from pytest_maxrandom.errors import (
     ModelError,
     RedFlagged,
 )
+from pytest_maxrandom.hooks.failures import raise_said
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import Progress, board, say
 from pytest_maxrandom.hooks.run import RECORDS, run_name
@@ -151,8 +152,6 @@ class SuiteItem(pytest.Item):
         Whether it needs what the other items find, and so comes after them.
     model : tuple of str or None
         What items that need the same model have in common; None where none is needed.
-    planned : Planned
-        What it tests.
     record : Record
         What is known and found of it, which travels with pytest's reports.
     sweeps : sequence of PlannedClaim
@@ -297,9 +296,7 @@ class SuiteItem(pytest.Item):
 
     def fail(self) -> None:
         """Raise what the record says."""
-        if self.record.message:
-            kind = ClaimFailed if self.record.cannot_tell is None else CannotTell
-            raise kind(self.record.message)
+        raise_said(self.record)
 
     def pairs(self, *names: str) -> Iterator[tuple[str, object]]:
         """Yield fields of the record that have a value, by their names."""

@@ -8,7 +8,7 @@ from pytest_maxrandom.claims.decided import may_pass_early, undecidable
 from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 from pytest_maxrandom.claims.tries import expected
 from pytest_maxrandom.claims.views import result_of_recorded
-from pytest_maxrandom.errors import MaxRandomError, RedFlagged
+from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected, session_state
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import board
@@ -58,14 +58,6 @@ class ClaimItem(SuiteItem):
 
         if cells is not None:
             self.stash[CELLS] = pack(cells)
-
-    def fail(self) -> None:
-        """Raise what the record says, red flags first."""
-        if self.record.failing_flags and self.record.cannot_tell is None:
-            from pytest_maxrandom.reports.red_flags import explained
-
-            raise RedFlagged(explained(self.record))
-        super().fail()
 
 
 class SweepItem(ClaimItem):

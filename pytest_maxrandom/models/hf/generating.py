@@ -63,8 +63,6 @@ class Generator:
         Of transformers.
     device : str
         Where the model's inputs go.
-    budget : Budget
-        How many tokens go through the model at once.
 
     Raises
     ------

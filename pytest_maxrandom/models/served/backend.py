@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelNotFound, ScoreError
 from pytest_maxrandom.models.base import Backend, Identity, Located
@@ -21,25 +21,31 @@ from pytest_maxrandom.models.served.recognition import explained
 from pytest_maxrandom.models.served.sglang import Sglang
 from pytest_maxrandom.models.served.vllm import Vllm
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.suite.models import LlamaCppSpec, OpenAISpec, ServedSpec, SglangSpec, VllmSpec
+from pytest_maxrandom.suite.models import ServedSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.served.dialects import Dialect
     from pytest_maxrandom.models.served.handshake import Serving
 
+_DIALECTS: Mapping[str, type[Dialect]] = {
+    "vllm": Vllm,
+    "sglang": Sglang,
+    "llama_cpp": LlamaCpp,
+    "openai": OpenAI,
+}
+"""How each kind of server is asked, by what suites call it."""
 _FILES = ("tokenizer*", "vocab*", "*.model", "*.tiktoken")
 """One of these is in the folder of any tokenizer."""
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
 
 
 class Served(Backend):
-    """Models that a server of one kind has loaded."""
+    """Models that servers have loaded."""
 
-    spec: type[ServedSpec]
-    dialect: ClassVar[type[Dialect]]
+    spec = ServedSpec
 
     def __init__(self) -> None:
         self._serving: dict[tuple[str, ...], Serving] = {}
@@ -57,13 +63,13 @@ class Served(Backend):
         if located.key not in self._serving:
             at = _endpoint(located)
             with _recognising(at, spec.backend):
-                self._serving[located.key] = self._asks(spec)(at, spec.served).serving()
+                self._serving[located.key] = _dialect(spec, at).serving()
         identity = identity_of(self._serving[located.key], chat=spec.chat, revision=spec.revision)
         if spec.most_told:  # what is a label's number is another one than a choice's
             return replace(identity, digest=digest(identity.digest, "labels"))
         tokenizer = located.places.get("tokenizer")
         # Others compare their tokens with the server's, so that these change no number.
-        if tokenizer is None or not (spec.chat or self.dialect is OpenAI):
+        if tokenizer is None or not (spec.chat or _DIALECTS[spec.backend] is OpenAI):
             return identity
         return replace(identity, digest=digest(identity.digest, *_files_of(tokenizer)))
 
@@ -71,7 +77,7 @@ class Served(Backend):
         """Return the model behind the address, once it was checked."""
         at = _endpoint(located, resources.tell)
         spec = _specified(located)
-        dialect = self._asks(spec)(at, spec.served)
+        dialect = _dialect(spec, at)
         tokenizer = located.places.get("tokenizer")
         with _recognising(at, spec.backend):
             kind = LabelModel if spec.most_told else ServedModel
@@ -80,8 +86,10 @@ class Served(Backend):
             same_server(str(at), known, model.serving)
         return model
 
-    def _asks(self, spec: ServedSpec) -> type[Dialect]:
-        return OpenAIChat if spec.chat and self.dialect is OpenAI else self.dialect
+
+def _dialect(spec: ServedSpec, at: Endpoint) -> Dialect:
+    kind = _DIALECTS[spec.backend]
+    return (OpenAIChat if spec.chat and kind is OpenAI else kind)(at, spec.served)
 
 
 @contextmanager
@@ -91,34 +99,6 @@ def _recognising(at: Endpoint, backend: str) -> Iterator[None]:
         yield
     except (Refused, ScoreError) as error:
         raise explained(at, backend, error) from None
-
-
-class VllmServer(Served):
-    """Models on a server of vLLM."""
-
-    spec = VllmSpec
-    dialect = Vllm
-
-
-class SglangServer(Served):
-    """Models on a server of SGLang."""
-
-    spec = SglangSpec
-    dialect = Sglang
-
-
-class LlamaCppServer(Served):
-    """Models on a server of llama.cpp."""
-
-    spec = LlamaCppSpec
-    dialect = LlamaCpp
-
-
-class OpenAIServer(Served):
-    """Models on any server of OpenAI's completions with `echo`."""
-
-    spec = OpenAISpec
-    dialect = OpenAI
 
 
 def _specified(located: Located) -> ServedSpec:

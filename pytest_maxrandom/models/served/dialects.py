@@ -37,7 +37,6 @@ class Dialect(ABC):
 
     Parameters
     ----------
-    at : Endpoint
     model : str
         The name under which the server has the model.
     """

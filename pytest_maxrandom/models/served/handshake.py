@@ -160,8 +160,6 @@ def shake_hands(
     ----------
     server : str
         Its address, for messages.
-    tokens : Tokens
-        By which texts are turned into tokens.
     tokenize : callable
         Returns the server's own tokens of a text, None if it tells none.
     score : callable

@@ -50,9 +50,6 @@ class ServedModel(TokenizedModel):
 
     Parameters
     ----------
-    spec : ServedSpec
-    at : Endpoint
-    dialect : Dialect
     tokenizer : str, optional
         Folder or hub id of the tokenizer; the server's own if not given.
     generates : bool

@@ -148,8 +148,6 @@ class OpenAI(Dialect):
         ----------
         most : int
             Of how many tokens, as the suite says.
-        spent : Spent
-            Where the cost is added.
 
         Raises
         ------

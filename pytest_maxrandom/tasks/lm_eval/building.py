@@ -123,12 +123,7 @@ def requested(
 def built(
     request: Request, group: Group
 ) -> tuple[list[Document], list[Document] | None, list[Document] | None]:
-    """Let lm-eval make the documents of a task, in a process of its own.
-
-    Returns
-    -------
-    scored, shown, pool : lists of Document
-        See :class:`pytest_maxrandom.tasks.lm_eval.source.Read`.
+    """Let lm-eval make the documents of a task, in a process of its own; see `source.Read`.
 
     Raises
     ------
@@ -175,10 +170,7 @@ def _replies(requests: Sequence[Request]) -> list[dict[str, Any]]:
 def _run(asked: str) -> tuple[int, str, str]:
     """Run the other process; return its exit code and what it says on both streams.
 
-    Raises
-    ------
-    subprocess.TimeoutExpired
-        If it takes longer than the limit. It is ended then, and so it is by an interrupt.
+    It is ended if it takes longer than the limit, and so it is by an interrupt.
     """
     # -P: nothing is imported from the working folder, which may be the repository.
     with subprocess.Popen(

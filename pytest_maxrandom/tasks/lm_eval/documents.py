@@ -6,18 +6,15 @@ is begun.
 
 from __future__ import annotations
 
-import atexit
 import json
 import pickle
 import struct
-import subprocess
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.host import workers
 from pytest_maxrandom.host.limits import limits, raised
+from pytest_maxrandom.host.workers import Worker
 from pytest_maxrandom.tasks.reading import Mistake
 
 if TYPE_CHECKING:
@@ -30,7 +27,7 @@ SECONDS = 20.0
 MEMORY = 1 << 30
 """Bytes, for all that the process holds."""
 
-_WORKER = Path(__file__).with_name("worker.py")
+_WORKER = Worker(Path(__file__).with_name("worker.py"), str(SECONDS), str(MEMORY))
 _AT_ONCE = 500
 """Documents that are sent together, so that the memory of the other process holds them."""
 
@@ -52,88 +49,36 @@ class Document:
     """What stands on top of a prompt."""
 
 
-class _Process:
-    """The process, which is begun when it is first needed."""
-
-    def __init__(self) -> None:
-        self._running: subprocess.Popen[bytes] | None = None
-        self._lock = threading.Lock()
-
-    def render(
-        self, how: tuple[dict[str, Any], list[str], bool], rows: Sequence[Mapping[str, Any]]
-    ) -> list[dict[str, Any]]:
-        """Return the reply for each row, up to the first that is a mistake.
-
-        Raises
-        ------
-        Mistake
-            Where there is no reply in time.
-        """
-        with self._lock:
-            process = self._running = self._running or _started()
-            try:
-                return self._replies(process, how, rows)
-            except (OSError, ValueError):  # it has ended, and so the line has
-                self._end()
-                raise Mistake(
-                    f"rendering {min(len(rows), _AT_ONCE)} documents takes more than {SECONDS:g} "
-                    f"seconds or {MEMORY >> 30} GiB of memory, more than any task needs; check its "
-                    "templates for an endless loop"
-                ) from None
-            except BaseException:  # what is left in the pipe belongs to no request
-                self._end()
-                raise
-
-    def _replies(
-        self,
-        process: subprocess.Popen[bytes],
-        how: tuple[dict[str, Any], list[str], bool],
-        rows: Sequence[Mapping[str, Any]],
-    ) -> list[dict[str, Any]]:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        replies: list[dict[str, Any]] = []
-        size = 0
-        for first in range(0, len(rows), _AT_ONCE):
-            part = rows[first : first + _AT_ONCE]
-            message = pickle.dumps((*how, list(part)))
-            process.stdin.write(struct.pack("!Q", len(message)) + message)
-            process.stdin.flush()
-            for _ in part:
-                line = process.stdout.readline()
-                replies.append(json.loads(line))
-                if "mistake" in replies[-1]:
-                    return replies
-                if (size := size + len(line)) > limits().data_mb * 1_000_000:
-                    raise Mistake(
-                        f"its {len(rows):,} documents take more than {limits().data_mb:,} MB "
-                        f"together; if they should, {raised('data_mb')}"
-                    )
-        return replies
-
-    def _end(self) -> None:
-        process, self._running = self._running, None
-        if process is not None:
-            process.kill()
-            process.communicate()
-
-    def close(self) -> None:
-        """End the process."""
-        self._end()
-
-
-def _started() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        workers.command(_WORKER, str(SECONDS), str(MEMORY)),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=workers.environment(),
-    )
-
-
-_PROCESS = _Process()
-atexit.register(_PROCESS.close)
+def _render(
+    how: tuple[dict[str, Any], list[str], bool], rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the reply for each row, up to the first that is a mistake."""
+    replies: list[dict[str, Any]] = []
+    size = 0
+    try:
+        with _WORKER.asked() as (_, requests, lines):
+            for first in range(0, len(rows), _AT_ONCE):
+                part = rows[first : first + _AT_ONCE]
+                message = pickle.dumps((*how, list(part)))
+                requests.write(struct.pack("!Q", len(message)) + message)
+                requests.flush()
+                for _ in part:
+                    line = lines.readline()
+                    replies.append(json.loads(line))
+                    if "mistake" in replies[-1]:
+                        return replies
+                    if (size := size + len(line)) > limits().data_mb * 1_000_000:
+                        raise Mistake(
+                            f"its {len(rows):,} documents take more than {limits().data_mb:,} MB "
+                            f"together; if they should, {raised('data_mb')}"
+                        )
+    except (OSError, ValueError):  # it has ended, and so the line has
+        raise Mistake(
+            f"rendering {min(len(rows), _AT_ONCE)} documents takes more than {SECONDS:g} "
+            f"seconds or {MEMORY >> 30} GiB of memory, more than any task needs; check its "
+            "templates for an endless loop"
+        ) from None
+    return replies
 
 
 def rendered(
@@ -157,7 +102,7 @@ def rendered(
         With the row's number, from 1, where a template is wrong.
     """
     documents: list[Document] = []
-    replies = _PROCESS.render((dict(fields), list(columns), numbered), rows.rows)
+    replies = _render((dict(fields), list(columns), numbered), rows.rows)
     for number, reply in enumerate(replies, 1):
         if "mistake" in reply:
             raise Mistake(f"document {number}: {reply['mistake']}")

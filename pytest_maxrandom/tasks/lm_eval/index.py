@@ -77,7 +77,9 @@ def _read(folder: Path) -> Index:
     groups: dict[str, Path] = {}
     tags: dict[str, set[str]] = {}
     known: dict[Path, dict[str, object]] = {}
-    for path in _files(folder):
+    for path in sorted(folder.rglob("*.yaml"), key=Path.as_posix):
+        if _OTHER_FOLDERS & set(path.parts):
+            continue
         head = _head(path, folder, known)
         if isinstance(head.get("group"), str) and "class" not in head:
             groups.setdefault(head["group"], path)  # type: ignore[arg-type]
@@ -89,12 +91,6 @@ def _read(folder: Path) -> Index:
     taken = {*tasks, *groups}
     of_tags = {tag: sorted(names) for tag, names in tags.items() if tag not in taken}
     return Index(tasks, {name: groups[name] for name in groups if name not in tasks}, of_tags)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*.yaml"), key=Path.as_posix):
-        if not _OTHER_FOLDERS & set(path.parts):
-            yield path
 
 
 def _head(path: Path, folder: Path, known: dict[Path, dict[str, object]]) -> dict[str, object]:
@@ -169,7 +165,7 @@ def members(spec: LmEvalSpec, base: Path, where: Where) -> Members:
     if local.is_file():
         root = base if local.resolve().is_relative_to(base.resolve()) else local.parent
         config = read_config(local, root)
-        if not _is_group(config):
+        if "group" not in config.values or "class" in config.values:
             name = config.get("task", local.stem)
             if not isinstance(name, str):
                 message = f"`task`: found {described(name)}, expected a name"
@@ -192,10 +188,6 @@ def members(spec: LmEvalSpec, base: Path, where: Where) -> Members:
         )
         raise SuiteError([Problem(*where("path"), message)])
     return Members(dict(names.named(spec.path)), several=spec.path not in names.index.tasks)
-
-
-def _is_group(config: Config) -> bool:
-    return "group" in config.values and "class" not in config.values
 
 
 class _Names:

@@ -140,13 +140,7 @@ def _built(task: Any, pool: bool) -> dict[str, Any]:
 
 
 def _check_aligned(task: Any, documents: list[Any], drawn: list[Any]) -> None:
-    """Refuse demonstrations of which it is not known which question's row each has.
-
-    Raises
-    ------
-    Unaligned
-        If it is so.
-    """
+    """Refuse demonstrations of which it is not known which question's row each has."""
     split = task.config.test_split or task.config.validation_split
     columns = getattr(task.dataset[split], "column_names", None) or []
     asked, shown = (

@@ -40,16 +40,10 @@ def _settings(**said: Any) -> Training:
 @pytest.mark.parametrize(
     ("model", "training", "sentence"),
     [
-        ({"quantization": "stored"}, FULL, "its files are already quantized"),
-        ({"quantization": "nf4"}, FULL, "use `quantization: none`, or `method: qlora`"),
-        ({"quantization": "int8"}, _settings(method="lora"), "or `quantization: nf4` and `method"),
-        ({}, _settings(method="qlora"), "trains an adapter on 4-bit weights"),
         ({"adapter": "lora"}, FULL, "with the adapter lora in it; name a base"),
         ({}, _settings(objective="masked"), "answer questions after `objective: masked` alone"),
         ({}, replace(FULL, texts=()), "there is no text to train m on"),
         ({}, replace(FULL, texts=(" ", "")), "there is no text to train m on"),
-        ({"quantization": "nf4"}, HEAD, "`classify` trains all weights, which must not be"),
-        ({"chat": True}, HEAD, "a classification head cannot read chat messages"),
         ({}, replace(HEAD, labelled=LABELLED[:1]), "have only 1 of 2 classes"),
         ({}, replace(HEAD, labels=("no", "yes", "maybe")), "have only 2 of 3 classes"),
     ],

@@ -12,7 +12,7 @@ import pytest
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.host import limits
 from pytest_maxrandom.suite.prompts import GenerationSpec, written_out
-from pytest_maxrandom.sweeps import extracting
+from pytest_maxrandom.sweeps.written import first_match
 
 OF_LM_EVAL = (
     r"(-?[$0-9.,]{2,})|(-?[0-9]+)",
@@ -32,7 +32,7 @@ SAID = (
 @pytest.mark.parametrize("pattern", OF_LM_EVAL)
 def test_a_pattern_finds_what_python_finds(pattern: str) -> None:
     for text in SAID:
-        found, expected = extracting.found(pattern, text), re.search(pattern, text)
+        found, expected = first_match(pattern, text), re.search(pattern, text)
         assert (found and (found.span(), found.groups())) == (
             expected and (expected.span(), expected.groups())
         )
@@ -43,7 +43,7 @@ ENDLESS = r"((a|aa|a?a)+)+$", "a" * 43 + "!"
 
 def test_a_pattern_that_takes_for_ever_is_told() -> None:
     with limits.in_force({"pattern_seconds": 1}), pytest.raises(ScoreError) as caught:
-        extracting.found(*ENDLESS)
+        first_match(*ENDLESS)
     assert "takes more than 1 s on an answer of 44 characters" in str(caught.value)
     assert "raise `limits: pattern_seconds`" in str(caught.value)
 
@@ -57,7 +57,7 @@ def test_an_interrupt_is_not_kept_waiting_by_a_pattern() -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
         with limits.in_force({"pattern_seconds": 1000}), pytest.raises(KeyboardInterrupt):
-            extracting.found(*ENDLESS)
+            first_match(*ENDLESS)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

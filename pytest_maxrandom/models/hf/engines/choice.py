@@ -244,11 +244,8 @@ def _differs(
 ) -> str | None:
     """Return why the engine cannot be used for texts of `length` tokens; None if it can.
 
-    Parameters
-    ----------
-    tokens : int
-        The least to go through the model at once: a packed forest is longer than any of its texts,
-        and a model may count along the row.
+    At least `tokens` go through the model at once: a packed forest is longer than any of its texts,
+    and a model may count along the row.
     """
     requests, checked = _probe(network, length, tokens)
     wanted = [requests[index] for index in checked]

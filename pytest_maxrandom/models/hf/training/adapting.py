@@ -51,8 +51,6 @@ def pretrain(
     ----------
     location : str
         Local folder or hub id of the base.
-    processors : Processors
-        Where it is trained.
 
     Raises
     ------

@@ -13,7 +13,6 @@ from pytest_maxrandom.models.hf.devices import Processors
 from pytest_maxrandom.models.hf.hub import model_digest
 from pytest_maxrandom.models.hf.training.kept import Kept
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.suite.base import FOUR_BITS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,42 +24,26 @@ if TYPE_CHECKING:
 
 
 def check(spec: TransformersSpec, training: Training) -> None:
-    """Refuse what cannot be trained, as far as the suite tells that.
+    """Refuse what cannot be trained, as far as a sound suite and its texts tell that.
 
     Raises
     ------
     ModelError
         In one sentence.
     """
-    settings, name, quantization = training.settings, spec.name, spec.quantization
-    if quantization == "stored":
-        raise ModelError(
-            f"{name} cannot be trained: its files are already quantized (`quantization: stored`); "
-            "name files that are not quantized"
-        )
+    settings, name = training.settings, spec.name
     if spec.adapter is not None:
         raise ModelError(
             f"{name} cannot be trained with the adapter {spec.adapter} in it; name a base whose "
             "weights it was merged into"
         )
-    if settings is not None and settings.method == "qlora":
-        if quantization not in FOUR_BITS:
-            raise ModelError(
-                "`method: qlora` trains an adapter on 4-bit weights, but the suite says "
-                f"`quantization: {quantization}` for {name}; use `nf4` or `fp4`, or `method: lora`"
-            )
-    elif settings is not None and quantization != "none":
-        way = (
-            "`method: qlora`"
-            if quantization in FOUR_BITS
-            else "`quantization: nf4` and `method: qlora`"
-        )
-        raise ModelError(
-            f"`method: {settings.method}` trains weights that are not quantized, but the suite "
-            f"says `quantization: {quantization}` for {name}; use `quantization: none`, or {way}"
-        )
     if training.classify is not None:
-        _check_classes(spec, training)
+        known = {labelled.label for labelled in training.labelled}
+        if len(known) < 2 or known != set(range(len(training.labels))):
+            raise ModelError(
+                f"the labelled texts of {name} have only {len(known)} of {len(training.labels)} "
+                "classes; expected texts of each class, and at least two classes"
+            )
     elif settings is not None and settings.objective == "masked":
         raise ModelError(
             f"{name} cannot answer questions after `objective: masked` alone; add `classify`, or "
@@ -68,25 +51,6 @@ def check(spec: TransformersSpec, training: Training) -> None:
         )
     if settings is not None and not any(text.strip() for text in training.texts):
         raise ModelError(f"there is no text to train {name} on; expected at least one")
-
-
-def _check_classes(spec: TransformersSpec, training: Training) -> None:
-    if spec.quantization != "none":
-        raise ModelError(
-            "`classify` trains all weights, which must not be quantized, but the suite says "
-            f"`quantization: {spec.quantization}` for {spec.name}; use `quantization: none`"
-        )
-    if spec.chat:
-        raise ModelError(
-            "a classification head cannot read chat messages, but the suite says `chat: true` for "
-            f"{spec.name}; remove it"
-        )
-    known = {each.label for each in training.labelled}
-    if len(known) < 2 or known != set(range(len(training.labels))):
-        raise ModelError(
-            f"the labelled texts of {spec.name} have only {len(known)} of {len(training.labels)} "
-            "classes; expected texts of each class, and at least two classes"
-        )
 
 
 def check_packages(spec: TransformersSpec, training: Training) -> None:

@@ -139,10 +139,6 @@ class Classifier(Model):
 
     Parameters
     ----------
-    opened : Opened
-        The network and its tokenizer.
-    training : Training
-        What it was trained on.
     batch_tokens : int, optional
         Tokens that go through the network at once, with padding.
     """

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.host.workers import variable
 from pytest_maxrandom.models.hf.loading import errors_only, quiet
 from pytest_maxrandom.models.hf.refusals import brief
 from pytest_maxrandom.stats.seeding import digest
@@ -204,15 +205,8 @@ def _on(device: str) -> Iterator[None]:
     with ExitStack() as stack:
         if device.startswith("cuda"):
             stack.enter_context(torch.cuda.device(device))
-        before = os.environ.get(_DEVICE)
-        os.environ[_DEVICE] = device
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ[_DEVICE]
-            else:
-                os.environ[_DEVICE] = before
+        stack.enter_context(variable(_DEVICE, device))
+        yield
 
 
 def _check_loss(loss: float, step: int, how: How) -> None:

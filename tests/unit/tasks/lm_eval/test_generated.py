@@ -10,7 +10,7 @@ import pytest
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.tasks import LmEvalSpec
-from pytest_maxrandom.sweeps.extracting import filtered
+from pytest_maxrandom.sweeps.written import filtered
 from pytest_maxrandom.tasks.load import load_task
 from tests.needs import needs
 from tests.unit.tasks.lm_eval.harness import Harness

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host import limits
+from pytest_maxrandom.host.workers import Worker, started
 from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval import documents
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pytest_maxrandom.tasks.task import Task
 
+SCRIPT = Path(documents.__file__).with_name("worker.py")
 PLAIN = """
 task: plain
 dataset_path: json
@@ -44,10 +46,10 @@ def folder(tmp_path: Path) -> Path:
 def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A process for templates that waits a second only; the others' goes on afterwards."""
     monkeypatch.setattr(documents, "SECONDS", 1.0)
-    own = documents._Process()
-    monkeypatch.setattr(documents, "_PROCESS", own)
+    own = Worker(SCRIPT, "1", str(documents.MEMORY))
+    monkeypatch.setattr(documents, "_WORKER", own)
     yield
-    own.close()
+    own.end()
 
 
 def load(folder: Path, text: str = PLAIN, **keys: object) -> Task:
@@ -238,7 +240,7 @@ def test_keys_of_the_environment_do_not_reach_templates(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_KEY", "x")
-    process = documents._started()
+    process = started(SCRIPT, "1", str(documents.MEMORY))
     try:
         status = (f"/proc/{process.pid}/environ",)
         for path in status:
