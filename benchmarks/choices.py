@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.workloads import bpe
 from pytest_maxrandom.models.questions import Question
-from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import MODELS
 from tests import hashed_model, served
 from tests.block_cache import BlockCache
@@ -152,7 +152,7 @@ def main() -> None:
                     "tokenizer": made,
                 }
                 said |= {"served_model": server.model, "concurrency": _CONCURRENCY}
-                model: Any = ModelPool().get(MODELS.validate(said), Path())
+                model: Any = ModelPool().get(Backends().locate(MODELS.validate(said), Path()))
                 model.context_length = None
                 ours = sum(model.ask(asked).tokens_forwarded for asked in load)
                 rows = [row for asked in load for row in model.encode(asked)]

@@ -63,7 +63,7 @@ def on_cluster(work: list[Job], spec: MockSpec, actors: int, expected: Any) -> d
         log_to_driver=False,
         logging_level="ERROR",
     )
-    identity = Backends().identify(spec, Path())
+    identity = Backends().identify(Backends().locate(spec, Path()))
     wanted = Wanted(
         key=Backends().locate(spec, Path()).key,
         spec=spec,

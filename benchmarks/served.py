@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import servers
 
 from benchmarks.workloads import AS_IN_THE_FILE, load_tasks, questions, train_tokenizer
-from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.models import MODELS
 
@@ -183,7 +183,7 @@ def compare(url: str, model: Path, prompts: Sequence[Sequence[Question]]) -> tup
         {"name": "m", "backend": "vllm", "url": url, "served_model": model.name,
          "tokenizer": str(model), "concurrency": 8}
     )  # fmt: skip
-    ours = ModelPool().get(spec, model)
+    ours = ModelPool().get(Backends().locate(spec, model))
     own, its = Took(), Took()
     for asked in prompts:
         walked, took = measured(url, partial(walk, ours, asked))

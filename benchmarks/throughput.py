@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_maxrandom.models.questions import Question
-from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import MODELS
 
 SECONDS = 0.05
@@ -142,7 +142,7 @@ def measured(port: int, concurrency: int | None, examples: int) -> tuple[float, 
     """Return the answers of one prompt in a second, requests under way, and ms that each costs."""
     said = {"name": "m", "backend": "vllm", "url": f"http://127.0.0.1:{port}"}
     spec = MODELS.validate(said | ({} if concurrency is None else {"concurrency": concurrency}))
-    model: Any = ModelPool().get(spec, Path())
+    model: Any = ModelPool().get(Backends().locate(spec, Path()))
     # Their tokens are asked for as well, so that is done before.
     known: dict[str, list[int]] = {}
 

@@ -78,7 +78,7 @@ def incumbent_answers(
             sweep = ask(jobs)
         else:
             other = _beside(planned, spec.model)
-            model, model_digest = other.model, other.backends.identify(*other.loads).tried_digest
+            model, model_digest = other.model, other.backends.identify(other.located).tried_digest
             executor = Runner(other, session).executor(lambda jobs: None)
             cache = session.cache(other)
             sweep = run_sweep(jobs, executor, progress, cache=cache, fresh=session.fresh)
@@ -145,7 +145,7 @@ def _read(
         check_server(own, session.pool, ledger, asked)
     cache = session.cache(own)
     for what, there, here in (
-        ("model", line.model_digest, own.backends.identify(*own.loads).tried_digest),
+        ("model", line.model_digest, own.backends.identify(own.located).tried_digest),
         ("arithmetic", line.arithmetic, cache.arithmetic.digest),
     ):
         if there != here:

@@ -96,7 +96,7 @@ def subject_of(planned: PlannedClaim) -> Subject:
     ModelError
         If the model's files cannot be read.
     """
-    return subject_by(planned, planned.backends.identify(*planned.loads).tried_digest)
+    return subject_by(planned, planned.backends.identify(planned.located).tried_digest)
 
 
 def count_prompt(ledger: SetLedger, subject: Subject, found: PromptPredictions) -> None:

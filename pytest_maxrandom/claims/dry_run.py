@@ -138,13 +138,13 @@ def _cost(asked: Sequence[Asked], session: SessionState) -> ModelCost:
 
 def _training(claim: PlannedClaim, training: Training, session: SessionState) -> TrainingCost:
     """Return what is trained for a claim whose answers are to be computed."""
-    pool, model, base = session.pool, claim.model, claim.base
+    pool, located = session.pool, claim.located
     found = TrainingCost(
         claim.arm.name, claim.task, claim.replicate, len(training.texts), len(training.labelled)
     )
-    if (known := pool.trained(model, base, training)) is not None:
+    if (known := pool.trained(located)) is not None:
         return replace(found, kept=known)
-    size = pool.training_size(model, base, training) or Size(0, 0, None)
+    size = pool.training_size(located) or Size(0, 0, None)
     return replace(found, words=size.words, tokens=size.tokens, steps=size.steps)
 
 
@@ -157,7 +157,8 @@ def _measure(
     """
     claim = todo[0][0]
     generates = SCORERS[claim.suite.scoring].generates
-    model = session.pool.get(claim.model, claim.base, generates=generates)
+    base = claim.backends.locate(claim.model, claim.base)
+    model = session.pool.get(base, generates=generates)
     found.estimate = Estimate(0, 0, 0, 0)
     for _, jobs in todo:
         LocalExecutor(lambda: model).check(jobs)

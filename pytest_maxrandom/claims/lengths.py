@@ -29,7 +29,7 @@ def lengths_of(planned: PlannedClaim) -> Lengths | None:
     ModelError
         If the model is nowhere, or cannot be read.
     """
-    return planned.backends.lengths(*planned.loads)
+    return planned.backends.lengths(planned.located)
 
 
 def too_long(planned: PlannedClaim, known: Lengths) -> str | None:

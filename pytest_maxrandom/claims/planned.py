@@ -214,20 +214,15 @@ class PlannedClaim(ClaimOfSuite):
         return training_of(self.suite, self.arm.key, self.condition, self.base, self.replicate)
 
     @property
-    def loads(self) -> tuple[ModelSpec, Path, Training | None]:
-        """What tells its model apart: the spec, the folder of its paths, and its training."""
-        return self.model, self.base, self.training
-
-    @property
     def located(self) -> Located:
-        """Where its model is.
+        """Where its model is, with what it is trained on.
 
         Raises
         ------
         ModelError
             If it is nowhere, or cannot be trained so.
         """
-        return self.backends.locate(*self.loads)
+        return self.backends.locate(self.model, self.base, self.training)
 
     @property
     def ledger(self) -> Path:

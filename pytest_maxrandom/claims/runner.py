@@ -44,14 +44,11 @@ class Runner:
         ClusterError
             If no cluster answers.
         """
-        planned = self._planned
         if self._cluster is None:
             self._load()
         else:
             found = self._cluster.start(self._wanted())
-            self._session.pool.loaded_elsewhere(
-                planned.model, planned.base, found, planned.training
-            )
+            self._session.pool.loaded_elsewhere(self._planned.located, found)
 
     def executor(self, begin: Begin, *, named: bool = False) -> Executor:
         """Return what computes jobs.
@@ -105,7 +102,7 @@ class Runner:
         planned, pool = self._planned, self._session.pool
         if planned.training is None:
             return None
-        return self._trained or pool.trained(planned.model, planned.base, planned.training)
+        return self._trained or pool.trained(planned.located)
 
     @property
     def _cluster(self) -> Cluster | None:
@@ -118,9 +115,10 @@ class Runner:
 
     def _wanted(self) -> Wanted:
         planned, pool = self._planned, self._session.pool
-        identity = pool.identity(*planned.loads)
+        located = planned.located
+        identity = pool.identity(located)
         return Wanted(
-            key=planned.located.key,
+            key=located.key,
             spec=planned.model,
             base=str(planned.base.absolute()),
             digest=identity.digest,
@@ -133,6 +131,6 @@ class Runner:
         )
 
     def _load(self) -> Model:
-        model = self._session.pool.get(*self._planned.loads, generates=self._generates)
+        model = self._session.pool.get(self._planned.located, generates=self._generates)
         self._trained = model.trained
         return model

@@ -23,7 +23,7 @@ def fingerprint_of(planned: PlannedClaim, pool: ModelPool) -> Fingerprint | None
         If its server is not there, or does not pass a check.
     """
     generates = SCORERS[planned.suite.scoring].generates
-    return pool.fingerprint(*planned.loads, generates=generates)
+    return pool.fingerprint(planned.located, generates=generates)
 
 
 def check_server(

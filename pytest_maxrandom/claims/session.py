@@ -128,7 +128,7 @@ class SessionState:
         ModelError
             If the model's files cannot be read, or its server is not there.
         """
-        identity = self.pool.identity(*planned.loads)
+        identity = self.pool.identity(planned.located)
         elsewhere = self.computed.get(identity.digest)
         return Cache(
             self.store(planned),

@@ -74,7 +74,7 @@ class Work:
         todo: list[tuple[PlannedClaim, Job]] = []
         known: dict[tuple[str, ...], None] = {}
         for claim in claims:
-            model = pool.identity(*claim.loads).digest
+            model = pool.identity(claim.located).digest
             for job in claim.jobs:
                 key = model, job.task, job.prompt.digest, job.stored_as
                 if key not in known:
@@ -113,7 +113,7 @@ class Work:
         self, claim: PlannedClaim, store: Store, arithmetic: Arithmetic | None = None
     ) -> Cache:
         """Return what a store has of a claim's model."""
-        identity = self.pool.identity(*claim.loads)
+        identity = self.pool.identity(claim.located)
         return Cache(store, identity.digest, arithmetic or identity.arithmetic, self.engine)
 
 
@@ -192,7 +192,7 @@ class Shard:
         check_server(claim, work.pool, ledger, subject)
         run_sweep(
             jobs,
-            LocalExecutor(lambda: work.pool.get(*claim.loads, generates=generates)),
+            LocalExecutor(lambda: work.pool.get(claim.located, generates=generates)),
             lambda done, total, _: progress(claim, done, total),
             cache=replace(work.cache(claim, store), fingerprint=fingerprint_of(claim, work.pool)),
             finished=lambda one: count_prompt(ledger, subject, one),

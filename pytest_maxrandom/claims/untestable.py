@@ -286,7 +286,7 @@ def untrainable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Proble
     for claim in claims:
         try:
             if claim.training is not None:
-                claim.backends.locate(*claim.loads)
+                _ = claim.located
         except SuiteError as error:
             yield from error.problems
         except NoTexts as error:

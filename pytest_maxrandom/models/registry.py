@@ -93,32 +93,22 @@ class Backends:
         with _blaming(spec):
             return self.of(spec).absent(located)
 
-    def lengths(
-        self, spec: ModelSpec, base: Path, training: Training | None = None
-    ) -> Lengths | None:
-        """Return how long a model's texts may be; None where nothing on this machine tells.
+    def lengths(self, located: Located) -> Lengths | None:
+        """Return how long a model's texts may be; None where nothing on this machine tells."""
+        with _blaming(located.spec):
+            return self.of(located.spec).lengths(located)
 
-        Raises
-        ------
-        ModelError
-            As :meth:`locate`.
-        """
-        located = self.locate(spec, base, training)
-        with _blaming(spec):
-            return self.of(spec).lengths(located)
-
-    def identify(self, spec: ModelSpec, base: Path, training: Training | None = None) -> Identity:
+    def identify(self, located: Located) -> Identity:
         """Return what determines a model's numbers, as far as known before it is loaded.
 
         Raises
         ------
         ModelError
-            As :meth:`locate`, or if its files cannot be read.
+            If its files cannot be read.
         """
-        located = self.locate(spec, base, training)
-        with _blaming(spec):
-            identity = self.of(spec).identity(located)
-        if training is None:
+        with _blaming(located.spec):
+            identity = self.of(located.spec).identity(located)
+        if (training := located.training) is None:
             return identity
         return replace(
             identity,
@@ -155,7 +145,7 @@ class ModelPool:
         self._found: dict[tuple[str, ...], Arithmetic] = {}
         self._fingerprints: dict[tuple[tuple[str, ...], bool], Fingerprint | None] = {}
 
-    def identity(self, spec: ModelSpec, base: Path, training: Training | None = None) -> Identity:
+    def identity(self, located: Located) -> Identity:
         """Return what determines a model's numbers.
 
         What computes them is as it was found when the model was loaded, else as is foretold.
@@ -163,32 +153,17 @@ class ModelPool:
         Raises
         ------
         ModelError
-            If the model is nowhere, its files cannot be read, or it cannot be trained so.
+            If the model's files cannot be read.
         """
-        identity = self.backends.identify(spec, base, training)
-        if not self._found:
-            return identity
-        found = self._found.get(self.backends.locate(spec, base, training).key)
+        identity = self.backends.identify(located)
+        found = self._found.get(located.key) if self._found else None
         return identity if found is None else replace(identity, arithmetic=found)
 
-    def loaded_elsewhere(
-        self,
-        spec: ModelSpec,
-        base: Path,
-        arithmetic: Arithmetic,
-        training: Training | None = None,
-    ) -> None:
+    def loaded_elsewhere(self, located: Located, arithmetic: Arithmetic) -> None:
         """Take note of what computes a model that was loaded elsewhere."""
-        self._found[self.backends.locate(spec, base, training).key] = arithmetic
+        self._found[located.key] = arithmetic
 
-    def get(
-        self,
-        spec: ModelSpec,
-        base: Path,
-        training: Training | None = None,
-        *,
-        generates: bool = False,
-    ) -> Model:
+    def get(self, located: Located, *, generates: bool = False) -> Model:
         """Return the model, loaded if it is not at hand, and trained if that was not done before.
 
         Waits for a GPU if other processes have models on all of them.
@@ -205,12 +180,11 @@ class ModelPool:
         LockError
             If its GPU cannot be locked.
         """
-        located = self.backends.locate(spec, base, training)
         if located.key != self._key:
             self.drop()
             try:
-                with _blaming(spec):
-                    model = self.backends.of(spec).load(
+                with _blaming(located.spec):
+                    model = self.backends.of(located.spec).load(
                         located, replace(self.resources, generates=generates)
                     )
                     self._found[located.key] = model.arithmetic
@@ -227,14 +201,7 @@ class ModelPool:
             raise ModelError(self._refusal)
         return self._model
 
-    def fingerprint(
-        self,
-        spec: ModelSpec,
-        base: Path,
-        training: Training | None = None,
-        *,
-        generates: bool = False,
-    ) -> Fingerprint | None:
+    def fingerprint(self, located: Located, *, generates: bool = False) -> Fingerprint | None:
         """Return by what a model behind an address is known again; see `Model.fingerprint`.
 
         The server is asked once; whoever asks the model afterwards checks that it is still the one.
@@ -244,37 +211,23 @@ class ModelPool:
         ModelError, LockError
             As :meth:`get`.
         """
-        if not spec.remote:
+        if not located.spec.remote:
             return None
-        key = self.backends.locate(spec, base, training).key, generates
+        key = located.key, generates
         if key not in self._fingerprints:
-            model = self.get(spec, base, training, generates=generates)
+            model = self.get(located, generates=generates)
             self._fingerprints[key] = model.fingerprint(generates=generates)
         return self._fingerprints[key]
 
-    def trained(self, spec: ModelSpec, base: Path, training: Training) -> Trained | None:
-        """Return what a training found that was done before; nothing is loaded for that.
+    def trained(self, located: Located) -> Trained | None:
+        """Return what a training found that was done before; nothing is loaded for that."""
+        with _blaming(located.spec):
+            return self.backends.of(located.spec).trained(located, self.resources)
 
-        Raises
-        ------
-        ModelError
-            As :meth:`identity`.
-        """
-        located = self.backends.locate(spec, base, training)
-        with _blaming(spec):
-            return self.backends.of(spec).trained(located, self.resources)
-
-    def training_size(self, spec: ModelSpec, base: Path, training: Training) -> Size | None:
-        """Return how much is left of a training, if the backend tells; nothing is loaded for that.
-
-        Raises
-        ------
-        ModelError
-            As :meth:`identity`.
-        """
-        located = self.backends.locate(spec, base, training)
-        with _blaming(spec):
-            return self.backends.of(spec).training_size(located, self.resources)
+    def training_size(self, located: Located) -> Size | None:
+        """Return how much is left of a training, if the backend tells; nothing is loaded for it."""
+        with _blaming(located.spec):
+            return self.backends.of(located.spec).training_size(located, self.resources)
 
     def drop(self) -> None:
         """Forget the model, so that its memory is freed and its GPU is free for others."""

@@ -306,4 +306,4 @@ class Tried:
     def _load(self) -> Model:
         planned = self.planned
         generates = SCORERS[planned.suite.scoring].generates
-        return self.session.pool.get(*planned.loads, generates=generates)
+        return self.session.pool.get(planned.located, generates=generates)

@@ -21,6 +21,7 @@ from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
 from pytest_maxrandom.sweeps.cluster.actor import ModelActor, Refused, Wanted, version
 from tests.any_score import SUITES, write_suites
+from tests.models import located
 from tests.parts import alike
 from tests.ray_nodes import nodes_in
 from tests.served import serving
@@ -367,7 +368,7 @@ def test_a_node_that_computes_otherwise_is_named_and_not_used(
 
 
 def _wanted(spec: ModelSpec, base: Path, **other: str) -> Wanted:
-    identity = Backends().identify(spec, base)
+    identity = Backends().identify(located(spec, base))
     known = {"digest": identity.digest, "version": version(), **other}
     return Wanted(
         key=Backends().locate(spec, base).key, spec=spec, base=str(base),

@@ -26,6 +26,7 @@ from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import MODELS
 from tests.gguf_files import write_gguf
+from tests.models import located
 from tests.proof.scale import WHOLE
 
 if TYPE_CHECKING:
@@ -136,8 +137,8 @@ def written_by(said: dict[str, Any], folder: Path) -> Model:
     texts = questions[:8] + [text[: len(text) // 2] for text in questions[8:]]
     asked = [Question(text, ("",), generation=Generation(16, ("?",))) for text in texts]
     own = MODELS.validate({"name": str(WEIGHTS), "quantization": "none", "dtype": "float32"})
-    expected = ModelPool().get(own, Path(), generates=True).ask(asked).answers
-    served = ModelPool().get(MODELS.validate(said), folder, generates=True)
+    expected = ModelPool().get(located(own, Path()), generates=True).ask(asked).answers
+    served = ModelPool().get(located(MODELS.validate(said), folder), generates=True)
     found = served.ask(asked).answers
     assert len({answer.text for answer in expected}) > 3
     assert [answer.text for answer in found] == [answer.text for answer in expected]
@@ -159,7 +160,7 @@ def test_transformers_serve_is_known_and_writes_what_the_same_weights_write(
         assert (served.handshake or {})["server"] == "transformers serve"
         spec = MODELS.validate(said | {"tokenizer": str(WEIGHTS)})
         with pytest.raises(ModelError, match=r"is transformers serve; .* `backend: transformers`"):
-            ModelPool().get(spec, tmp_path)
+            ModelPool().get(located(spec, tmp_path))
 
 
 def test_a_real_server_gives_the_numbers_of_the_same_weights(
@@ -272,7 +273,7 @@ def test_lm_eval_chooses_the_same_through_the_same_server(tmp_path: Path) -> Non
     ]
     with servers.running("vllm", model, tmp_path / "log") as (url, _):
         spec = MODELS.validate(Real("vllm", model, url, 0, tmp_path).said() | {"backend": "vllm"})
-        ours = ModelPool().get(spec, tmp_path).ask([Question(*text) for text in texts])
+        ours = ModelPool().get(located(spec, tmp_path)).ask([Question(*text) for text in texts])
         api = LocalCompletionsAPI(
             model=model.name,
             base_url=f"{url}/v1/completions",

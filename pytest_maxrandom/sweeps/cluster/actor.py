@@ -71,16 +71,16 @@ class ModelActor:
                 "ModelError",
                 f"it has pytest-maxrandom {own}, expected {wanted.version}; install that there",
             )
-        at = wanted.spec, Path(wanted.base), wanted.training
         pool = ModelPool(Resources(engine=wanted.engine, batch_tokens=wanted.batch_tokens))
         try:
-            if pool.identity(*at).digest != wanted.digest:
+            located = pool.backends.locate(wanted.spec, Path(wanted.base), wanted.training)
+            if pool.identity(located).digest != wanted.digest:
                 return Refused(
                     "ModelError",
-                    f"its files of {at[0].name} differ from those of the leading process; "
+                    f"its files of {wanted.spec.name} differ from those of the leading process; "
                     "copy them there",
                 )
-            executor = LocalExecutor(lambda: pool.get(*at, generates=wanted.generates))
+            executor = LocalExecutor(lambda: pool.get(located, generates=wanted.generates))
             arithmetic = executor.arithmetic
         except MaxRandomError as error:
             return Refused(type(error).__name__, str(error))

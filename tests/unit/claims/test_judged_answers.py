@@ -300,7 +300,7 @@ def test_a_claim_of_the_demo_suite_is_clean(name: str) -> None:
         jobs_of(
             [(prompt, found.scored(prompt)) for prompt in found.prompts], planned.suite.scoring
         ),
-        LocalExecutor(lambda: ModelPool().get(planned.model, planned.base)),
+        LocalExecutor(lambda: ModelPool().get(planned.located)),
         lambda *_: None,
     )
     assert find(of_sweep(planned, sweep)) == []

@@ -9,6 +9,7 @@ from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import MODELS
 from tests.hashed_model import likelihood
+from tests.models import located
 
 if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
@@ -35,7 +36,7 @@ def specified(server: FakeServer, tokenizer: Path | None = None, **keys: Any) ->
 
 
 def loaded(server: FakeServer, tokenizer: Path | None = None, **keys: Any) -> Model:
-    return ModelPool().get(specified(server, tokenizer, **keys), Path())
+    return ModelPool().get(located(specified(server, tokenizer, **keys), Path()))
 
 
 def told(reply: Reply) -> list[list[float]]:
@@ -43,4 +44,4 @@ def told(reply: Reply) -> list[list[float]]:
 
 
 def generating(server: FakeServer, tokenizer: Path | None = None, **keys: Any) -> Model:
-    return ModelPool().get(specified(server, tokenizer, **keys), Path(), generates=True)
+    return ModelPool().get(located(specified(server, tokenizer, **keys), Path()), generates=True)

@@ -19,6 +19,7 @@ from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
+from tests.models import located
 from tests.suites import load_suite
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def spoilt(models: Path, tmp_path: Path) -> Path:
 
 def _get(base: Path, engine: EngineName = "auto", **said: Any) -> Model:
     said = {"name": "./base", "quantization": "none", "device": "cpu", **said}
-    return ModelPool(Resources(engine=engine)).get(TransformersSpec(**said), base)
+    return ModelPool(Resources(engine=engine)).get(located(TransformersSpec(**said), base))
 
 
 def _sums(model: Model) -> list[float]:
@@ -395,7 +396,7 @@ def test_an_adapter_that_is_given_as_the_model_is_a_mistake(spoilt: Path) -> Non
 
 def _digest(base: Path, backends: Backends | None = None, **said: Any) -> str:
     spec = TransformersSpec(name="./base", **said)
-    return (backends or Backends()).identify(spec, base).digest
+    return (backends or Backends()).identify(located(spec, base)).digest
 
 
 def test_the_digest_tells_adapters_apart_by_their_content(spoilt: Path) -> None:

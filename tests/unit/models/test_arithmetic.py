@@ -17,6 +17,7 @@ from pytest_maxrandom.models.hf.transformers import load
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.models import TransformersSpec
+from tests.models import located
 from tests.tiny import save_llama
 
 if TYPE_CHECKING:
@@ -153,9 +154,9 @@ def test_the_pool_tells_what_was_found_of_a_model_that_was_loaded(
     monkeypatch.setattr("pytest_maxrandom.models.hf.transformers.foretold", lambda *said: wrong)
     spec = TransformersSpec(name=tiny_llama.name, quantization="none", device="cpu")
     pool = ModelPool()
-    assert pool.identity(spec, tiny_llama.parent).arithmetic == wrong
-    pool.get(spec, tiny_llama.parent)
-    assert pool.identity(spec, tiny_llama.parent).arithmetic == foretold(spec)
+    assert pool.identity(located(spec, tiny_llama.parent)).arithmetic == wrong
+    pool.get(located(spec, tiny_llama.parent))
+    assert pool.identity(located(spec, tiny_llama.parent)).arithmetic == foretold(spec)
 
 
 @pytest.mark.parametrize(("hidden", "inner"), [(48, 80), (64, 80)])

@@ -14,6 +14,7 @@ from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf.hub import model_digest
 from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.suite.models import TransformersSpec
+from tests.models import located
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def cached(tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_model_on_the_hub_is_its_commit_offline_as_well(cached: Path) -> None:
     def hub(revision: str | None = None) -> str:
         spec = TransformersSpec(name="org/model", revision=revision)
-        return Backends().identify(spec, Path()).digest
+        return Backends().identify(located(spec, Path())).digest
 
     assert hub() == hub("2" * 40) == hub("main")
     assert hub() != hub("1" * 40)
@@ -101,7 +102,7 @@ def test_a_model_on_the_hub_is_its_commit_offline_as_well(cached: Path) -> None:
 
 def test_a_model_that_is_not_on_the_hub_is_refused_in_one_sentence(cached: Path) -> None:
     with pytest.raises(ModelError, match=r"^there is no folder org/absent") as caught:
-        Backends().identify(TransformersSpec(name="org/absent"), Path())
+        Backends().identify(located(TransformersSpec(name="org/absent"), Path()))
     assert "\n" not in str(caught.value)
 
 

@@ -22,6 +22,7 @@ from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import GgufSpec, TransformersSpec
 from tests import tiny
 from tests.gguf_files import quantize_gguf, read_gguf, types_of, write_gguf
+from tests.models import located
 
 DEMO = Path(__file__).parents[3] / "eval_suites" / "demo"
 NEAR = 0.02  # nats: the cache of keys and values is in float16
@@ -50,7 +51,7 @@ def _loaded(file: Path, tokenizer: Path | None = None, **said: Any) -> Any:
     _needed()
     if tokenizer is not None:
         said["tokenizer"] = str(tokenizer)
-    return ModelPool().get(GgufSpec(name=file.name, **said), file.parent)
+    return ModelPool().get(located(GgufSpec(name=file.name, **said), file.parent))
 
 
 def _sums(model: Any, questions: list[Question] = QUESTIONS) -> list[float]:
@@ -157,7 +158,10 @@ def test_file_and_quantization_are_told(file: Path, tiny_llama: Path) -> None:
     assert model.revision == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
     assert model.quantized == "GGUF, F32"
     assert model.context_length == 512
-    assert Backends().identify(GgufSpec(name=file.name), file.parent).arithmetic == model.arithmetic
+    assert (
+        Backends().identify(located(GgufSpec(name=file.name), file.parent)).arithmetic
+        == model.arithmetic
+    )
 
 
 def test_a_longer_text_makes_room_and_one_beyond_the_context_is_refused(
@@ -183,7 +187,7 @@ def test_lengths_are_those_of_the_loaded_model(
     said: dict[str, Any] = {"chat": chat} | ({} if own else {"tokenizer": str(folder)})
     model = _loaded(file, **said)
     spec = GgufSpec(name=file.name, **said)
-    known = Backends().lengths(spec, tmp_path)
+    known = Backends().lengths(located(spec, tmp_path))
     assert known is not None
     assert known.limit == model.context_length == 512
     texts = ["stone stone stone", "Which is a fruit? " * 20 + "Which?"]
@@ -216,10 +220,10 @@ class TestSplitFiles:
 
     def test_each_part_tells_who_it_is(self, parts: list[Path]) -> None:
         spec = GgufSpec(name=parts[0].name)
-        before = Backends().identify(spec, parts[0].parent).digest
+        before = Backends().identify(located(spec, parts[0].parent)).digest
         raw = parts[2].read_bytes()
         parts[2].write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
-        assert Backends().identify(spec, parts[0].parent).digest != before
+        assert Backends().identify(located(spec, parts[0].parent)).digest != before
 
     @pytest.mark.parametrize(
         ("named", "message"),
@@ -334,13 +338,15 @@ class TestChat:
 
     def test_a_model_in_its_template_is_another_one(self, file: Path) -> None:
         specs = (GgufSpec(name=file.name), GgufSpec(name=file.name, chat=True))
-        assert len({Backends().identify(spec, file.parent).digest for spec in specs}) == 2
+        assert len({Backends().identify(located(spec, file.parent)).digest for spec in specs}) == 2
 
 
 def test_the_same_file_elsewhere_is_the_same_model(file: Path, tmp_path: Path) -> None:
     shutil.copy(file, tmp_path / "other.gguf")
     paths = (file, tmp_path / "other.gguf")
-    found = {Backends().identify(GgufSpec(name=path.name), path.parent).digest for path in paths}
+    found = {
+        Backends().identify(located(GgufSpec(name=path.name), path.parent)).digest for path in paths
+    }
     assert len(found) == 1
 
 

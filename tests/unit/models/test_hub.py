@@ -20,6 +20,7 @@ from pytest_maxrandom.models.hf import hub as commits
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
+from tests.models import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def _refusal(pool: ModelPool, name: str, base: Path, revision: str | None = None) -> str:
     with pytest.raises(ModelError) as caught:
-        pool.get(TransformersSpec(name=name, revision=revision), base)
+        pool.get(located(TransformersSpec(name=name, revision=revision), base))
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -139,11 +140,11 @@ SPEC = TransformersSpec(name="org/model", quantization="none", device="cpu")
 
 
 def _digest(base: Path, backends: Backends, **said: str) -> str:
-    return backends.identify(SPEC.model_copy(update=said), base).digest
+    return backends.identify(located(SPEC.model_copy(update=said), base)).digest
 
 
 def _loaded(base: Path, backends: Backends) -> tuple[str | None, int]:
-    model = ModelPool(backends=backends).get(SPEC, base)
+    model = ModelPool(backends=backends).get(located(SPEC, base))
     assert isinstance(model, CausalModel)
     return model.revision, model._model.config.hidden_size
 

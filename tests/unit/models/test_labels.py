@@ -15,6 +15,7 @@ from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.served.labels import label
 from pytest_maxrandom.suite.models import MODELS
 from tests.hashed_model import encoded, log_probabilities
+from tests.models import located
 from tests.served import FakeServer, serving
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def asked(server: FakeServer, texts: int = 3) -> list[Question]:
 def test_labels_have_the_log_probabilities_of_their_tokens(server: FakeServer) -> None:
     questions = asked(server, 12)
     assert len(questions) >= 3
-    model = ModelPool().get(said(server), Path())
+    model = ModelPool().get(located(said(server), Path()))
     reply = model.ask(questions)
     for question, answer in zip(questions, reply.answers, strict=True):
         values = log_probabilities(encoded(question.context))
@@ -69,7 +70,9 @@ def test_a_label_that_is_not_among_them_is_refused(server: FakeServer) -> None:
     text = "0: A or B?\nAnswer:"
     least = int(np.argmin(log_probabilities(encoded(text))[33:127])) + 33
     with pytest.raises(ScoreError) as refused:
-        ModelPool().get(said(server), Path()).ask([Question(text, (f" {chr(least)}", " no"))])
+        ModelPool().get(located(said(server), Path())).ask(
+            [Question(text, (f" {chr(least)}", " no"))]
+        )
     assert f"is not among the {KINDS[server.dialect][1]} likeliest tokens" in str(refused.value)
     assert "`labels: letter`" in str(refused.value)
 
@@ -92,14 +95,14 @@ def test_a_server_that_is_not_right_is_refused(
 ) -> None:
     server.faults |= fault
     with pytest.raises(ModelError, match=told):
-        ModelPool().get(said(server), Path()).ask(asked(server))
+        ModelPool().get(located(said(server), Path())).ask(asked(server))
 
 
 def test_another_model_is_noticed(server: FakeServer) -> None:
     prints = []
     for seed in ("", "", "other"):
         server.seed = seed
-        found = ModelPool().get(said(server), Path()).fingerprint(generates=False)
+        found = ModelPool().get(located(said(server), Path())).fingerprint(generates=False)
         assert found is not None
         prints.append(found)
     one, again, other = prints
@@ -108,7 +111,9 @@ def test_another_model_is_noticed(server: FakeServer) -> None:
 
 
 def test_what_is_stored_of_labels_is_of_no_choice(server: FakeServer) -> None:
-    identities = [Backends().identify(said(server, **keys), Path()) for keys in ({}, GENERATES)]
+    identities = [
+        Backends().identify(located(said(server, **keys), Path())) for keys in ({}, GENERATES)
+    ]
     assert identities[0].digest != identities[1].digest
     assert identities[0].tried_digest == identities[1].tried_digest
 

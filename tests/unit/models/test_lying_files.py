@@ -15,6 +15,7 @@ from pytest_maxrandom.models.hf.hub import said_in
 from pytest_maxrandom.models.hf.refusals import check_files
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
+from tests.models import located
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +83,7 @@ def test_safetensors_that_lie_are_a_sentence(folder: Path, what: str) -> None:
     spec = TransformersSpec(name=folder.name, quantization="none", device="cpu")
     try:
         with pytest.raises(ModelError) as caught:
-            ModelPool().get(spec, folder.parent)
+            ModelPool().get(located(spec, folder.parent))
     finally:
         path.write_bytes(whole)
     message = str(caught.value)

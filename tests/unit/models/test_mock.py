@@ -21,6 +21,7 @@ from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout
+from tests.models import located
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ SCORINGS = [name for name, scorer in SCORERS.items() if not scorer.generates]
 
 def _model(**said: Any) -> Model:
     spec = MockSpec.model_validate({"name": "m", "backend": "mock", **said})
-    return ModelPool().get(spec, Path())
+    return ModelPool().get(located(spec, Path()))
 
 
 def _prompt(number: int = 0, labels: Labels = "text", *, stated: bool = False) -> Prompt:
@@ -147,7 +148,7 @@ def test_a_question_that_is_blank_is_not_known() -> None:
 def test_another_rule_is_another_model(said: dict[str, Any]) -> None:
     rule: dict[str, Any] = {"name": "m", "backend": "mock"}
     one, other = MockSpec(**rule), MockSpec(**rule | said)
-    assert Backends().identify(one, Path()) != Backends().identify(other, Path())
+    assert Backends().identify(located(one, Path())) != Backends().identify(located(other, Path()))
     assert _chosen(_model()) != _chosen(_model(**said))
 
 

@@ -14,6 +14,7 @@ from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.hf import devices, loading as backend
 from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
+from tests.models import located
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,11 +26,13 @@ def _spec(name: str, **said: str) -> TransformersSpec:
 
 def test_the_model_at_hand_is_used_again(tiny_llama: Path) -> None:
     pool = ModelPool()
-    first = pool.get(_spec(tiny_llama.name), tiny_llama.parent)
-    assert pool.get(_spec(tiny_llama.name, label="other name"), tiny_llama.parent) is first
-    assert pool.get(_spec(f"{tiny_llama.parent.name}/{tiny_llama.name}"),
-                    tiny_llama.parent.parent) is first  # fmt: skip
-    assert pool.get(_spec(tiny_llama.name, dtype="bfloat16"), tiny_llama.parent) is not first
+    first = pool.get(located(_spec(tiny_llama.name), tiny_llama.parent))
+    assert pool.get(located(_spec(tiny_llama.name, label="other name"), tiny_llama.parent)) is first
+    assert pool.get(located(_spec(f"{tiny_llama.parent.name}/{tiny_llama.name}"),
+                    tiny_llama.parent.parent)) is first  # fmt: skip
+    assert (
+        pool.get(located(_spec(tiny_llama.name, dtype="bfloat16"), tiny_llama.parent)) is not first
+    )
 
 
 def _networks() -> int:
@@ -41,7 +44,7 @@ def test_a_dropped_model_leaves_the_memory_at_once(tiny_llama: Path) -> None:
     gc.collect()
     before = _networks()
     pool = ModelPool()
-    pool.get(_spec(tiny_llama.name), tiny_llama.parent)
+    pool.get(located(_spec(tiny_llama.name), tiny_llama.parent))
     gc.collect()
     assert _networks() == before + 1
     gc.disable()
@@ -55,7 +58,7 @@ def test_a_dropped_model_leaves_the_memory_at_once(tiny_llama: Path) -> None:
 def test_the_pool_says_how_choices_are_scored(tiny_llama: Path) -> None:
     for engine in ("plain", "rows", "packed"):
         pool = ModelPool(Resources(engine=engine, batch_tokens=100))
-        assert pool.get(_spec(tiny_llama.name), tiny_llama.parent).engine == engine
+        assert pool.get(located(_spec(tiny_llama.name), tiny_llama.parent)).engine == engine
 
 
 def _is_free(gpu: str) -> bool:
@@ -86,7 +89,7 @@ def test_a_model_that_was_not_loaded_leaves_its_gpu_to_others(
     pool = ModelPool()
     for _ in range(2):
         with pytest.raises(type(error)):
-            pool.get(_spec(tiny_llama.name), tiny_llama.parent)
+            pool.get(located(_spec(tiny_llama.name), tiny_llama.parent))
         assert _is_free(gpu)
     # What was refused is refused again; what went wrong otherwise is tried again.
     assert seen == [False] * (1 if isinstance(error, ModelError) else 2)
@@ -107,7 +110,7 @@ def test_a_model_that_memory_does_not_hold_is_refused_with_the_way_out(
         ({"device_map": "balanced"}, "all GPUs together"),
     ):
         with pytest.raises(ModelError) as caught:
-            ModelPool().get(_spec(tiny_llama.name, **said), tiny_llama.parent)
+            ModelPool().get(located(_spec(tiny_llama.name, **said), tiny_llama.parent))
         assert str(caught.value) == (
             f"{tiny_llama.name} cannot be loaded: the memory of {where} cannot hold it; use a "
             "stronger quantization, a smaller model, or with several GPUs `device_map: auto`"
@@ -120,7 +123,7 @@ def test_workers_share_the_cores(tiny_llama: Path) -> None:
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        ModelPool(Resources(workers=10**6)).get(_spec(tiny_llama.name), tiny_llama.parent)
+        ModelPool(Resources(workers=10**6)).get(located(_spec(tiny_llama.name), tiny_llama.parent))
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)
@@ -128,10 +131,10 @@ def test_workers_share_the_cores(tiny_llama: Path) -> None:
 
 def test_a_refused_model_takes_the_place_of_the_one_before(tiny_llama: Path) -> None:
     pool = ModelPool()
-    pool.get(_spec(tiny_llama.name), tiny_llama.parent)
+    pool.get(located(_spec(tiny_llama.name), tiny_llama.parent))
     for _ in range(2):
         with pytest.raises(ModelError, match="the device `gpu`"):
-            pool.get(_spec(tiny_llama.name, device="gpu"), tiny_llama.parent)
+            pool.get(located(_spec(tiny_llama.name, device="gpu"), tiny_llama.parent))
 
 
 @pytest.mark.parametrize("key", ["quantization", "dtype", "device", "device_map", "revision"])

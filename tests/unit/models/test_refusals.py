@@ -15,6 +15,7 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
+from tests.models import located
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ def _get(folder: Path, **said: Any) -> Model:
     spec = TransformersSpec(
         **{"name": folder.name, "quantization": "none", "device": "cpu", **said}
     )
-    return ModelPool().get(spec, folder.parent)
+    return ModelPool().get(located(spec, folder.parent))
 
 
 def _refusal(folder: Path, **said: Any) -> str:

@@ -22,6 +22,7 @@ from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.served import endpoint, vllm as vllm_dialect, ways
 from pytest_maxrandom.models.served.flow import Flow
 from tests.hashed_model import encoded
+from tests.models import located
 from tests.served import FakeServer, serving
 from tests.unit.models.servers import EXACT, QUESTIONS, loaded, specified, told
 
@@ -272,10 +273,10 @@ def test_a_server_that_was_not_asked_for_a_while_may_be_another(
 
 def test_a_server_that_is_another_than_when_it_was_identified_is_refused(vllm: FakeServer) -> None:
     pool = ModelPool()
-    pool.identity(specified(vllm), Path())
+    pool.identity(located(specified(vllm), Path()))
     vllm.version = "9"
     with pytest.raises(ModelError, match=r"came back changed: now vLLM 9 "):
-        pool.get(specified(vllm), Path())
+        pool.get(located(specified(vllm), Path()))
 
 
 def test_a_llama_cpp_server_here_is_known_by_the_content_of_its_file(tmp_path: Path) -> None:
@@ -288,7 +289,7 @@ def test_a_llama_cpp_server_here_is_known_by_the_content_of_its_file(tmp_path: P
             found = loaded(server).fingerprint(generates=False)
             assert found is not None
             prints.append(found)
-            digests.add(Backends().identify(specified(server), Path()).digest)
+            digests.add(Backends().identify(located(specified(server), Path())).digest)
         file.write_bytes(b"GGUF one")
         model = loaded(server)
         file.write_bytes(b"GGUF two")
@@ -318,7 +319,7 @@ def test_a_server_that_loads_its_model_is_waited_for(
 
 def test_one_sentence_says_that_a_server_is_waited_for(vllm: FakeServer) -> None:
     said: list[str] = []
-    model = ModelPool(Resources(tell=said.append)).get(specified(vllm), Path())
+    model = ModelPool(Resources(tell=said.append)).get(located(specified(vllm), Path()))
     assert not said
     for times in (1, 2):
         vllm.faults["drop"] = 3
@@ -382,7 +383,7 @@ def test_code_that_comes_with_a_tokenizer_never_runs(
 def test_a_server_that_is_not_there_is_told_at_once(vllm: FakeServer) -> None:
     spec = specified(vllm, url="http://127.0.0.1:9")
     with pytest.raises(ModelError, match=r"http://127.0.0.1:9 cannot be reached .*; start it, or"):
-        ModelPool().get(spec, Path())
+        ModelPool().get(located(spec, Path()))
 
 
 def test_https_where_there_is_none_is_told(vllm: FakeServer) -> None:
@@ -401,7 +402,7 @@ class TestIdentity:
     def test_an_address_is_no_part_of_it(self, server: FakeServer, word_tokenizer: Path) -> None:
         with serving(server.dialect) as twin:
             one, other = (
-                Backends().identify(specified(each, word_tokenizer), Path())
+                Backends().identify(located(specified(each, word_tokenizer), Path()))
                 for each in (server, twin)
             )
         assert one == other
@@ -415,27 +416,27 @@ class TestIdentity:
     ) -> None:
         shutil.copytree(word_tokenizer, folder := tmp_path / "tokenizer")
         with serving(dialect) as server:
-            one = Backends().identify(specified(server, word_tokenizer, **keys), Path())
-            assert Backends().identify(specified(server, folder, **keys), Path()) == one
+            one = Backends().identify(located(specified(server, word_tokenizer, **keys), Path()))
+            assert Backends().identify(located(specified(server, folder, **keys), Path())) == one
             (folder / "chat_template.jinja").write_text("[{{ messages[0].content }}]")
-            other = Backends().identify(specified(server, folder, **keys), Path())
+            other = Backends().identify(located(specified(server, folder, **keys), Path()))
         assert (other.digest == one.digest) is same
         assert other.tried_digest == one.tried_digest
 
     def test_what_is_served_is(self, server: FakeServer, word_tokenizer: Path) -> None:
         spec = specified(server, word_tokenizer)
         server.model = spec.served
-        found = [Backends().identify(spec, Path())]
+        found = [Backends().identify(located(spec, Path()))]
         for change in ({"seed": "other"}, {"version": "9"}):
             vars(server).update(change)
-            found.append(Backends().identify(spec, Path()))
+            found.append(Backends().identify(located(spec, Path())))
         assert found[0] == found[1]  # nothing tells
         # A version changes numbers, and makes no other model for the ledger; OpenAI tells none.
         assert (found[1] == found[2]) == (server.dialect == "openai")
         assert len({each.tried_digest for each in found}) == 1
         server.model = "new"
         spec = specified(server, word_tokenizer)
-        assert Backends().identify(spec, Path()).tried_digest != found[0].tried_digest
+        assert Backends().identify(located(spec, Path())).tried_digest != found[0].tried_digest
 
 
 def test_all_that_is_raised_is_an_error_of_the_package(vllm: FakeServer) -> None:

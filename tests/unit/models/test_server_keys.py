@@ -9,6 +9,7 @@ import pytest
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import MODELS
+from tests.models import located
 from tests.served import FakeServer, serving
 from tests.unit.models.servers import QUESTIONS, WRITTEN, generating, loaded
 
@@ -50,7 +51,7 @@ def test_a_key_does_not_travel_unencrypted(monkeypatch: pytest.MonkeyPatch) -> N
         {"name": "m", "backend": "vllm", "url": "http://a.example", "api_key_env": "MY_KEY"}
     )
     with pytest.raises(ModelError, match=r"is not sent to http://a\.example unencrypted"):
-        ModelPool().get(spec, Path())
+        ModelPool().get(located(spec, Path()))
 
 
 @pytest.mark.parametrize("key", ["two\nlines", "naïve"])

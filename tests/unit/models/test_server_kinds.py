@@ -16,6 +16,7 @@ from pytest_maxrandom.models.served.openai import OpenAI
 from pytest_maxrandom.models.served.recognition import recognised
 from pytest_maxrandom.suite.models import MODELS
 from tests.hashed_model import continuation, encoded, likelihood, log_probabilities
+from tests.models import located
 from tests.served import FakeServer, serving
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("patience")
 def loaded(server: FakeServer, backend: str, *, generates: bool = False, **keys: Any) -> Model:
     said = {"name": "m", "backend": backend, "url": server.url, "timeout": 5.0, **keys}
     spec = MODELS.validate(said | {"served_model": server.model})
-    return ModelPool().get(spec, Path(), generates=generates)
+    return ModelPool().get(located(spec, Path()), generates=generates)
 
 
 @pytest.mark.parametrize(

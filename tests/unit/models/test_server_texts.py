@@ -13,6 +13,7 @@ from pytest_maxrandom.errors import ModelError, PromptTooLong, ScoreError
 from pytest_maxrandom.models.questions import Generation, Question
 from pytest_maxrandom.models.registry import Backends
 from tests.hashed_model import continuation, encoded, likelihood
+from tests.models import located
 from tests.served import FakeServer, serving
 from tests.unit.models.servers import EXACT, QUESTIONS, WRITTEN, generating, specified, told
 
@@ -194,7 +195,7 @@ class TestChats:
 
     def test_it_is_another_model_for_the_ledger(self, chat: FakeServer) -> None:
         plain, chats = (
-            Backends().identify(specified(chat, chat=on), Path()) for on in (False, True)
+            Backends().identify(located(specified(chat, chat=on), Path())) for on in (False, True)
         )
         assert plain.tried_digest != chats.tried_digest
 

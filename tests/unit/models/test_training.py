@@ -21,6 +21,7 @@ from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
+from tests.models import located
 from tests.targets import some
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def loaded(
 ) -> Iterator[Any]:
     spec = TransformersSpec.model_validate({"name": name, "quantization": quantization})
     pool = ModelPool(Resources(trained=cache, **said))
-    yield pool.get(spec, base, arm)
+    yield pool.get(located(spec, base, arm))
     pool.drop()
 
 
@@ -123,7 +124,7 @@ def test_losses_fall_and_the_base_stays_as_it_was(bases: Path, cache: Path, arm:
         assert found.losses[found.pretraining_steps :] or training.classify is None
         assert found.text_digest == training.text_digest
         spec = TransformersSpec.model_validate({"name": name, "quantization": quantization})
-        assert model.arithmetic == Backends().identify(spec, bases, training).arithmetic
+        assert model.arithmetic == Backends().identify(located(spec, bases, training)).arithmetic
     assert _files(bases / name) == before
 
 
@@ -343,7 +344,8 @@ def tell(step, steps, loss):
         time.sleep(600)
 
 pool = ModelPool(Resources(trained=cache, training=tell))
-pool.get(TransformersSpec(name="gpt2", quantization="none"), base, BOTH)
+spec = TransformersSpec(name="gpt2", quantization="none")
+pool.get(pool.backends.locate(spec, base, BOTH))
 """
 
 

@@ -20,6 +20,7 @@ from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
+from tests.models import located
 
 TEXTS = tuple(tiny.TEXT)
 LABELLED = tuple(LabelledText(text, number % 2) for number, text in enumerate(TEXTS))
@@ -65,7 +66,7 @@ def _refusal(base: Path, training: Training, cache: Path, **said: Any) -> str:
     spec = TransformersSpec(**{"name": base.name, "quantization": "none", **said})
     pool = ModelPool(Resources(trained=cache))
     with pytest.raises(ModelError) as told:
-        pool.get(spec, base.parent, training)
+        pool.get(located(spec, base.parent, training))
     pool.drop()
     assert "\n" not in str(told.value)
     assert not [path for path in cache.glob("*") if path.is_dir()]  # nothing of it is kept
@@ -199,7 +200,7 @@ def test_a_loss_that_does_not_fall_is_told(tiny_llama: Path, tmp_path: Path) -> 
     still = _settings(learning_rate=1e-30, batch_size=4, epochs=2)
     spec = TransformersSpec(name=tiny_llama.name, quantization="none")
     pool = ModelPool(Resources(trained=tmp_path, tell=said.append))
-    model: Any = pool.get(spec, tiny_llama.parent, still)
+    model: Any = pool.get(located(spec, tiny_llama.parent, still))
     assert model.trained.falls is False
     (sentence,) = [each for each in said if "loss" in each]
     assert f"the loss of training {tiny_llama.name} did not fall" in sentence

@@ -15,6 +15,7 @@ from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.models.training import LabelledText, Training
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
+from tests.models import located
 from tests.tiny import save_bert, save_llama, sentencepiece_tokenizer
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def told(folder: Path, training: Training) -> Any:
     spec = TransformersSpec(name=str(folder), quantization="none")
-    return ModelPool().training_size(spec, folder, training)
+    return ModelPool().training_size(located(spec, folder, training))
 
 
 @pytest.mark.parametrize("longest", [8, 256])
