@@ -44,12 +44,8 @@ def incumbent_answers(
 ) -> IncumbentAnswers | None:
     """Return what the incumbent answers to the examples of a claim; None where there is none.
 
-    Parameters
-    ----------
-    ledger, subject : SetLedger, Subject
-        Of the claim; they tell whether the incumbent was chosen on these examples.
-    ask : callable
-        Asks the claim's own model what is no try of the claim.
+    `ledger` and `subject` are the claim's, and tell whether the incumbent was chosen on these
+    examples; `ask` asks the claim's own model what is no try of the claim.
 
     Raises
     ------
