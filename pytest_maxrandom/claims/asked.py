@@ -48,14 +48,9 @@ def incumbent_answers(
 ) -> IncumbentAnswers | None:
     """Return what the incumbent answers to the examples of a claim; None where there is none.
 
-    Parameters
-    ----------
-    ledger, subject : SetLedger, Subject
-        Of the claim; they tell whether the incumbent was chosen on these examples.
-    ask : callable
-        Asks the claim's own model what is no try of the claim.
-    predictions : sequence of PromptPredictions
-        What the claim's prompts answered.
+    `ledger` and `subject` are the claim's, and tell whether the incumbent was chosen on these
+    examples; `ask` asks the claim's own model what is no try of the claim; `predictions` are what
+    the claim's prompts answered.
 
     Raises
     ------

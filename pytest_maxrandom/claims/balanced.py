@@ -28,12 +28,8 @@ def _by_class(
 ) -> Iterator[Remark]:
     """Tell of a failing claim that balanced accuracy shows what the prompts know, if it does.
 
-    Parameters
-    ----------
-    shuffles : sequence of Shuffle
-        All by which a claim in balanced accuracy would be judged.
-    classes : sequence of int
-        The right label of each example.
+    `shuffles` are all by which a claim in balanced accuracy would be judged, and `classes` the
+    right labels of the examples.
     """
     if any(each.exchange.by not in ("examples", "whole clusters") for each in shuffles):
         return  # such a test is about lifts, whatever the metric

@@ -89,12 +89,8 @@ def scores_beside(
 ) -> IncumbentAnswers:
     """Return the scores of an incumbent or a control on the examples of some answers.
 
-    Parameters
-    ----------
-    name : str
-        "incumbent" or "control".
-    given
-        A row of scores, or scores by the ids of examples.
+    `name` is "incumbent" or "control", and `given` a row of scores, or scores by the ids of
+    examples.
 
     Raises
     ------

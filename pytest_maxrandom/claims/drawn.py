@@ -31,17 +31,7 @@ if TYPE_CHECKING:
 class NoTexts(ValueError):
     """A task, or a file, cannot give the texts that an arm is to be trained on.
 
-    Parameters
-    ----------
-    message : str
-        What there is not, in one sentence.
-    place : tuple
-        Where the suite asks for it.
-
-    Attributes
-    ----------
-    told : dict
-        By each sentence, where the suite asks for it.
+    Each message is one sentence; `told` has by it where the suite asks for what there is not.
     """
 
     def __init__(self, message: str, place: Location) -> None:

@@ -34,10 +34,7 @@ SHOWN = 12
 class NoIncumbent(ValueError):
     """What a suite says of its incumbent fits no claim.
 
-    Attributes
-    ----------
-    place : tuple
-        Where in the suite it is said.
+    `place` is where in the suite it is said.
     """
 
     def __init__(self, message: str, *keys: str | int) -> None:

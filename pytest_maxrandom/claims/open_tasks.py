@@ -77,12 +77,8 @@ def refuse_unasked(suite: SuiteSpec, task: Task, drawn: PromptSet) -> None:
 def follows_only(roles: Sequence[str], arrangements: int) -> Remark | None:
     """Say why open answers cannot show knowledge: their questions hold them; None where they can.
 
-    Parameters
-    ----------
-    roles : sequence of str
-        What the reference of each example is to its question.
-    arrangements : int
-        In how many ways references can be shuffled.
+    `roles` say what the reference of each example is to its question, and `arrangements` in how
+    many ways references can be shuffled.
     """
     within = sum(role == COPIED for role in roles)
     if not within or arrangements >= 1 / DEFAULT_LEVEL:

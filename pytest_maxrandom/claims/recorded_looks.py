@@ -102,12 +102,8 @@ def beside_incumbent(
 ) -> Claim:
     """Count a look beside the incumbent, and return the claim with the level that it leaves.
 
-    Parameters
-    ----------
-    heading : ClaimRecord
-        Of the claim; it gets what is told of the ledger.
-    beside, run
-        As of `look_at`.
+    `heading` is that of the claim, and gets what is told of the ledger; the others are as of
+    `look_at`.
     """
     other = incumbent.answers_digest or incumbent.digest
     found = look_at(heading, [answers], beside, run, other)

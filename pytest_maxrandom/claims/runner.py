@@ -53,12 +53,8 @@ class Runner:
     def executor(self, begin: Begin, *, named: bool = False) -> Executor:
         """Return what computes jobs.
 
-        Parameters
-        ----------
-        begin : callable
-            Called with jobs before they leave this process.
-        named : bool
-            Whether they are those of the claim, of which some may have been computed ahead.
+        `begin` is called with jobs before they leave this process. `named` says whether they are
+        those of the claim, of which some may have been computed ahead.
         """
         if self._cluster is None:
             return LocalExecutor(self._load)

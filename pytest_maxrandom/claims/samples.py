@@ -78,16 +78,9 @@ def guessers_of_samples(
     """Return t guessers who gave the same samples as the prompts; of open answers they are learnt.
 
     Where only right and wrong are known, a guesser by pass gives as many different answers as there
-    can be, and by mean and all the same ones: those reach most.
-
-    Parameters
-    ----------
-    answers : Answers
-        Of distinct prompts, to the same examples, `scored_by_samples`.
-    chances : sequence of Fraction, optional
-        Per example the chance of one guess.
-    t : int
-        Number of guessers, at least that of the prompts.
+    can be, and by mean and all the same ones: those reach most. Answers are of distinct prompts to
+    the same examples, and `scored_by_samples`. `chances` has per example the chance of one guess,
+    and t is at least the number of the prompts.
 
     Raises
     ------
@@ -143,12 +136,8 @@ def shuffles_of_samples(
 ) -> list[Shuffle] | NoPermutations:
     """Return how the right answers of samples are shuffled, all samples of an example together.
 
-    Parameters
-    ----------
-    answers : Answers
-        Of distinct prompts, `scored_by_samples`.
-    ways : callable
-        Returns how those of single answers are.
+    Answers are of distinct prompts, and `scored_by_samples`; `ways` returns how those of single
+    answers are.
     """
     samples, aggregate = answers.sampled, answers.aggregate
     assert samples is not None
@@ -168,12 +157,7 @@ def shuffles_of_samples(
 def sampled(answers: Answers, best: int) -> Sampled | None:
     """Return what the samples of the best prompt say; None where there is one of each answer.
 
-    Parameters
-    ----------
-    answers : Answers
-        Of the distinct prompts.
-    best : int
-        Row of the best one.
+    `answers` are of the distinct prompts, and `best` is the row of the best one.
     """
     aggregate, samples = answers.aggregate, answers.sampled
     if aggregate is None or samples is None:

@@ -125,12 +125,8 @@ def judged_as(
 ) -> Searched:
     """Return how a claim is judged after searches, each with the name of who proposed prompts.
 
-    Parameters
-    ----------
-    t : int
-        Prompts that count for the claim, and of which no search was told anything.
-    best : Found
-        What searches were told before the best prompt.
+    `t` counts the prompts of the claim of which no search was told anything; `best` is what
+    searches were told before the best prompt.
     """
     told = [_told_by(planned, look) for look in looks] + [search.Look(1, n) for n in seen]
     prompts = search.prompts_of(t, [one for _, one in searches], looks=told, found=best)

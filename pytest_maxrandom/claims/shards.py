@@ -47,22 +47,6 @@ _ARITHMETIC = "arithmetic.json"
 class Work:
     """All prompts of some suites with the examples that each is scored on, no work twice.
 
-    Parameters
-    ----------
-    claims : iterable of PlannedClaim
-        The sweeps.
-    pool : ModelPool
-        Tells what determines a model's numbers.
-    engine : str
-        How choices are scored.
-
-    Attributes
-    ----------
-    jobs : int
-        Prompts in all.
-    digest : str
-        SHA-256 (hex) of all of it: examples, prompts, models' files and the engine.
-
     Raises
     ------
     ModelError
@@ -81,6 +65,7 @@ class Work:
                     known[key] = None
                     todo.append((claim, job))
         self.digest = digest(engine, *(part for key in known for part in key))
+        """SHA-256 (hex) of all of it: examples, prompts, models' files and the engine."""
         places: dict[tuple[str, ...], int] = {}
         # What needs the same model comes together, so that a shard loads as few as can be.
         self._todo = sorted(
@@ -139,15 +124,9 @@ class Shard:
         """Compute what is missing, and write down that nothing is.
 
         Each prompt is counted in a ledger in the shard's folder and stored as soon as it is done.
-        Return what is wrong with the shard's files.
-
-        Parameters
-        ----------
-        run : str
-            Names the run in the ledger.
-        progress : callable
-            Called with a claim, how many of its prompts in this shard are done, and how many there
-            are.
+        Return what is wrong with the shard's files. `run` names the run in the ledger. `progress`
+        is called with a claim, how many of its prompts in this shard are done, and how many there
+        are.
 
         Raises
         ------

@@ -112,12 +112,8 @@ def beside_shortcuts(
 ) -> Compared:
     """Compare a sweep's best prompt with heuristics, and with itself when inputs are blank.
 
-    Parameters
-    ----------
-    shared : bool
-        Whether labels are texts, because examples share their choices.
-    by_class : bool
-        Whether the claim's metric is about classes.
+    `shared` says whether labels are texts, because examples share their choices, and `by_class`
+    whether the claim's metric is about classes.
     """
     examples, listed = best.examples, best.prompt.format.layout.append_choices
     found = _compared(

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 class Contradiction(Exception):
     """What a suite states and what results tell do not agree, or neither says what is needed.
 
-    Attributes
-    ----------
-    keys : tuple of str
-        Which key of the task; empty where one is missing.
+    `keys` say which key of the task; they are empty where one is missing.
     """
 
     def __init__(self, keys: tuple[str, ...], message: str) -> None:

@@ -69,12 +69,7 @@ class ClaimTries:
     def searched(self, t: int, best: str) -> Searched | None:
         """Return as the best of how many prompts a claim is judged; None where nobody searched.
 
-        Parameters
-        ----------
-        t : int
-            Prompts that count for the claim.
-        best : str
-            Digest of the best one.
+        `t` is how many prompts count for the claim, and `best` the digest of the best one.
         """
         planned, ledger, subject = self._planned, self._ledger, self._subject
         if not (searches := ledger.searches):
@@ -94,15 +89,9 @@ class ClaimTries:
     def of_model(self, best: str, others: Iterable[PlannedClaim]) -> int:
         """Return as the best of how many its best prompt stands for its model, or its arm.
 
-        What other arms of one comparison try with the same model are not tries of this one: each
-        is named beforehand, and none is chosen for another.
-
-        Parameters
-        ----------
-        best : str
-            Digest of the best prompt.
-        others : iterable of PlannedClaim
-            These arms.
+        What other arms of one comparison try with the same model are not tries of this one: each is
+        named beforehand, and none is chosen for another. `best` is the digest of the best prompt,
+        and `others` are these arms.
 
         Raises
         ------

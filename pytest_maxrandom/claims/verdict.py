@@ -101,12 +101,8 @@ class Claim:
     ) -> Claim:
         """Return the claim of a suite or task.
 
-        Parameters
-        ----------
-        default : mapping
-            What is claimed where the suite says nothing.
-        untold : Remark, optional
-            Why that can neither pass nor fail.
+        `default` is what is claimed where the suite says nothing; `untold` says why that can
+        neither pass nor fail.
         """
         if spec == "report":
             return cls()
@@ -159,12 +155,7 @@ class Claim:
     def beside(self, exchanges: Iterable[Exchange], t: int) -> Claim:
         """Return the claim, which cannot be told where too few clusters exchange right answers.
 
-        Parameters
-        ----------
-        exchanges : iterable of Exchange
-            All ways to exchange them.
-        t : int
-            Number of prompts.
+        `exchanges` are all ways to exchange them, and t is the number of prompts.
         """
         level = self.levels(t).get("permutation_p", DEFAULT_LEVEL)
         if self.cannot_tell is not None:

@@ -50,74 +50,53 @@ class LedgerFile:
     local : bool
         Whether processes of this host alone see it: its status then tells whether it has changed,
         so that it is neither locked nor opened where it has not.
-
-    Attributes
-    ----------
-    sets : dict
-        Digests of the examples of the validation set by its digest; in a right file there is one.
-    tries : dict
-        Claim to its tries.
-    models : dict
-        Claim to the digests of the models of its tries.
-    claims : dict
-        Digest of a model to the claims that it has tries of.
-    questions : dict
-        Digest of an example, of whatever set, to that of its question, where lines say it.
-    joins : dict
-        Digests of a set and of the one before to which questions are examples of that in other
-        words.
-    undone : dict
-        Digests of such sets to why their questions are others nevertheless.
-    all_tries : set of Try
-        Those of all claims.
-    looks : dict
-        Claim to its looks, by their digests.
-    answered : dict
-        Claim to the digests of its looks, each with those of the answers that it compared, of the
-        incumbent's prompt, and of its model.
-    tests : dict
-        Digests of the examples of a test set by its digest.
-    openings : dict
-        Digest of a test set to the tries that opened it.
-    searches : dict
-        Digest of a search to the tries that it was told of, each with what it was told.
-    replied : dict
-        When searches were told something, to the digest of one of them.
-    closed : set of str
-        Digests of the searches whose results may be read.
-    served : dict
-        By what models behind an address are known, by their digests.
-    torn : Remark or None
-        That the last line was cut off.
-    empty : bool
-        Whether there was no line when it was last read.
-    read_rows : int
-        How many lines were read; what this process adds itself is none of them.
     """
 
     def __init__(self, path: Path, *, local: bool = False) -> None:
         self.path = path
         self._local = local
         self.sets: dict[str, tuple[str, ...]] = {}
+        """Digests of the examples of the validation set by its digest; in a right file there is
+        one."""
         self.tries: dict[ClaimKey, set[Try]] = {}
+        """Claim to its tries."""
         self.models: dict[ClaimKey, set[str]] = {}
+        """Claim to the digests of the models of its tries."""
         self.claims: dict[str, set[ClaimKey]] = {}
+        """Digest of a model to the claims that it has tries of."""
         self.questions: dict[str, str] = {}
+        """Digest of an example, of whatever set, to that of its question, where lines say it."""
         self.joins: dict[tuple[str, str], dict[str, str]] = {}
+        """Digests of a set and of the one before to which questions are examples of that in other
+        words."""
         self.undone: dict[tuple[str, str], str] = {}
+        """Digests of such sets to why their questions are others nevertheless."""
         self.all_tries: set[Try] = set()
+        """Those of all claims."""
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
+        """Claim to its looks, by their digests."""
         self.answered: dict[ClaimKey, set[Answered]] = {}
+        """Claim to the digests of its looks, each with those of the answers that it compared, of
+        the incumbent's prompt, and of its model."""
         self.tests: dict[str, tuple[str, ...]] = {}
+        """Digests of the examples of a test set by its digest."""
         self.openings: dict[str, set[Try]] = {}
+        """Digest of a test set to the tries that opened it."""
         self.searches: dict[str, dict[Try, Told]] = {}
+        """Digest of a search to the tries that it was told of, each with what it was told."""
         self.replied: dict[str, str] = {}
+        """When searches were told something, to the digest of one of them."""
         self._shown: tuple[int, dict[tuple[Try, str, str], Shown]] = (0, {})
         self.closed: set[str] = set()
+        """Digests of the searches whose results may be read."""
         self.served: dict[str, dict[Fingerprinted, Fingerprint]] = {}
+        """By what models behind an address are known, by their digests."""
         self.torn: Remark | None = None
+        """That the last line was cut off."""
         self.empty = True
+        """Whether there was no line when it was last read."""
         self.read_rows = 0
+        """How many lines were read; what this process adds itself is none of them."""
         self._begun: dict[ClaimKey, set[Try]] = {}
         self._wrong = ""
         self._offset = 0

@@ -121,19 +121,7 @@ class ClaimedSet:
 class Commit:
     """All files of the ledger at a commit: where HEAD left a reference.
 
-    Parameters
-    ----------
-    tree : Repository
-        The work tree.
-    ref : str
-        Names the commit for a person, too.
-
-    Attributes
-    ----------
-    commit : str
-        The commit.
-    folders : set of PurePosixPath
-        Where ledgers stood.
+    The reference names it for a person, too.
 
     Raises
     ------
@@ -157,6 +145,7 @@ class Commit:
         }
         self._names = dict(sorted(names.items()))
         self.folders = {path.parent for path in self._names}
+        """Where ledgers stood."""
 
     @cached_property
     def files(self) -> list[File]:

@@ -151,12 +151,8 @@ def _hashable(value: object) -> object:
 def read_lines(data: bytes, first: int = 1) -> Iterator[tuple[int, Row | str]]:
     """Read lines, without those that are blank.
 
-    Parameters
-    ----------
-    data : bytes
-        Lines from the beginning of one on; the last one may lack its end.
-    first : int
-        Number of the first one.
+    `data` are lines from the beginning of one on, and the last one may lack its end; `first` is the
+    number of the first one.
 
     Yields
     ------

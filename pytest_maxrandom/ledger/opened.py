@@ -197,23 +197,16 @@ class LedgerFiles:
 
 
 class _Folder:
-    """Which files stand in a folder, and which of them are about an example.
-
-    Attributes
-    ----------
-    is_shared : bool
-        Whether several hosts may see it.
-    sets : dict
-        Digests of the examples, and of their questions, of each file by its name; of those alone
-        that have some.
-    beside : list of str
-        The names, as the folder was last listed, of files beside the first one of a set.
-    """
+    """Which files stand in a folder, and which of them are about an example."""
 
     def __init__(self, path: Path) -> None:
         self.is_shared = on_shared_files(path)
+        """Whether several hosts may see it."""
         self.sets: dict[str, tuple[str, ...]] = {}
+        """Digests of the examples, and of their questions, of each file by its name; of those alone
+        that have some."""
         self.beside: list[str] = []
+        """The names, as the folder was last listed, of files beside the first one of a set."""
         self._path = path
         self._names: dict[str, tuple[str, ...]] = {}
         self._listed: frozenset[str] = frozenset()

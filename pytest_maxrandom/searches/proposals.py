@@ -24,19 +24,7 @@ _SHORTEST = 20
 
 
 class Proposals:
-    """Makes the prompts of one claim.
-
-    Parameters
-    ----------
-    planned : PlannedClaim
-        The claim.
-    seen : bool
-        Whether whoever proposes may see the validation examples.
-
-    Attributes
-    ----------
-    pool : dict of str to Example
-        What demonstrations may be, by id.
+    """Makes the prompts of one claim; `seen` says whether proposers may see validation examples.
 
     Raises
     ------
@@ -52,6 +40,7 @@ class Proposals:
             condition.task, self._validation, planned.suite.prompts, condition.shots
         )
         self.pool = {example.id: example for example in examples}
+        """What demonstrations may be, by id."""
         self._made_of: dict[str, str] = {}
         shared = self.pool.keys() & {example.id for example in self._validation}
         if shared and not seen:

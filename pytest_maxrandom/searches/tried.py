@@ -40,15 +40,6 @@ class Tried:
     """The prompts of one search, and what it was told of each; for `Tries` and adapters.
 
     It knows all answers, whatever the search may know. Proposers are given `Tries` only.
-
-    Attributes
-    ----------
-    planned : PlannedClaim
-        The claim; without the suite's budget, since a search has its own.
-    told : mapping of str to Told
-        By the digest of each prompt what the search was told of it, in other processes too.
-    lock : RLock
-        Held while something is tried or judged: optimizers try prompts from several threads.
     """
 
     def __init__(
@@ -63,9 +54,11 @@ class Tried:
         prompts = planned.suite.prompts.model_copy(update={"budget": None})
         suite = planned.suite.model_copy(update={"prompts": prompts, "until": "all"})
         self.planned = dataclasses.replace(planned, suite=suite)
+        """The claim; without the suite's budget, since a search has its own."""
         self.feedback: Feedback = feedback
         self.budget, self.by = budget, by
         self.lock = threading.RLock()
+        """Held while something is tried or judged: optimizers try prompts from several threads."""
         self.proposals = Proposals(self.planned, seen=feedback == "answers")
         run, withheld = uuid.uuid4().hex, None
         if feedback in WITHHELD:
@@ -86,6 +79,7 @@ class Tried:
         self.subject = subject_of(self.planned)
         self.name = self.ledger.search_name(self.subject, feedback, by, budget or 0)
         self.told: Mapping[str, Told] = self.ledger.search(self.name)
+        """By the digest of each prompt what the search was told of it, in other processes too."""
         self._answers: dict[str, PromptPredictions] = {}
         self._ended = self._closed = False
 

@@ -62,13 +62,9 @@ def _agreement(tried: Answers, best: int) -> tuple[NDArray[np.float64], NDArray[
     """Compare all prompts with the best one.
 
     Of two labels the other one is right where one is wrong, so that prompts count as alike too
-    which are right on the other examples. One more difference is counted than there is, so that
-    few examples say less.
-
-    Returns
-    -------
-    Cohen's kappa, 0 of the best itself and where nothing is left to be explained, and the share of
-    answers that differ, each of shape (t,).
+    which are right on the other examples. One more difference is counted than there is, so that few
+    examples say less. Return Cohen's kappa, 0 of the best itself and where nothing is left to be
+    explained, and the share of answers that differ, each of shape (t,).
     """
     both = (tried.evaluated & tried.evaluated[best]).astype(np.float64)
     sizes = np.maximum(both.sum(axis=1), 1)

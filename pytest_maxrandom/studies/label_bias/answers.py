@@ -66,14 +66,8 @@ def moved_answers(
 ) -> NDArray[np.int64]:
     """Return what prompts answered to the examples with their right answers moved.
 
-    Parameters
-    ----------
-    labels : Labels
-        Places of the examples as they are.
-    m : int
-        How many labels there are.
-    predictions, further : sequence of PromptPredictions
-        Of the same prompts, to the examples as they are and to all other placements.
+    `labels` are the places of the examples as they are, of m in all; `predictions` and `further`
+    are of the same prompts, to the examples as they are and to all other placements.
 
     Returns
     -------
