@@ -24,8 +24,7 @@ from pytest_maxrandom.stats.sizes import baseline_summary, plan
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.record.samples import Sampled
+    from pytest_maxrandom.record import ClaimRecord, Sampled
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
