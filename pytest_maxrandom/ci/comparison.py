@@ -55,7 +55,7 @@ class Comparison:
         def to_test(files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
             return [file for file in files if any(map(file.is_relative_to, asked))]
 
-        self._changed = tree.changed_since(base.commit)
+        self._changed = [*map(PurePosixPath, tree.changed_since(base.commit))]
         files = [*map(PurePosixPath, tree.files_at(base.commit))]
         with tempfile.TemporaryDirectory() as folder:
             files += tree.write_files(base.commit, Path(folder), _states)
@@ -137,7 +137,8 @@ class Comparison:
                 continue
             known = tested.of(now)
             excused = tested.excused(now)
-            if known and before.open_shots and self._is_changed(before.results):
+            changed = any(each.is_relative_to(before.results) for each in self._changed)
+            if known and before.open_shots and changed:
                 yield before, "gone", tested.id_of(now)
             if not known and not excused and not partial:
                 yield before, "deselected", tested.id_of(now)
@@ -149,10 +150,6 @@ class Comparison:
                     yield before, "xfailed", name
                 elif outcome == "skipped" and not before.skips:
                     yield before, "skipped", name
-
-    def _is_changed(self, path: str) -> bool:
-        """Tell whether the change touches a file, or what is in a folder."""
-        return any(PurePosixPath(one).is_relative_to(path) for one in self._changed)
 
     def _lost(self, selected: Selected, before: Stated, tested: Tested) -> Iterator[Reservation]:
         """Yield the tests of a claim, one for each number of shots, that the run knows no more."""

@@ -22,7 +22,7 @@ from pytest_maxrandom.reports.headlines import Question
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.origins import held_out, looks
 from pytest_maxrandom.reports.phrases import new_questions
-from pytest_maxrandom.reports.points import PLACES, Point, flag_points, points_of, short, weight
+from pytest_maxrandom.reports.points import PLACES, flag_points, points_of, short, weight
 from pytest_maxrandom.reports.rendering import checked
 from pytest_maxrandom.reports.searches import of_searches
 from pytest_maxrandom.reports.sections import claims_table
@@ -119,17 +119,15 @@ def comment(
         "untrusted": untrusted,
     }
 
-    def pointed(kept: list[Point]) -> dict[str, list[Question]]:
-        return {where: [each for place, each in kept if place == where] for where in PLACES}
-
     def tables(kept: list[Change]) -> list[Table]:
         number = sum(isinstance(change.now, ClaimRecord) for change in kept)
         cut = claims.first(number), designs.first(len(kept) - number)
         return [table for table in cut if table.cells]
 
     def written(most_points: int, most_rows: int) -> str:
+        kept = points[:most_points]
         text = template.render(
-            **pointed(points[:most_points]),
+            **{where: [each for place, each in kept if place == where] for where in PLACES},
             more_points=max(0, len(points) - most_points),
             tables=tables(rows[:most_rows]),
             more_rows=max(0, len(rows) - most_rows),
