@@ -18,7 +18,6 @@ from pytest_maxrandom.errors import ForgeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 _MOST_ROUNDS = 10
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _Value = TypeVar("_Value", str, int)

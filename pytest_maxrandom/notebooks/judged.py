@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-
 _HEIGHT = 620
 """Pixels of a page in a notebook."""
 

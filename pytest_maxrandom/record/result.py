@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom import record as records
 
-
 DEFAULT_LEVEL = 0.05
 """What a p-value is compared with where a claim says nothing."""
 

@@ -16,7 +16,6 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
 """Below this many prompts their counts are listed, not summarized."""
