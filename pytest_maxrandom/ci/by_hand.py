@@ -341,7 +341,6 @@ def _is_test(node: ast.stmt) -> bool:
 
 
 def _marks(body: Iterable[ast.stmt]) -> list[str]:
-    """Return what is assigned to `pytestmark`."""
     return [
         ast.unparse(node)
         for node in body

@@ -239,7 +239,6 @@ def _refuse_if_of_an_app(forge: Forge, comments: list[Comment], key: str) -> Non
 
 
 def _stamp(body: str, key: str) -> Stamp | None:
-    """Read which run a comment of this key is of."""
     match = _STAMP.match(body.lstrip().removeprefix(_marker(key)))
     return Stamp(int(match[1]), int(match[2])) if match else None
 

@@ -176,7 +176,6 @@ def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
 
 
 def _write_again(run: RunRecord, files: Mapping[str, Path], templates: Path | None) -> None:
-    """Write the reports with what was found after pytest had written them."""
     files["json"].write_text(dump(run), encoding="utf-8")
     if files["report"].exists():
         files["report"].write_text(markdown(run, templates), encoding="utf-8")

@@ -144,7 +144,6 @@ def label_marks(
 
 
 def _beside(mark: Marked) -> Iterator[dict[str, Any]]:
-    """Yield the places of a text beside a mark or its interval."""
     for across, up in _BESIDE:
         yield {
             "xy": (mark.high if across > 0 else mark.low if across else mark.x, mark.y),

@@ -175,7 +175,6 @@ def _headline(found: Difference) -> str:
 
 
 def _notes(found: Difference) -> Iterator[str]:
-    """Say what is different of the runs as wholes."""
     for run, named in ((found.base, found.since), (found.head, found.until)):
         if told := lacking(run):
             yield f"The run of {visible(named)} is incomplete: {told}"

@@ -191,7 +191,6 @@ def _asset(name: str) -> str:
 
 @cache
 def _script() -> str:
-    """Return all of the page's own script."""
     parts = "\n".join(map(_asset, _SCRIPTS))
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
