@@ -210,24 +210,18 @@ def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
         if before.numbers.keys() - now.numbers.keys():
             yield "asked"
         return
-    if bounds_less(now.asserted, before.asserted):
-        yield "asserts"
-    if now.asserted and severities_less(now.severities, before.severities):
-        yield "red_flags"
-    if before.incumbent and now.incumbent:
-        files = {now.incumbent_file, before.incumbent_file} - {""}
-        if len(files) > 1 or not _are_same(now.incumbent, before.incumbent):
-            yield "incumbent"
-    if before.control and now.control and not _are_same(now.control, before.control):
-        yield "control"
-    if before.clustered and not now.clustered:
-        yield "clusters"
-    if before.of_task and not now.of_task:
-        yield "count"
-    if now.budget < before.budget:
-        yield "budget"
-    if now.unverified and not before.unverified:
-        yield "unverified"
+    answers = {now.incumbent_file, before.incumbent_file} - {""}
+    less: dict[Weaker, bool] = {
+        "asserts": bounds_less(now.asserted, before.asserted),
+        "red_flags": bool(now.asserted) and severities_less(now.severities, before.severities),
+        "incumbent": len(answers) > 1 or not _are_same(now.incumbent, before.incumbent),
+        "control": not _are_same(now.control, before.control),
+        "clusters": before.clustered and not now.clustered,
+        "count": before.of_task and not now.of_task,
+        "budget": now.budget < before.budget,
+        "unverified": now.unverified and not before.unverified,
+    }
+    yield from (what for what, is_less in less.items() if is_less)
     if now.backend == BY_HAND or now.backend != before.backend == "recorded":
         return
     if now.backend == "recorded" != before.backend:
@@ -241,9 +235,9 @@ def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
             yield key
 
 
-def _are_same(now: IncumbentSettings, before: IncumbentSettings) -> bool:
-    """Tell whether what two claims are compared with differs in nothing that decides."""
-    return now == before.model_copy(update={"matters": now.matters})
+def _are_same(now: IncumbentSettings | None, before: IncumbentSettings | None) -> bool:
+    """Tell whether what two claims are compared with, if both are, differs in nothing decisive."""
+    return not (now and before) or now == before.model_copy(update={"matters": now.matters})
 
 
 def _number(value: int | dict[int, int] | None) -> int:
