@@ -166,7 +166,7 @@ def publish(forge: Forge, key: str, body: str, login: str | None = None) -> list
 
     A comment of a later run stays as it is. After a creation that may have happened, and after an
     update of a comment that was deleted meanwhile, the comments are read again. The text begins as
-    :func:`head` says; `login` is whose token it is, where the user says it. Returned is what became
+    :func:`head` says; `login` is whose token it is, where the user says it. It returns what became
     of the comment, with its address, and what else a person should know.
 
     Raises

@@ -60,12 +60,12 @@ def comment(
 ) -> str:
     """Render a run as a comment in Markdown; the same records make the same text.
 
-    Without a run, which left no report, `outcome` says why; else why it does not pass, where its
-    records do not say that. Instead of a base it may be told why there is none, in a sentence. The
-    `key` tells several comments of a repository apart; `report` and `page` are addresses of the run
-    and of its page; `branch` is the base's, `commit` what was tested. That a run comes from a pull
-    request's own code, `untrusted`, is said. It has at most `limit` bytes in UTF-8 and, by our own
-    templates, so many words that are seen before anything is unfolded.
+    `outcome` says why the run does not pass, or why there is no report of it, where no record does.
+    `base` is the run to compare with, or a sentence that says why there is none. The `key` tells
+    several comments of a repository apart, `report` and `page` are addresses of the run and of its
+    page, `branch` is that of the base, and `commit` what was tested. The comment says that a run is
+    `untrusted`, which comes from a pull request's own code. It has at most `limit` bytes in UTF-8;
+    by our own templates at most `words` words are seen before anything is unfolded.
 
     Raises
     ------

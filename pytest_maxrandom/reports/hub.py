@@ -29,9 +29,9 @@ def hub(
     """Write a claim as an evaluation result of the hub: YAML, a list with one entry.
 
     The value is the accuracy on the test set where it was opened, else that of the best prompt on
-    the validation set. The ids of the benchmark on the hub, ``openai/gsm8k``, and of its task are
-    those of its ``eval.yaml``. A claim is named by its id, or without the file; needed where there
-    are several.
+    the validation set. `dataset` is the id of the benchmark on the hub, ``openai/gsm8k``, and
+    `task` that of its task, as its ``eval.yaml`` has it. A claim is named by its id, or by its name
+    without the file; it must be where there are several.
 
     Raises
     ------

@@ -223,7 +223,7 @@ def all_of_models(
     """Name the models of a group of claims if it holds all the claims of them, and more than one.
 
     Each has its suite beside it, which is empty where no other one makes claims of the same things.
-    There is no model at all where the claims have to be named one by one.
+    No model is named where the claims have to be named one by one.
     """
     models = {
         claim.id: (model_name(claim), suite)
