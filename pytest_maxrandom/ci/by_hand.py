@@ -59,11 +59,10 @@ class HandWritten:
 
     name: str
     """In ids: class and function."""
-    checks: tuple[dict[str, Any], ...] = ()
-    """Of each check, in their order, the arguments that decide what it asks; of those that are no
-    literals only that they are computed."""
-    code: str = ""
-    """Digest of the code that computes what is asserted; empty where all of it is literal."""
+    numbers: dict[str, Any]
+    """`checks`: of each check, in their order, the arguments that decide what it asks; of those
+    that are no literals only that they are computed. `code`: digest of the code that computes what
+    is asserted; empty where all of it is literal."""
     xfail: bool = False
     skips: bool = False
     """Whether its code may excuse or skip it when it is called; marks are pytest's to evaluate."""
@@ -87,8 +86,7 @@ def hand_written(path: Path, root: Path, known: Collection[Path]) -> Iterator[Ha
         computed |= module.several(function, above)
         yield HandWritten(
             name=name,
-            checks=checks,
-            code=module.digest(function, above) if computed else "",
+            numbers={"checks": checks, "code": module.digest(function, above) if computed else ""},
             xfail="xfail(" in body,
             skips=_SKIPS.search(body) is not None,
         )
@@ -99,8 +97,8 @@ def asks_less(
 ) -> Iterator[tuple[Reserved, list[Weaker], dict[str, Any], dict[str, Any]]]:
     """Yield in what the code of a test asks less than it did, or that this cannot be told.
 
-    Given are the ``checks`` and ``code`` of a test now and before. Yielded are the kind of
-    reservation, in what it asks less, and what is and was asserted.
+    It takes the numbers of a `HandWritten` now and before, and yields the kind of reservation, in
+    what the test asks less, and what it asserts and asserted.
     """
     checks, earlier = now["checks"], before["checks"]
     none: dict[str, Any] = {}
@@ -343,7 +341,6 @@ def _is_test(node: ast.stmt) -> bool:
 
 
 def _marks(body: Iterable[ast.stmt]) -> list[str]:
-    """Return what is assigned to `pytestmark`."""
     return [
         ast.unparse(node)
         for node in body

@@ -18,7 +18,6 @@ from pytest_maxrandom.errors import ForgeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 _MOST_ROUNDS = 10
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _Value = TypeVar("_Value", str, int)
@@ -167,7 +166,7 @@ def publish(forge: Forge, key: str, body: str, login: str | None = None) -> list
 
     A comment of a later run stays as it is. After a creation that may have happened, and after an
     update of a comment that was deleted meanwhile, the comments are read again. The text begins as
-    :func:`head` says; `login` is whose token it is, where the user says it. Returned is what became
+    :func:`head` says; `login` is whose token it is, where the user says it. It returns what became
     of the comment, with its address, and what else a person should know.
 
     Raises
@@ -240,7 +239,6 @@ def _refuse_if_of_an_app(forge: Forge, comments: list[Comment], key: str) -> Non
 
 
 def _stamp(body: str, key: str) -> Stamp | None:
-    """Read which run a comment of this key is of."""
     match = _STAMP.match(body.lstrip().removeprefix(_marker(key)))
     return Stamp(int(match[1]), int(match[2])) if match else None
 

@@ -55,7 +55,7 @@ class Comparison:
         def to_test(files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
             return [file for file in files if any(map(file.is_relative_to, asked))]
 
-        self._changed = tree.changed_since(base.commit)
+        self._changed = [*map(PurePosixPath, tree.changed_since(base.commit))]
         files = [*map(PurePosixPath, tree.files_at(base.commit))]
         with tempfile.TemporaryDirectory() as folder:
             files += tree.write_files(base.commit, Path(folder), _states)
@@ -137,7 +137,8 @@ class Comparison:
                 continue
             known = tested.of(now)
             excused = tested.excused(now)
-            if known and before.open_shots and self._is_changed(before.results):
+            changed = any(each.is_relative_to(before.results) for each in self._changed)
+            if known and before.open_shots and changed:
                 yield before, "gone", tested.id_of(now)
             if not known and not excused and not partial:
                 yield before, "deselected", tested.id_of(now)
@@ -149,10 +150,6 @@ class Comparison:
                     yield before, "xfailed", name
                 elif outcome == "skipped" and not before.skips:
                     yield before, "skipped", name
-
-    def _is_changed(self, path: str) -> bool:
-        """Tell whether the change touches a file, or what is in a folder."""
-        return any(PurePosixPath(one).is_relative_to(path) for one in self._changed)
 
     def _lost(self, selected: Selected, before: Stated, tested: Tested) -> Iterator[Reservation]:
         """Yield the tests of a claim, one for each number of shots, that the run knows no more."""
@@ -213,24 +210,18 @@ def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
         if before.numbers.keys() - now.numbers.keys():
             yield "asked"
         return
-    if bounds_less(now.asserted, before.asserted):
-        yield "asserts"
-    if now.asserted and severities_less(now.severities, before.severities):
-        yield "red_flags"
-    if before.incumbent and now.incumbent:
-        files = {now.incumbent_file, before.incumbent_file} - {""}
-        if len(files) > 1 or not _are_same(now.incumbent, before.incumbent):
-            yield "incumbent"
-    if before.control and now.control and not _are_same(now.control, before.control):
-        yield "control"
-    if before.clustered and not now.clustered:
-        yield "clusters"
-    if before.of_task and not now.of_task:
-        yield "count"
-    if now.budget < before.budget:
-        yield "budget"
-    if now.unverified and not before.unverified:
-        yield "unverified"
+    answers = {now.incumbent_file, before.incumbent_file} - {""}
+    less: dict[Weaker, bool] = {
+        "asserts": bounds_less(now.asserted, before.asserted),
+        "red_flags": bool(now.asserted) and severities_less(now.severities, before.severities),
+        "incumbent": len(answers) > 1 or not _are_same(now.incumbent, before.incumbent),
+        "control": not _are_same(now.control, before.control),
+        "clusters": before.clustered and not now.clustered,
+        "count": before.of_task and not now.of_task,
+        "budget": now.budget < before.budget,
+        "unverified": now.unverified and not before.unverified,
+    }
+    yield from (what for what, is_less in less.items() if is_less)
     if now.backend == BY_HAND or now.backend != before.backend == "recorded":
         return
     if now.backend == "recorded" != before.backend:
@@ -244,9 +235,9 @@ def weaker(now: Stated, before: Stated) -> Iterator[Weaker]:
             yield key
 
 
-def _are_same(now: IncumbentSettings, before: IncumbentSettings) -> bool:
-    """Tell whether what two claims are compared with differs in nothing that decides."""
-    return now == before.model_copy(update={"matters": now.matters})
+def _are_same(now: IncumbentSettings | None, before: IncumbentSettings | None) -> bool:
+    """Tell whether what two claims are compared with, if both are, differs in nothing decisive."""
+    return not (now and before) or now == before.model_copy(update={"matters": now.matters})
 
 
 def _number(value: int | dict[int, int] | None) -> int:

@@ -15,7 +15,6 @@ from pytest_maxrandom.errors import ForgeError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 _WAY_OUT = "give --pull-request, or run this on 'pull_request' or 'workflow_run'"
 

@@ -17,7 +17,6 @@ from pytest_maxrandom.reports.text import some_of, visible
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-
 _OWN = {
     "json": re.compile(rb'\s*\{\s*"schema_version"\s*:|\s*\Z'),
     "page": re.compile(

@@ -51,9 +51,8 @@ class Judged:
 class Before:
     """What is known before pytest begins, in which the code of a pull request runs.
 
-    The base is named as `known_base` takes it; `ref` is it then, empty if there is none. Given are
-    what pytest is to test, its other arguments, and what suites may read; where it is asserted that
-    nothing got worse, `since` reads the report of the base.
+    The user names the base as `known_base` takes it; `ref` is what that returns. `limits` say what
+    suites may read. Where it is asserted that nothing got worse, `since` reads the base's report.
 
     Raises
     ------
@@ -176,7 +175,6 @@ def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
 
 
 def _write_again(run: RunRecord, files: Mapping[str, Path], templates: Path | None) -> None:
-    """Write the reports with what was found after pytest had written them."""
     files["json"].write_text(dump(run), encoding="utf-8")
     if files["report"].exists():
         files["report"].write_text(markdown(run, templates), encoding="utf-8")

@@ -77,17 +77,14 @@ class _Tests:
         self._excused: dict[str, str] = {}
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Note what is collected."""
         self._ids[item.nodeid] = None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Tell what is left out."""
         selected = {item.nodeid for item in session.items}
         if self._ids:  # a controller whose workers collect has none
             _hand_over("left_out", [name for name in self._ids if name not in selected])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what is skipped or excused."""
         if report.skipped:
             excused = "xfailed" if hasattr(report, "wasxfail") else "skipped"
             self._excused[report.nodeid] = excused

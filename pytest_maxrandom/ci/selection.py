@@ -160,7 +160,6 @@ class _Told:
         self._broken: list[str] = []
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note what cannot be collected."""
         if report.failed:
             self._broken.append(report.nodeid.partition("::")[0])
 
@@ -171,7 +170,6 @@ class _Told:
         session.items[:] = [item for item, place in places if place in self._asked]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what is skipped."""
         if report.when == "setup":
             state: State = "xfailed" if hasattr(report, "wasxfail") else "skipped"
             self._states[report.nodeid] = state if report.skipped else "selected"

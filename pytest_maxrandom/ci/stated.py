@@ -32,7 +32,7 @@ from pytest_maxrandom.suite.recorded import (
 from pytest_maxrandom.tasks.load import members
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.suite.incumbent import IncumbentSettings
     from pytest_maxrandom.suite.tasks import TaskSpec
@@ -128,7 +128,8 @@ def stated_in(root: Path, files: Iterable[PurePosixPath], known: Iterable[PurePo
             if is_suite(path, root):
                 stated += _of_suite(path, file)
             elif _TEST_FILE.fullmatch(file.name):
-                stated += _by_hand(path, root, file, whole)
+                tests = hand_written(path, root, whole)
+                stated += (Stated(file=file, backend=BY_HAND, **vars(one)) for one in tests)
         except (MaxRandomError, OSError, ValueError, SyntaxError, RecursionError) as error:
             unread[file] = str(error).partition("\n")[0].replace(f"{root}{os.sep}", "")
         except MemoryError:  # of Python's parser, whose stack has an end
@@ -247,18 +248,3 @@ def _digest_of(incumbent: IncumbentSettings | None, suite: Path) -> str:
         if path.is_file() and not path.is_symlink() and path.stat().st_size <= _MOST_BYTES:
             return hashlib.sha256(path.read_bytes()).hexdigest()
     return ""
-
-
-def _by_hand(
-    path: Path, root: Path, file: PurePosixPath, known: Collection[Path]
-) -> Iterator[Stated]:
-    """Yield the tests that make claims by hand."""
-    for one in hand_written(path, root, known):
-        yield Stated(
-            file=file,
-            name=one.name,
-            backend=BY_HAND,
-            xfail=one.xfail,
-            skips=one.skips,
-            numbers={"checks": one.checks, "code": one.code},
-        )

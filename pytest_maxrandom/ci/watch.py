@@ -209,7 +209,6 @@ def _try(row: Row) -> Try:
 
 
 def _is_of(claim: ClaimRecord, file: File, row: Row) -> bool:
-    """Tell whether a line counts for a claim."""
     digest = claim.validation.digest if claim.validation else None
     return (
         row["shots"] == claim.shots

@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_maxrandom.claims.nulls import Guessers, LearntGuessers, SampleGuessers
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
-from pytest_maxrandom.record.samples import Sampled
+from pytest_maxrandom.record import Sampled
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.components import components
 from pytest_maxrandom.stats.maximum import BestOfPrompts

@@ -13,6 +13,7 @@ from pytest_maxrandom.host import STORE
 from pytest_maxrandom.reports import worse
 from pytest_maxrandom.reports.base_run import base_run
 from pytest_maxrandom.reports.difference import content, difference, lines, markdown
+from pytest_maxrandom.reports.layout import Line
 from pytest_maxrandom.reports.recorded_looks import count_looks
 from pytest_maxrandom.reports.regressions import Asserted, regressions
 from pytest_maxrandom.reports.results import find, path_of
@@ -101,8 +102,8 @@ def run(options: argparse.Namespace) -> str:
         text = f"{first}{markdown(found)}".removesuffix("\n")
     else:
         width = shutil.get_terminal_size().columns if options.out is None else 80
-        told = [] if lost is None else [*worse.lines(lost, called, width), ("", "")]
-        text = "\n".join(line for line, _ in [*told, *lines(found, width)])
+        told = [] if lost is None else [*worse.lines(lost, called, width), Line("")]
+        text = "\n".join(line.text for line in [*told, *lines(found, width)])
     return text if options.out is None else written(options.out, f"{text}\n", "difference")
 
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.record.samples import Sampled
+    from pytest_maxrandom.record import ClaimRecord, Sampled
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

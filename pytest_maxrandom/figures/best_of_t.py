@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 _MOST_TOGETHER = 24
 """Claims of several models in one file."""
 _MOST_MODELS = 3

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 _MOST = 3
 """Rows of a file."""
 _ROW = 2.6

@@ -119,9 +119,9 @@ def label_marks(
 ) -> list[Annotation]:
     """Write texts beside marks, or level intervals, of a settled figure, where there is room.
 
-    The most important entries, in data, come first; nothing is written on any of them, nor on lines
-    at some heights. Returned are those texts that found a place within the panel, on no other one
-    and on no mark.
+    The most important entries, in data, come first. No text lies on any of them, nor on the lines,
+    which are heights. It returns the texts that found a place within the panel, on no other one and
+    on no mark.
     """
     reach = _MARK * axes.figure.dpi / 72
     left = axes.transData.transform([(each.low, each.y) for each in entries])
@@ -144,7 +144,6 @@ def label_marks(
 
 
 def _beside(mark: Marked) -> Iterator[dict[str, Any]]:
-    """Yield the places of a text beside a mark or its interval."""
     for across, up in _BESIDE:
         yield {
             "xy": (mark.high if across > 0 else mark.low if across else mark.x, mark.y),
@@ -161,7 +160,7 @@ def write_where_free(
 ) -> tuple[int, Bbox, Annotation]:
     """Write a text where it first lies within the panel and on nothing, else on the least.
 
-    Returned are on how much it lies, a side of the panel among it, its box and the text itself.
+    It returns on how many things the text lies, a side of the panel among them, its box and itself.
     """
     tried: list[tuple[int, Bbox, Annotation]] = []
     for place in places:

@@ -42,9 +42,9 @@ def frame(
 ) -> tuple[Figure, list[Axes], int]:
     """Make a figure of so many panels, row by row; return them with the number of columns.
 
-    It is wide as `widths` says of one column, of two, and so on, in inches; none has more columns
-    than fit. `above` are the inches above all panels, and `high` those of each with its title.
-    Panels share their axes, or only the upright ones, if `shared` is "y".
+    `widths` are the inches that it is wide with one column, with two, and so on; none has more
+    columns than fit. `above` are the inches above all panels, and `high` those of each with its
+    title. Panels share their axes if `shared`, and only the upright ones if it is "y".
     """
     fitting = [one for one in widths if one <= width()] or [width()]
     columns = min(len(fitting), number)
@@ -77,8 +77,8 @@ def with_strips(
 ) -> tuple[Figure, list[tuple[Axes, Axes]]]:
     """Make a figure of panels below each other, each with a strip below it.
 
-    It is so many inches wide; `heights` are those of a panel and of its strip without what is
-    written, and `more` those of all that is.
+    It is `wide` inches wide; `heights` are the inches of a panel and of its strip without what is
+    written, and `more` those of all that is written.
     """
     every = [*heights] * number
     figure = Figure(figsize=(wide, sum(every) + more), layout="constrained")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-
 _MODELS, _TASKS = 3, 40
 """Panels of a file about increases, and rows of a panel."""
 _ROW = 0.21

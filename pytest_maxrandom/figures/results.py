@@ -87,7 +87,7 @@ def results_of(run: RunRecord) -> tuple[list[Result], list[str]]:
 def by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
     """Group results by suite and model, in the order of the run; tasks together, shots ascending.
 
-    They have the names of the panels.
+    The keys are the names of the panels.
     """
     models: dict[str, list[Result]] = {}
     tasks: dict[str, int] = {}

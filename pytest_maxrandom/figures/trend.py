@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 _MOST = 3
 """Claims of a file."""
 _MOST_POINTS = 60

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.record import Regressions, RunRecord
+    from pytest_maxrandom.reports.layout import Line
     from pytest_maxrandom.reports.trend import Trend
 
 _MOST_CHANGES = 20
@@ -199,10 +200,7 @@ class Reporting:
             from pytest_maxrandom.reports.terminal import summary
 
             run = self._recorded()
-            for shown in summary(run, terminal.fullwidth, terminalreporter.verbosity):
-                lead = len(shown.text) if shown.lead is None else shown.lead
-                terminal.write(shown.text[:lead], **dict.fromkeys(shown.markup, True))
-                terminal.line(shown.text[lead:])
+            _write(terminal, summary(run, terminal.fullwidth, terminalreporter.verbosity))
             for told in _uncommitted(run, config):
                 terminal.line(told, yellow=True)
         for told in self._said:
@@ -223,12 +221,16 @@ class Reporting:
 
                 terminalreporter.section("maxrandom: did it get worse?")
                 called = {**names(base), **names(run)}
-                for line, colour in lost(run.regressions, called, terminal.fullwidth):
-                    terminalreporter.line(line, **({colour: True} if colour else {}))
+                _write(terminal, lost(run.regressions, called, terminal.fullwidth))
             terminalreporter.section("maxrandom: what changed")
-            width = terminalreporter._tw.fullwidth
-            for line, colour in lines(changes, width, _MOST_CHANGES):
-                terminalreporter.line(line, **({colour: True} if colour else {}))
+            _write(terminal, lines(changes, terminal.fullwidth, _MOST_CHANGES))
+
+
+def _write(terminal: Any, lines: Iterable[Line]) -> None:
+    for shown in lines:
+        lead = len(shown.text) if shown.lead is None else shown.lead
+        terminal.write(shown.text[:lead], **dict.fromkeys(shown.markup, True))
+        terminal.line(shown.text[lead:])
 
 
 def _uncommitted(run: RunRecord, config: pytest.Config) -> Iterator[str]:

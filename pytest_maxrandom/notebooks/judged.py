@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-
 _HEIGHT = 620
 """Pixels of a page in a notebook."""
 
@@ -183,7 +182,6 @@ class JudgedClaim(Shown):
         return self.passed is True
 
     def __repr__(self) -> str:
-        """Say in one line what became of it."""
         claim = self.record
         needed, highest = needed_score(claim), self.max_random_baseline
         numbers = clauses(
@@ -215,5 +213,4 @@ class Report(Shown):
         return self._run
 
     def __repr__(self) -> str:
-        """Say how many claims pass."""
         return f"maxrandom: {tally(self._run)}"

@@ -46,6 +46,7 @@ from pytest_maxrandom.record.cost import (
 )
 from pytest_maxrandom.record.counts import (
     PromptCount as PromptCount,
+    Sampled as Sampled,
     Searched as Searched,
     SearchOfExamples as SearchOfExamples,
     Tries as Tries,
@@ -93,9 +94,6 @@ from pytest_maxrandom.record.run import (
     Reservation as Reservation,
     RunRecord as RunRecord,
     arithmetics as arithmetics,
-)
-from pytest_maxrandom.record.samples import (
-    Sampled as Sampled,
 )
 from pytest_maxrandom.record.words import (
     ALLOWED as ALLOWED,

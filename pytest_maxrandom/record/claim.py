@@ -15,9 +15,8 @@ from pytest_maxrandom.record.base import (
     Share,
 )
 from pytest_maxrandom.record.cost import SweepCost, TrainingRecord
-from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
+from pytest_maxrandom.record.counts import PromptCount, Sampled, Searched, Tries, ValidationSet
 from pytest_maxrandom.record.incumbent import BesideIncumbent
-from pytest_maxrandom.record.samples import Sampled
 from pytest_maxrandom.record.words import PassesOn, Standing
 
 HeuristicName = Literal[

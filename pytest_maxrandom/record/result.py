@@ -8,26 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pytest_maxrandom.record import (
-        BesideIncumbent,
-        BestPrompt,
-        ClaimRecord,
-        DecidedEarly,
-        Generated,
-        HeldOut,
-        NewQuestions,
-        PassesOn,
-        RedFlag,
-        Remark,
-        Sampled,
-        Searched,
-        Shortcuts,
-        Standing,
-        SweepCost,
-        TrainingRecord,
-        Tries,
-    )
-
+    from pytest_maxrandom import record as records
 
 DEFAULT_LEVEL = 0.05
 """What a p-value is compared with where a claim says nothing."""
@@ -48,11 +29,11 @@ class Result:
     standard_baseline: float | None = None
     max_random_baseline: float | None = None
     max_random_baseline_error: float | None = None
-    cannot_tell: Remark | None = None
-    verdict: Standing | None = None
+    cannot_tell: records.Remark | None = None
+    verdict: records.Standing | None = None
     best: int = 0
     """Row of the best prompt among those that are distinct."""
-    sampled: Sampled | None = None
+    sampled: records.Sampled | None = None
     best_correct: int | None = None
     best_accuracy: float | None = None
     best_score: float | None = None
@@ -63,11 +44,11 @@ class Result:
     union_p: float | None = None
     permutation_p: float | None = None
     baseline_p: float | None = None
-    baseline: BesideIncumbent | None = None
+    baseline: records.BesideIncumbent | None = None
     control_p: float | None = None
-    control: BesideIncumbent | None = None
+    control: records.BesideIncumbent | None = None
     incumbent_p: float | None = None
-    incumbent: BesideIncumbent | None = None
+    incumbent: records.BesideIncumbent | None = None
     critical_count: int | None = None
     critical_score: float | None = None
     critical_parts: list[str] = field(default_factory=list)
@@ -80,24 +61,24 @@ class Result:
     best_ties: int | None = None
     majority_rate: float | None = None
     majority_p: float | None = None
-    shortcuts: Shortcuts | None = None
-    new_questions: NewQuestions | None = None
-    red_flags: list[RedFlag] = field(default_factory=list)
-    best_prompt: BestPrompt | None = None
-    generated: Generated | None = None
-    engine: SweepCost | None = None
+    shortcuts: records.Shortcuts | None = None
+    new_questions: records.NewQuestions | None = None
+    red_flags: list[records.RedFlag] = field(default_factory=list)
+    best_prompt: records.BestPrompt | None = None
+    generated: records.Generated | None = None
+    engine: records.SweepCost | None = None
     revision: str | None = None
-    training: TrainingRecord | None = None
+    training: records.TrainingRecord | None = None
     model_digest: str | None = None
     counted_as: str | None = None
-    searched: Searched | None = None
-    tries: Tries | None = None
+    searched: records.Searched | None = None
+    tries: records.Tries | None = None
     different_answers: int | None = None
-    decided: DecidedEarly | None = None
-    test: HeldOut | None = None
-    notes: tuple[Remark, ...] = ()
+    decided: records.DecidedEarly | None = None
+    test: records.HeldOut | None = None
+    notes: tuple[records.Remark, ...] = ()
     """What a reader must know, besides what was known before the claim was tested."""
-    warnings: tuple[Remark, ...] = ()
+    warnings: tuple[records.Remark, ...] = ()
     """Which red flags of packages could not be looked for."""
 
     @property
@@ -118,11 +99,11 @@ class Result:
         """Whether a search has learned of prompts on these examples."""
         return self.searched is not None and self.searched.learned
 
-    def noted(self, *notes: Remark) -> Result:
+    def noted(self, *notes: records.Remark) -> Result:
         """Return the result with further notes."""
         return replace(self, notes=(*self.notes, *notes)) if notes else self
 
-    def record(self, heading: ClaimRecord) -> ClaimRecord:
+    def record(self, heading: records.ClaimRecord) -> records.ClaimRecord:
         """Return the record of the claim; `heading` is what was known before it was tested.
 
         Nothing else writes what was found into one.
@@ -142,7 +123,7 @@ class Result:
             warnings=[*heading.warnings, *self.warnings],
         )
 
-    def _passes_on(self, asserted: Collection[str]) -> PassesOn | None:
+    def _passes_on(self, asserted: Collection[str]) -> records.PassesOn | None:
         """Tell on what it passes where right answers were not shuffled, here or on a test set."""
         on_test = self.test is not None and self.test.permutation_p is not None
         if not self.passed or not asserted or self.permutation_p is not None or on_test:

@@ -76,8 +76,8 @@ def of_problem(problem: Problem) -> Annotation:
 def workflow_commands(found: Sequence[Annotation], workspace: Path) -> list[str]:
     """Write annotations, the most important first, as commands of GitHub Actions, one a line.
 
-    Of more than are shown the first ones are written, and a notice that says so. One of a file
-    outside of the workspace, the folder of the repository, stands at no line.
+    Of more than are shown it writes the first ones, and a notice that says so. An annotation of a
+    file outside of the workspace, the folder of the repository, stands at no line.
     """
     lines = [_command(annotation, workspace) for annotation in found[:SHOWN]]
     if (more := len(found) - SHOWN) > 0:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv as _csv
 import io
 import json
-import textwrap
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import PurePath
@@ -24,7 +23,7 @@ from pytest_maxrandom.record import (
     TaskAudit,
 )
 from pytest_maxrandom.reports.csv import field
-from pytest_maxrandom.reports.layout import table_lines
+from pytest_maxrandom.reports.layout import table_lines, wrapped
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.red_flags import sentence as flag_sentence
 from pytest_maxrandom.reports.remarks import worded as remark_worded
@@ -167,19 +166,13 @@ def as_text(audit: TaskAudit, width: int) -> str:
     for task, unread, told in _tasks_with_findings(audit.tasks):
         lines += ["", *_wrapped(f"{visible(names[_place(task)])}{unread}", width)]
         for sentence in told:
-            lines += _wrapped(f"- {visible(sentence)}", width, "  ")
+            lines += _wrapped(f"  - {visible(sentence)}", width, "    ")
     lines += ["", *(line for said in _closing(audit) for line in _wrapped(said, width))]
     return "\n".join(lines).rstrip("\n")
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(width, 40),
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  " if indent else "",
-        break_on_hyphens=False,
-    )
+    return [line.text for line in wrapped(text, max(width, 40), indent=indent)]
 
 
 def _lines(audit: TaskAudit, names: Mapping[_Place, str], dropped: int, limit: int) -> list[str]:

@@ -90,7 +90,7 @@ class Change:
 def changes(run: RunRecord, base: RunRecord) -> list[Change]:
     """Compare a run with an earlier one.
 
-    Each record of `run` has a change, in its order; those that only `base` has follow.
+    It returns a change for each record of `run`, in its order, then for each that only `base` has.
     """
     above, below = folders_above(run, base)
     before = {_key(record, below): record for record in reversed(records(base))}

@@ -20,7 +20,6 @@ from pytest_maxrandom.reports.text import clauses
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
 UNKNOWN = "not recorded; state it yourself"
 
 

@@ -22,7 +22,7 @@ from pytest_maxrandom.reports.headlines import Question
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.origins import held_out, looks
 from pytest_maxrandom.reports.phrases import new_questions
-from pytest_maxrandom.reports.points import PLACES, Point, flag_points, points_of, short, weight
+from pytest_maxrandom.reports.points import PLACES, flag_points, points_of, short, weight
 from pytest_maxrandom.reports.rendering import checked
 from pytest_maxrandom.reports.searches import of_searches
 from pytest_maxrandom.reports.sections import claims_table
@@ -60,12 +60,12 @@ def comment(
 ) -> str:
     """Render a run as a comment in Markdown; the same records make the same text.
 
-    Without a run, which left no report, `outcome` says why; else why it does not pass, where its
-    records do not say that. Instead of a base it may be told why there is none, in a sentence. The
-    `key` tells several comments of a repository apart; `report` and `page` are addresses of the run
-    and of its page; `branch` is the base's, `commit` what was tested. That a run comes from a pull
-    request's own code, `untrusted`, is said. It has at most `limit` bytes in UTF-8 and, by our own
-    templates, so many words that are seen before anything is unfolded.
+    `outcome` says why the run does not pass, or why there is no report of it, where no record does.
+    `base` is the run to compare with, or a sentence that says why there is none. The `key` tells
+    several comments of a repository apart, `report` and `page` are addresses of the run and of its
+    page, `branch` is that of the base, and `commit` what was tested. The comment says that a run is
+    `untrusted`, which comes from a pull request's own code. It has at most `limit` bytes in UTF-8;
+    by our own templates at most `words` words are seen before anything is unfolded.
 
     Raises
     ------
@@ -119,17 +119,15 @@ def comment(
         "untrusted": untrusted,
     }
 
-    def pointed(kept: list[Point]) -> dict[str, list[Question]]:
-        return {where: [each for place, each in kept if place == where] for where in PLACES}
-
     def tables(kept: list[Change]) -> list[Table]:
         number = sum(isinstance(change.now, ClaimRecord) for change in kept)
         cut = claims.first(number), designs.first(len(kept) - number)
         return [table for table in cut if table.cells]
 
     def written(most_points: int, most_rows: int) -> str:
+        kept = points[:most_points]
         text = template.render(
-            **pointed(points[:most_points]),
+            **{where: [each for place, each in kept if place == where] for where in PLACES},
             more_points=max(0, len(points) - most_points),
             tables=tables(rows[:most_rows]),
             more_rows=max(0, len(rows) - most_rows),

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, count
 from pytest_maxrandom.record import OUTCOMES, ClaimRecord, Record, RunRecord
-from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, lacking
+from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, Kind, changes, counted, lacking
+from pytest_maxrandom.reports.layout import Line, Markup, wrapped
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.phrases import decisive_p
 from pytest_maxrandom.reports.quantities import best_value, examples, needed_score
 from pytest_maxrandom.reports.reasons import REASONS
 from pytest_maxrandom.reports.summary import became, names, records
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
-from pytest_maxrandom.reports.text import clauses, visible, wrapped
+from pytest_maxrandom.reports.text import clauses, visible
 from pytest_maxrandom.reports.trend import written_moment
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _SEEN = frozenset({"newly fails", "newly passes", "more prompts were tried", "is gone"})
 """What the kind of change says already."""
 _COLUMNS = ("best", "needed", "n", "t", "p")
+_MARKUP: dict[Kind, tuple[Markup, ...]] = {"fell": ("red",), "rose": ("green",)}
 _LEGEND = (
     "n: examples; t: prompts tried; needed: the least that passes; p: the p-value that decides."
 )
@@ -83,32 +85,31 @@ def difference(
     return Difference(since, base, until, head, tuple(ordered))
 
 
-def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterator[tuple[str, str]]:
-    """Yield the lines for a terminal, each with its colour; words are never broken.
+def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterator[Line]:
+    """Yield the lines for a terminal; rows of numbers are as wide as they are.
 
-    Names and numbers that are longer than `width` columns stand as they are. Beyond `most` changes
-    the others are counted.
+    Beyond `most` changes the others are counted.
     """
-    colour = "red" if found.fell else ""
-    yield from ((line, colour) for line in wrapped(_headline(found), width))
+    yield from wrapped(_headline(found), width, indent="  ", markup=("red",) if found.fell else ())
     for note in _notes(found):
-        yield from ((line, "") for line in wrapped(note, width))
+        yield from wrapped(note, width, indent="  ")
     shown = found.changes[:most]
     if any(isinstance(change.record, ClaimRecord) for change in shown):
-        yield _row("", _COLUMNS, "result"), ""
+        yield Line(_row("", _COLUMNS, "result"))
     called = {**names(found.base), **names(found.head)}
     for change in shown:
         head = f"{SIGNS[change.kind][1]}: {visible(called[change.record.id])}"
-        yield head, {"fell": "red", "rose": "green"}.get(change.kind, "")
+        yield Line(head, _MARKUP.get(change.kind, ()))
         for when, one in (("before", change.before), ("now", change.now)):
             if isinstance(one, ClaimRecord):
                 # A claim that the store alone knows was not run, so nothing became of it.
                 stored = one is change.before and not found.base.created
                 word = "stored answers" if stored else OUTCOMES[became(one)].word
-                yield _row(when, _numbers(one), word), ""
-        yield from ((line, "") for line in wrapped(visible(_why(change)), width, "    "))
+                yield Line(_row(when, _numbers(one), word))
+        if why := _why(change):
+            yield from wrapped(f"    {visible(why)}", width, indent="    ")
     if left := len(found.changes) - len(shown):
-        yield f"{count(left)} more: maxrandom diff shows all", ""
+        yield Line(f"{count(left)} more: maxrandom diff shows all")
 
 
 def markdown(found: Difference) -> str:
@@ -174,7 +175,6 @@ def _headline(found: Difference) -> str:
 
 
 def _notes(found: Difference) -> Iterator[str]:
-    """Say what is different of the runs as wholes."""
     for run, named in ((found.base, found.since), (found.head, found.until)):
         if told := lacking(run):
             yield f"The run of {visible(named)} is incomplete: {told}"

@@ -13,7 +13,6 @@ from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm, joint_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
 _LIBRARIES = ("pytest", "pytest-maxrandom", "numpy")
 
 

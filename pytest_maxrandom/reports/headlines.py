@@ -69,18 +69,6 @@ _OF_CLAIM: dict[type, str] = {LabelBiasRecord: ", label bias", ReplicatesRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Headline:
-    """One record in a line, without its name."""
-
-    found: str
-    """What was reached and needed: ``.550, needs .683``."""
-    numbers: str = ""
-    """``p_max = .950; t = 10, n = 60``."""
-    cause: str = ""
-    """The main reason, in a clause."""
-
-
-@dataclass(frozen=True, slots=True)
 class Question:
     """One thing to look at."""
 
@@ -88,8 +76,11 @@ class Question:
     names: tuple[Cell, ...]
     """The first ones that it is said of."""
     found: str = ""
+    """What was reached and needed: ``.550, needs .683``."""
     numbers: str = ""
+    """``p_max = .950; t = 10, n = 60``."""
     what: str = ""
+    """The main reason, in a clause."""
     more: int = 0
     """How many others it is said of as well."""
     change: str = ""
@@ -108,7 +99,7 @@ def verdict(run: RunRecord) -> str:
 
 def reservations(run: RunRecord) -> list[Question]:
     """Name what a gate holds against a run, the gravest first; the same of several once."""
-    found: dict[tuple[str, str, str], list[Cell]] = {}
+    found: dict[Question, list[Cell]] = {}
     order = [*RESERVED]
     for each in sorted(run.reservations, key=lambda one: order.index(one.kind)):
         why = clauses(*map(_weaker_in(each), each.weaker), sep=", ")
@@ -117,11 +108,9 @@ def reservations(run: RunRecord) -> list[Question]:
             if each.tries:
                 why = number_of(each.tries, "prompt")
         named: Cell = (Name(_short(each.id.partition("::")[2] or each.id, 2 * _LONGEST_NAME)),)
-        found.setdefault((RESERVED[each.kind].sign, RESERVED[each.kind].one, why), []).append(named)
-    return [
-        of(Question(sign, (), what=why, change=said), about)
-        for (sign, said, why), about in found.items()
-    ]
+        shown = RESERVED[each.kind]
+        found.setdefault(Question(shown.sign, (), what=why, change=shown.one), []).append(named)
+    return [of(question, about) for question, about in found.items()]
 
 
 def _weaker_in(reservation: Reservation) -> Callable[[Weaker], str]:
@@ -198,34 +187,34 @@ def brief_names(run: RunRecord) -> dict[str, Cell]:
     return cells
 
 
-def headline(record: Record) -> Headline:
-    """Say what became of a record, and why, in a line."""
+def headline(record: Record) -> Question:
+    """Say what became of a record, and why, in a line without its name."""
     if record.outcome == "xpassed":
-        return Headline(OUTCOMES["xpassed"].one, cause=_within(phrases.finding(record)))
+        return _line(record, OUTCOMES["xpassed"].one, what=_within(phrases.finding(record)))
     if record.outcome not in TESTED or not isinstance(record, ClaimRecord):
         return _other_headline(record)
     if record.outcome == "cannot tell":
         said = (failure(record) or "").removeprefix(f"{OUTCOMES[record.outcome].one}: ")
-        return Headline(OUTCOMES[record.outcome].one, cause=_within(said))
+        return _line(record, OUTCOMES[record.outcome].one, what=_within(said))
     if record.decided is None and (record.best_accuracy is None or not record.n):
         return _other_headline(record)
     if record.passed is False:
         said = failure(record) or ""
         if not (numbers := _NUMBERS.fullmatch(said)):
-            return Headline("fails", cause=_within(said))
-        return Headline(numbers[1], numbers[2], cause(record))
+            return _line(record, "fails", what=_within(said))
+        return _line(record, numbers[1], numbers[2], cause(record))
     if (test := record.decided_on_test) is not None:
         found = f"{count(test.correct)} of {count(test.n)} on the test set, which decides"
-        return Headline(found, phrases.decided_by(record))
+        return _line(record, found, phrases.decided_by(record))
     needed = phrases.needed_value(record)
     found = f"best {phrases.best_shown(record)}{f', needs {needed}' if needed else ''}"
     if incumbent.alone(record) and record.incumbent is not None:
         reached, p = incumbent.reached(record, "incumbent")
         best = f"best {phrases.best_shown(record)}"
-        return Headline(f"{best} {reached}", clauses(p, _context(record)))
+        return _line(record, f"{best} {reached}", clauses(p, _context(record)))
     key = phrases.decisive(record)
     p = "" if getattr(record, key) is None else p_is(record, key)
-    return Headline(found, clauses(p, _context(record)))
+    return _line(record, found, clauses(p, _context(record)))
 
 
 def _context(claim: ClaimRecord) -> str:
@@ -254,17 +243,13 @@ def open_questions(run: RunRecord) -> list[Question]:
     known = brief_names(run)
     told = failing_first(summary.records(run))
     alone = len(told) == 1 and told[0].outcome in TESTED
-    found: dict[tuple[str, Headline, str], list[Cell]] = {}
+    found: dict[tuple[Question, str], list[Cell]] = {}
     for record in told:
         if record.outcome not in SETTLED or alone:
             # What fails has a line each, whatever its reason.
             own = record.id if record.outcome in TESTED and record.outcome in FAILING else ""
-            key = (OUTCOMES[summary.became(record)].sign, headline(record), own)
-            found.setdefault(key, []).append(known[record.id])
-    return [
-        of(Question(symbol, (), line.found, line.numbers, line.cause), about)
-        for (symbol, line, _), about in found.items()
-    ]
+            found.setdefault((headline(record), own), []).append(known[record.id])
+    return [of(question, about) for (question, _), about in found.items()]
 
 
 def flagged(run: RunRecord) -> list[Question]:
@@ -325,7 +310,11 @@ def of(question: Question, about: Sequence[Cell]) -> Question:
     return replace(named, found=found, change=change, more=max(0, len(about) - MOST_NAMES))
 
 
-def _other_headline(record: Record) -> Headline:
+def _line(record: Record, found: str, numbers: str = "", what: str = "") -> Question:
+    return Question(OUTCOMES[summary.became(record)].sign, (), found, numbers, what)
+
+
+def _other_headline(record: Record) -> Question:
     """Say what a record tells that has no best prompt with an accuracy of its own."""
     judged = record.outcome in ("failed", "cannot tell")
     found = getattr(record, "finding", None) if judged else None
@@ -337,7 +326,7 @@ def _other_headline(record: Record) -> Headline:
     elif found:
         cause = cause.removeprefix(found).removeprefix(": ")
     said = found if found and found.strip() else OUTCOMES[summary.became(record)].one
-    return Headline(said, cause=_within(cause))
+    return _line(record, said, what=_within(cause))
 
 
 def _within(text: str) -> str:

@@ -29,9 +29,9 @@ def hub(
     """Write a claim as an evaluation result of the hub: YAML, a list with one entry.
 
     The value is the accuracy on the test set where it was opened, else that of the best prompt on
-    the validation set. The ids of the benchmark on the hub, ``openai/gsm8k``, and of its task are
-    those of its ``eval.yaml``. A claim is named by its id, or without the file; needed where there
-    are several.
+    the validation set. `dataset` is the id of the benchmark on the hub, ``openai/gsm8k``, and
+    `task` that of its task, as its ``eval.yaml`` has it. A claim is named by its id, or by its name
+    without the file; it must be where there are several.
 
     Raises
     ------
@@ -93,10 +93,10 @@ def notes(claim: ClaimRecord) -> str:
 
 def _chosen(run: RunRecord, name: str | None) -> ClaimRecord:
     names = [visible(summary.label(claim)) for claim in run.claims]
+    some = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
     if name is None:
         if len(run.claims) == 1:
             return run.claims[0]
-        some = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
         raise ReportError(
             f"found {count(len(names))} claims, expected one, as a file of the hub has one value "
             f"of a benchmark; choose one with --claim NAME: {some or 'there is none'}"
@@ -111,7 +111,6 @@ def _chosen(run: RunRecord, name: str | None) -> ClaimRecord:
     if alike:
         ids = ", ".join(claim.id for claim in alike[:_MOST_NAMES])
         raise ReportError(f"--claim {name}: found {len(alike)} claims, expected one of {ids}")
-    some = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
     raise ReportError(
         f"--claim {name}: there is no such claim, expected one of {some}{did_you_mean(name, names)}"
     )

@@ -47,9 +47,8 @@ def wrapped(
 ) -> list[Line]:
     """Break a text between its words, and a name between its parts, into lines of a width.
 
-    The text has no hidden characters; spaces at its beginning stay, and `indent` stands before all
-    lines but the first. Of that alone `markup` marks so many characters; of all lines all if `lead`
-    is None.
+    The text has no hidden characters; spaces at its beginning stay. `indent` stands before all
+    lines but the first. `markup` is that of the first `lead` characters, or of all lines.
 
     Examples
     --------

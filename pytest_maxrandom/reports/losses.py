@@ -15,8 +15,9 @@ from pytest_maxrandom.stats.judged_losses import look_share
 if TYPE_CHECKING:
     from pytest_maxrandom.record import Regression, Regressions
     from pytest_maxrandom.record.regressions import Loss, Untold
+    from pytest_maxrandom.record.words import Colour
 
-SIGNS: dict[Loss, tuple[str, str]] = {
+SIGNS: dict[Loss, tuple[str, Colour]] = {
     "worse": ("🔻", "red"),
     "cannot tell": ("❔", "yellow"),
     "not worse": ("✅", "green"),

@@ -16,7 +16,6 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
 """Below this many prompts their counts are listed, not summarized."""
@@ -224,7 +223,7 @@ def all_of_models(
     """Name the models of a group of claims if it holds all the claims of them, and more than one.
 
     Each has its suite beside it, which is empty where no other one makes claims of the same things.
-    There is no model at all where the claims have to be named one by one.
+    No model is named where the claims have to be named one by one.
     """
     models = {
         claim.id: (model_name(claim), suite)

@@ -100,7 +100,6 @@ def compare(before: ClaimRecord, now: ClaimRecord, *, sampled: bool) -> Compared
 
 
 def _best(of: KeptAnswers) -> str:
-    """Return the first prompt with the highest mean score."""
     means = np.nanmean(of.values(of.prompts, of.examples), axis=1)
     return of.prompts[int(np.argmax(means))]
 

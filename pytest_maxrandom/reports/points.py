@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.record import (
@@ -53,11 +54,10 @@ def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
             place = "changed" if record.outcome == "skipped" else "failing"
             what = what or (OUTCOMES[record.outcome].again if change.before else "")
             line = headlines.headline(record)
-            told = "; ".join(filter(None, [short(line.cause), *why]))
+            told = "; ".join(filter(None, [short(line.what), *why]))
             # A change says already what became of it.
             reached = "" if what and line.found == OUTCOMES[record.outcome].one else line.found
-            sign = OUTCOMES[record.outcome].sign
-            question = Question(sign, (), reached, line.numbers, told, change=what)
+            question = replace(line, found=reached, what=told, change=what)
         elif why or (what and (change.before or record.outcome != "passed")):
             place = "other" if change.kind == "other" else "changed"
             if change.kind == "rose" and isinstance(record, ClaimRecord):

@@ -63,7 +63,6 @@ def _part(path: Path, process: str) -> Path:
 
 
 def _parts(path: Path) -> list[Path]:
-    """List the parts of all processes."""
     return sorted(path.parent.glob(f"{glob.escape(path.name)}.*.part"))
 
 

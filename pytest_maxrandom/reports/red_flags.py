@@ -86,18 +86,13 @@ def explained(claim: ClaimRecord) -> str:
 
 def set_by_suite(claim: ClaimRecord) -> str:
     """Say what the suite changes: ``majority fails, tied_scores is ignored``, or ``all warn``."""
-    of_all = _of_all(claim)
+    of_all = severity_of_all(claim)
     if of_all is not None:
         return _ALL[of_all]
     return ", ".join(f"{kind} {DOES[severity]}" for kind, severity in claim.severities.items())
 
 
-def ignores_all(claim: ClaimRecord) -> bool:
-    """Return whether the suite ignores every red flag of a claim."""
-    return _of_all(claim) == "ignore"
-
-
-def _of_all(claim: ClaimRecord) -> Severity | None:
+def severity_of_all(claim: ClaimRecord) -> Severity | None:
     """Return the severity that the suite gives to all kinds; None if they differ, or are ours."""
     if not claim.severities:
         return None

@@ -328,7 +328,6 @@ def bibtex(run: RunRecord) -> str:
 
 @cache
 def _library() -> dict[str, Reference]:
-    """Read the sources, by their keys."""
     text = Path(__file__).with_name("references.bib").read_text(encoding="utf-8")
     return {found.key: found for found in map(_reference, text.rstrip().split("\n\n"))}
 

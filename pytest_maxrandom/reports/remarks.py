@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import Remark
 
-
 _DRAWS_ANEW = (
     "The first replicate is the claim itself; each of the others draws again, with seeds made from "
     "{seed} and its number: "

@@ -108,8 +108,8 @@ def render(
 ) -> str:
     """Render a run in a language of reports; it can be encoded as UTF-8 whatever the data.
 
-    The user's own templates in a folder, of which templates/README.md tells, come first. `name` is
-    that of a template that is not the whole report, and `told` what it gets besides the run.
+    The user's own templates come before ours; templates/README.md says what they can be. `name` is
+    the template, where it is not that of the whole report, and `told` what it gets besides the run.
 
     Raises
     ------

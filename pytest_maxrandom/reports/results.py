@@ -148,9 +148,9 @@ def _first(error: ValidationError) -> str:
 def find(named: str, like: Path | None = None, folder: Path | None = None) -> RunRecord:
     """Read a report that a person names: a file, or what git has.
 
-    That is ``REVISION:PATH``, the path from the root of the repository on, or a revision alone with
-    the path of `like`, a report that need not exist in the work tree. Relative paths are relative
-    to `folder`, whose repository is asked; the current one if not given.
+    The latter is ``REVISION:PATH``, the path from the root of the repository on, or a revision
+    alone, with the path of `like`, a report that need not exist in the work tree. Relative paths
+    are relative to `folder`, whose repository is asked; the current one if not given.
 
     Raises
     ------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def worth(found: Mapping[str, Any]) -> str:
     """Say what the samples of the best prompt are worth, and what a guesser with such ones is.
 
-    It is given the fields of `pytest_maxrandom.record.samples.Sampled`.
+    It is given the fields of `pytest_maxrandom.record.Sampled`.
     """
     k = found["samples"]
     return _said(

@@ -95,8 +95,8 @@ def _path(record: Record) -> str:
 def files(run: RunRecord) -> dict[str, str]:
     """Tell records of the same name apart by their files.
 
-    By its id each has the shortest end of its file's path that no other file of a record of the
-    same name ends with; empty where the name is enough.
+    By its id a record has the shortest end of its file's path that no other file of a record of the
+    same name ends with; it is empty where the name is enough.
     """
     alike: dict[str, dict[str, list[str]]] = {}
     for record in records(run):
@@ -121,8 +121,8 @@ def names(run: RunRecord) -> dict[str, str]:
 def variants(run: RunRecord) -> dict[str, str]:
     """Tell claims apart whose task, file, model and shots are the same: arms of one model.
 
-    By its id each has what its name has in brackets, without the shots; empty where no other claim
-    is alike.
+    By its id a claim has what its name has in brackets, without the shots; it is empty where no
+    other claim is alike.
     """
     where = files(run)
     alike: dict[tuple[str, ...], list[ClaimRecord]] = {}

@@ -203,8 +203,8 @@ def tabulate(
 ) -> Table:
     """Make a table, which a reader finds by its title, with what changed since an earlier run.
 
-    At `most` so many rows are shown; the others are said to be left out, by what they are `of`:
-    ``replicates``. The table is `told` its key, about, caption and legend.
+    It shows at most so many rows, and says that others of them, such as ``replicates``, are left
+    out. `told` are its key, about, caption and legend.
     """
     shown = rows if most is None else rows[:most]
     earlier = before or [None] * len(shown)

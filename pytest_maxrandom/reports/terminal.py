@@ -143,7 +143,9 @@ def _red_flags(run: RunRecord, width: int, *, is_whole: bool) -> Iterator[Line]:
         if left_out := len(found[_MOST_FLAGS:]):
             yield from wrapped(f"  {count(left_out)} more are in the reports", width)
     tried = (claim for claim in run.claims if claim.outcome != "skipped")
-    if unseen := [named[claim.id] for claim in tried if red_flags.ignores_all(claim)]:
+    if unseen := [
+        named[claim.id] for claim in tried if red_flags.severity_of_all(claim) == "ignore"
+    ]:
         some = some_of(unseen, red_flags.MOST_NAMES)
         text = f"All red flags are ignored, by the suite: {some}"
         yield from wrapped(text, width, indent=_INDENT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 import unicodedata
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -87,18 +86,6 @@ def rewritten(value: Any, write: Callable[[str], str], kept: Container[str] = ()
         return value
     names = [field.name for field in fields(value) if field.name not in kept]
     return replace(value, **{name: rewritten(getattr(value, name), write, kept) for name in names})
-
-
-def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Return the lines of a paragraph in a terminal; what is too long to fit stays whole."""
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent or "  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def clauses(*parts: object, sep: str = "; ") -> str:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.ledger.summary import Look
     from pytest_maxrandom.record import ClaimRecord, RunRecord
 
-
 _SHOWN = 12
 
 

@@ -84,8 +84,8 @@ def within(markdown: str, most: int) -> str:
     in full, and shown besides, as there is room for. The fold says how many more fail. A title
     beyond two thirds of it is cut, and so is a name that has no room.
 
-    The text is one of our templates, its title first, and `most` 30 or more. What is not seen is
-    folded; a text that is short enough stays as it is.
+    The text is one of our templates, its title first; `most` is 30 or more. All of the text
+    is kept: what is not seen is folded.
     """
     parts = _parts(markdown)
     if sum(part.size for part in parts) <= most:

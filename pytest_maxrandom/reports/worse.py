@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
 from pytest_maxrandom.reports import losses
+from pytest_maxrandom.reports.layout import Line, Markup, wrapped
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
-from pytest_maxrandom.reports.text import visible, wrapped
+from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,16 +20,15 @@ if TYPE_CHECKING:
 _NAME = 80
 
 
-def lines(
-    found: Regressions, called: Mapping[str, str], width: int = 80
-) -> Iterator[tuple[str, str]]:
-    """Yield the lines for a terminal, each with its colour; names of claims are by their ids."""
-    colour = "red" if found.worse else "" if found.met and not found.nothing else "yellow"
-    yield from ((line, colour) for line in wrapped(losses.whether_worse(found), width))
+def lines(found: Regressions, called: Mapping[str, str], width: int = 80) -> Iterator[Line]:
+    """Yield the lines for a terminal; names of claims are by their ids."""
+    markup: tuple[Markup, ...] = () if found.met and not found.nothing else ("yellow",)
+    markup = ("red",) if found.worse else markup
+    yield from wrapped(losses.whether_worse(found), width, indent="  ", markup=markup)
     rows = [each for each in losses.worst_first(found) if each.p_worse is not None or each.why]
     if any(each.p_worse is not None for each in rows):
         heads = ("base", "now", "change", "n", "p worse", "p not")
-        yield _row("result", heads, "claim"), ""
+        yield Line(_row("result", heads, "claim"))
     for each in rows:
         numbers = (
             accuracy(each.base_score),
@@ -39,11 +39,11 @@ def lines(
             p_value(each.p_not_worse),
         )
         name = visible(called.get(each.id, each.id))
-        yield _row(each.loss, numbers, name), losses.SIGNS[each.loss][1]
+        yield Line(_row(each.loss, numbers, name), (losses.SIGNS[each.loss][1],))
         if said := losses.loss_told(each, found):
-            yield from ((line, "") for line in wrapped(said, width, "    "))
+            yield from wrapped(f"    {said}", width, indent="    ")
     if said := losses.about_looks(found):
-        yield from ((line, "") for line in wrapped(said, width))
+        yield from wrapped(said, width, indent="  ")
 
 
 def markdown(found: Regressions, called: Mapping[str, str]) -> str:

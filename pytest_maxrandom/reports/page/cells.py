@@ -213,7 +213,6 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
 
 
 def _cells(results: Answers, best: int, answers: list[BestAnswer], unit: str) -> Cells:
-    """Return what the page shows of answers, with those of the best prompt in full."""
     demonstrations = results.demonstration_ids or ((),) * len(results.prompts)
     cells = zip(results.correct.tolist(), results.evaluated.tolist(), strict=True)
     made = Cells(

@@ -101,9 +101,9 @@ def html(
 def headed(page: str, run: RunRecord) -> str:
     """Write on top of a page what a gate found after it was made.
 
-    That are its reservations, what got worse, or why it was compared with nothing. The page is as
-    :func:`html` renders it without; one by a template of the user's own may lack the verdict, and
-    is left as it is.
+    These are its reservations, what got worse, or why it was compared with nothing. The page is as
+    :func:`html` renders it without them; one by a template of the user's own may lack the verdict,
+    and stays as it is.
     """
     bare = replace(run, reservations=[], regressions=None)
     for sep in (" maxrandom: ", " "):
@@ -191,7 +191,6 @@ def _asset(name: str) -> str:
 
 @cache
 def _script() -> str:
-    """Return all of the page's own script."""
     parts = "\n".join(map(_asset, _SCRIPTS))
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 

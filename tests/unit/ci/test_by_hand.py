@@ -130,5 +130,5 @@ def test_a_name_that_is_given_twice_is_no_literal(tmp_path: Path) -> None:
     path = tmp_path / "test_claims.py"
     path.write_text(f"{HEAD}P = 0.5\n{NAMED}")
     (found,) = hand_written(path, tmp_path, [])
-    assert found.checks == ({"t": 10, "chance": Fraction(1, 2), "p_max": COMPUTED},)
-    assert found.code
+    assert found.numbers["checks"] == ({"t": 10, "chance": Fraction(1, 2), "p_max": COMPUTED},)
+    assert found.numbers["code"]

@@ -368,7 +368,7 @@ def test_a_reason_needs_its_row_only(monkeypatch: pytest.MonkeyPatch) -> None:
     found = difference("a", before, "b", now)
     said = {"kind": "weather", "text": "weather from dry to wet"}
     assert said in content(found)["changes"][0]["reasons"]
-    assert "weather from dry to wet" in " ".join(line for line, _ in lines(found))
+    assert "weather from dry to wet" in " ".join(line.text for line in lines(found))
     assert "weather from dry to wet" in comment(now, before)
     assert "| weather | the weather of the day |" in filled("<!-- generated: reasons -->")
 

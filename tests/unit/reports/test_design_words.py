@@ -192,11 +192,11 @@ def test_a_check_that_cannot_tell_neither_passes_nor_fails() -> None:
     assert overall(both) == "passed"
     told = headline(untold.contamination[0])
     assert told.found == "cannot tell"
-    assert not told.cause.startswith("cannot tell")
+    assert not told.what.startswith("cannot tell")
     leak = contamination(boost=-0.012, boost_p=0.6, message=None)
     leak.message = failure(leak)
     told = headline(leak)
-    assert (told.found, told.cause[:25]) == (LEAK, "test is +.052 above extra")
+    assert (told.found, told.what[:25]) == (LEAK, "test is +.052 above extra")
     before = run(contamination=[contamination("no sign of it")])
     (fell,) = changes(let_be, before)
     assert (fell.kind, fell.what) == (

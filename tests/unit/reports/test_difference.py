@@ -31,7 +31,7 @@ def both() -> Difference:
 
 
 def shown(found: Difference, width: int = 80, most: int | None = None) -> list[str]:
-    return [line for line, _ in lines(found, width, most)]
+    return [line.text for line in lines(found, width, most)]
 
 
 def test_the_first_line_says_since_when_and_how_much() -> None:
@@ -60,10 +60,10 @@ def test_what_fell_stands_first_and_what_is_as_before_nowhere() -> None:
 
 
 def test_falls_are_red_and_rises_green() -> None:
-    painted = dict(lines(both()))
-    assert painted["fell: sums[demo-4shot]"] == "red"
-    assert painted["rose: emoji[demo-4shot]"] == "green"
-    assert painted["new: young[demo-4shot]"] == ""
+    painted = {line.text: line.markup for line in lines(both())}
+    assert painted["fell: sums[demo-4shot]"] == ("red",)
+    assert painted["rose: emoji[demo-4shot]"] == ("green",)
+    assert painted["new: young[demo-4shot]"] == ()
 
 
 @given(st.integers(72, 200))

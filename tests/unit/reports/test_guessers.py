@@ -107,4 +107,4 @@ def test_what_cannot_be_told_is_left_out() -> None:
     ]
     assert odds_section(_run(*others)) == ""
     never = odds_section(_run(_claim(3, 50, 0.5, {"p_max": 0.05})))
-    assert "| impossible | .000 | - |" in never
+    assert "| impossible | .000 | &#45; |" in never

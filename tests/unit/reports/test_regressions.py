@@ -282,7 +282,7 @@ def test_a_green_run_that_was_compared_with_nothing_says_so(random: np.random.Ge
         "Nothing was compared with main: its report has no claim; give the report of a run with "
         "results. cannot_tell=pass lets that pass"
     )
-    assert next(lines(found, {}))[1] == "yellow"
+    assert next(lines(found, {})).markup == ("yellow",)
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_every_report_says_first_what_is_worse(random: np.random.Generator, tmp_
     forged = replace(record, regressions=replace(found, margin=3.0))
     path.write_text(dump(forged), encoding="utf-8")
     assert load_untrusted(path).regressions is None
-    text = "\n".join(line for line, _ in lines(found, {head.id: "weather"}))
+    text = "\n".join(line.text for line in lines(found, {head.id: "weather"}))
     assert text.startswith("1 claim is worse than main")
     assert "worse" in markdown(found, {})
     assert content(found)["met"] is False

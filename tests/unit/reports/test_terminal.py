@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.record.samples import Sampled
+from pytest_maxrandom.record import Sampled
 from pytest_maxrandom.reports.headlines import by_luck
 from pytest_maxrandom.reports.layout import width_of, wrapped
 from pytest_maxrandom.reports.terminal import summary
