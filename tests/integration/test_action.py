@@ -66,29 +66,6 @@ def test_a_claim_that_fails_is_told_everywhere_before_the_gate_fails(workspace: 
     assert "test_weak" in result.summary
 
 
-def test_a_claim_of_a_suite_is_annotated_at_its_line(workspace: Path, tiny_llama: Path) -> None:
-    folder = workspace / "models" / "eval_suites"
-    folder.mkdir()
-    rows = [
-        {"id": str(i), "input": f"word {i}", "choices": ["Yes", "No"], "answer": i % 2}
-        for i in range(24)
-    ]
-    (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "suite.yaml").write_text(
-        f"models:\n  - {{name: {tiny_llama}, quantization: none}}\n"
-        "tasks:\n"
-        "  - name: coin\n    format: jsonl\n    path: data.jsonl\n"
-        "prompts: {shots: 0}\n"
-        "assert: {p_max: 0.000001}\n"
-    )
-    result = run_gate(workspace, ledger="off")
-    assert (result.code, result.outputs["failed"]) == (1, "1")
-    ((_, where, message),) = commands(result.log)
-    assert (where["file"], where["line"]) == ("models/eval_suites/suite.yaml", "4")
-    assert where["title"].startswith("coin[")
-    assert "n = 24" in message
-
-
 def test_a_broken_suite_is_annotated_where_it_is_broken(workspace: Path) -> None:
     folder = workspace / "models" / "eval_suites"
     folder.mkdir()
@@ -125,12 +102,6 @@ def test_nothing_to_test_fails_with_a_sentence(
     assert kind == "error"
     assert message.startswith(sentence)
     assert sentence.replace("*", "") in result.summary
-
-
-def test_tests_without_a_claim_are_no_gate(workspace: Path) -> None:
-    (workspace / "models" / "test_other.py").write_text("def test_other(): pass\n")
-    result = run_gate(workspace)
-    assert (result.code, result.outputs["outcome"]) == (5, "error")
 
 
 def test_another_test_that_fails_fails_the_gate(workspace: Path) -> None:

@@ -80,18 +80,6 @@ def test_with_exit_zero_only_a_wrong_argument_fails(
         assert done.stderr.startswith("maxrandom gate: ") == (code == 2)
 
 
-def test_claims_that_were_all_deselected_are_not_said_to_be_missing(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    _claims(tmp_path, 64)
-    command = [*GATE, ".", "--pytest-args=-k nothing"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
-    assert "no claim was found or selected in .: " in done.stdout.splitlines()[-1]
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -161,28 +149,3 @@ def test_a_gate_that_is_interrupted_reports_what_it_has(
     assert "pytest was interrupted" in said.splitlines()[-1]
     report = json.loads((tmp_path / "maxrandom-report" / "report.json").read_text())
     assert (report["interrupted"], len(report["claims"])) == (True, 1)
-
-
-def test_a_suite_shows_nothing_of_the_runners(tmp_path: Path, environment: dict[str, str]) -> None:
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "m.csv").write_text("task,prompt,example,correct\nt,p,1,1\n")
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    for name, path in (("token", "${MY_TOKEN}/x.csv"), ("outside", "../outside/m.csv")):
-        results = f"{{path: '{path}', format: table}}"
-        (tree / f"{name}.maxrandom.yaml").write_text(
-            f"models: [{{name: m, backend: recorded, results: {results}}}]\n"
-            "tasks: [{name: t, chance: 1/2}]\n"
-        )
-    environment["MY_TOKEN"] = "hunter2-of-the-runner"
-    done = subprocess.run(
-        [*GATE, ".", "--pytest-args=-n 0"],
-        cwd=tree, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode != 0
-    written = [file.read_text() for file in (tree / "maxrandom-report").iterdir()]
-    for text in (done.stdout, done.stderr, *written):
-        assert environment["MY_TOKEN"] not in text
-        assert "m.csv" in text or "--allow-path" not in text
-    assert "--allow-env MY_TOKEN" in done.stdout
-    assert "--allow-path FOLDER" in done.stdout

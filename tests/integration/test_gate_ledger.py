@@ -145,40 +145,6 @@ def test_the_action_tells_the_reason_wherever_it_is_looked_for(repository: Path)
     assert run_gate(repository, environment=base, base_ref="none").code == 0
 
 
-@pytest.mark.parametrize("left", [True, False], ids=["left behind", "deleted"])
-def test_a_suite_that_moved_is_found_by_the_examples_that_it_tested(
-    repository: Path, tiny_llama: Path, left: bool
-) -> None:
-    for path in (repository / "models").rglob("*"):
-        if path.is_file() and path.name != "pytest.ini":
-            path.unlink()
-    (repository / "models" / "words.maxrandom.yaml").write_text(SUITE.format(model=tiny_llama))
-    rows = [{"input": f"word {i}", "choices": ["Yes", "No"], "answer": i % 2} for i in range(12)]
-    (repository / "models" / "words.jsonl").write_text(
-        "".join(f"{json.dumps(row)}\n" for row in rows)
-    )
-    (repository / ".gitignore").write_text(".maxrandom\nmaxrandom-report\n__pycache__\n")
-    assert gate(repository, "--ledger=off")[0] == 0
-    before = the_file(repository)
-    name = before.name
-    commit(repository)
-    (repository / "models" / "deeper").mkdir()
-    for path in (repository / "models").glob("words*"):
-        path.rename(path.parent / "deeper" / path.name)
-    suite = repository / "models" / "deeper" / "words.maxrandom.yaml"
-    suite.write_text(suite.read_text().replace('"Say:', '"Tell:'))
-    if not left:
-        shutil.rmtree(repository / "models" / FOLDER)
-    code, said = gate(repository, "--base-ref=HEAD")
-    assert code == 1
-    assert f"models/{FOLDER}/{name}" in said
-    # One of the two prompts is tried again beside the suite, and stands there.
-    assert f"{'1 prompt' if left else '2 prompts'} and 1 look of" in said
-    # The run is told, too, while HEAD has the ledger.
-    (claim,) = json.loads((repository / "maxrandom-report" / "report.json").read_text())["claims"]
-    assert any("counts 2 prompts of" in told["text"] for told in claim["warnings"])
-
-
 @pytest.fixture
 def tried(tmp_path: Path, tiny_llama: Path) -> Path:
     """A repository whose suite runs a model that really answers, and that has no ledger yet."""

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pytest_maxrandom.models.mock import MockModel
 from tests.plugin.conftest import N, ledger_of
 from tests.unit.recorded.suites import rows, save
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from pytest_maxrandom.models.requests import Likelihoods, Request
+    from pytest_maxrandom.models.questions import Question, Reply
 
 DISTRIBUTED = pytest.mark.parametrize(
     "arguments",
@@ -154,26 +155,24 @@ def test_comparisons_alone_sweep_and_count_what_they_need(
 
 
 def test_what_is_computed_afresh_is_computed_once(
-    real_suite: Suite, monkeypatch: pytest.MonkeyPatch
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_maxrandom.models.hf.causal import CausalModel
+    asked, ask = list[int](), MockModel.ask
 
-    suite, scored = real_suite, list[int]()
-    score = CausalModel.score
+    def counted(model: MockModel, questions: Iterable[Question]) -> Reply:
+        questions = list(questions)
+        asked.append(len(questions))
+        return ask(model, questions)
 
-    def counted(model: CausalModel, requests: Sequence[Request]) -> Likelihoods:
-        scored.append(len(requests))
-        return score(model, requests)
-
-    monkeypatch.setattr(CausalModel, "score", counted)
-    suite.write("arms: {none: {}, nf4: {quantization: nf4}}\ncompare: [nf4 - none, none - nf4]\n")
+    monkeypatch.setattr(MockModel, "ask", counted)
+    suite.write("arms: {none: {}, other: {seed: 1}}\ncompare: [other - none, none - other]\n")
     suite.run().assert_outcomes(passed=4 + 4)
-    once = sum(scored)
-    scored.clear()
+    once = sum(asked)
+    asked.clear()
     suite.run().assert_outcomes(passed=4 + 4)
-    assert sum(scored) == 0
+    assert sum(asked) == 0
     suite.run("--maxrandom-fresh").assert_outcomes(passed=4 + 4)
-    assert sum(scored) == once
+    assert sum(asked) == once > 0
 
 
 def test_a_claim_of_a_difference_fails_with_one_line(suite: Suite) -> None:

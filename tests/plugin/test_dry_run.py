@@ -47,7 +47,7 @@ def write(pytester: pytest.Pytester, model: str, more: str = "") -> Path:
                 "choices": choices,
                 "answer": i % 2,
             }
-            for i in range(12)
+            for i in range(8)
         ]
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / "data" / f"{name}.jsonl").write_text(text)

@@ -25,7 +25,7 @@ tasks:
   format: csv
   path: parity.csv
   columns: {{input: question, choices: [A, B], answer: answer}}
-  validation: {{max_examples: 60}}
+  validation: {{max_examples: {n}}}
 prompts: {{shots: 1, count: 4, formats: [{{labels: letter}}]}}
 scoring: generate
 generation: {{max_tokens: 12{how}}}
@@ -54,8 +54,9 @@ def run(
     model: str = MOCK,
     how: str = "",
     rest: str = "assert: report",
+    n: int = N,
 ) -> tuple[pytest.RunResult, dict[str, Any]]:
-    suite = SUITE.format(model=model, how=how, rest=rest)
+    suite = SUITE.format(model=model, how=how, rest=rest, n=n)
     (pytester.path / "s.maxrandom.yaml").write_text(suite)
     report = pytester.path / "r.json"
     report.unlink(missing_ok=True)
@@ -198,7 +199,9 @@ def test_a_pattern_finds_what_is_read(pytester: pytest.Pytester, server: FakeSer
 @pytest.mark.usefixtures("task")
 def test_labels_have_no_probability_where_answers_are_generated(pytester: pytest.Pytester) -> None:
     rest = "label_bias: {calibration: [pride]}\nassert: report"
-    (pytester.path / "s.maxrandom.yaml").write_text(SUITE.format(model=MOCK, how="", rest=rest))
+    (pytester.path / "s.maxrandom.yaml").write_text(
+        SUITE.format(model=MOCK, how="", rest=rest, n=N)
+    )
     result = pytester.runpytest()
     result.stdout.fnmatch_lines(
         ["*calibration: parity: answers are generated, so that labels have no probability; remove*"]
@@ -221,7 +224,7 @@ def test_the_report_shows_a_prompt_in_its_template(pytester: pytest.Pytester) ->
     tiny.save_llama(pytester.path / "tiny", tokenizer, positions=1024)
     model = "{name: tiny, quantization: none, dtype: float32, device: cpu, chat: true}"
     for times in range(2):
-        _, found = run(pytester, model=model)
+        _, found = run(pytester, model=model, n=6)
         (claim,) = found["claims"]
         assert claim["engine"]["reused"] == T * times
         assert claim["engine"]["chat"] == ["<s>[user] ", " [model]"]
@@ -229,7 +232,7 @@ def test_the_report_shows_a_prompt_in_its_template(pytester: pytest.Pytester) ->
         assert claim["best_prompt"]["question"].endswith(" [model]")
         # A model with random weights says nothing that could be read.
         how = claim["generated"]
-        assert how["answers"] == N * T
+        assert how["answers"] == 6 * T
         assert how["cut"] + how["unreadable"] > 0
         page = (pytester.path / "r.md").read_text()
         assert "[user]" in page

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy.stats import binom
 
+from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
+from pytest_maxrandom.studies.plan import plan_file
 from tests.plugin.label_suite import BIAS, CLAIM, FEW, MAJORITY, LabelSuite
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 CHECKS = ("recall", "move", "redraw")
 """In this order each finds in the store what those before it asked of a model that is run."""
@@ -214,3 +217,29 @@ def test_examples_may_have_other_numbers_of_choices_and_several_right_answers(
     assert any("several right answers" in note["text"] for note in bias["notes"])
     assert any("ledger does not list them" in note["text"] for note in bias["notes"])
     assert len(suite.ledger()) == 2
+
+
+def test_a_prompt_that_shows_the_held_back_example_leaves_no_prior(
+    pytester: pytest.Pytester,
+) -> None:
+    suite = LabelSuite(pytester)
+    path = suite.folder / "suite.yaml"
+
+    def write(seed: int) -> bool:
+        block = f"{{seed: {seed}, base_rate: off, calibration: [pride], assert: report}}"
+        suite.write("prefers: A", FEW, f"label_bias: {block}", t=1)
+        path.write_text(path.read_text().replace("shots: [0]", "shots: [1]"))
+        _, check = plan_file(path)
+        assert isinstance(check, PlannedLabelBias)
+        (plan,) = check.interactions
+        return plan.held == {example.id for example in plan.asked.prompts[0].demonstrations}
+
+    next(filter(write, range(500)))
+    bias = next(each for name, each in suite.run().items() if name.endswith("::label_bias"))
+    assert (
+        "Cloze has no pride calibration: no prompt was scored on held-back examples and on others."
+        in [note["text"] for note in bias["notes"]]
+    )
+    (cloze,) = bias["interactions"]
+    assert cloze["calibrated"] == []
+    assert cloze["n"] == len(FEW) - 1

@@ -81,32 +81,6 @@ def texts_of(examples: Iterable[Example]) -> set[str]:
     return {normal(each.text) for each in examples}
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(
-    "rest", ["classify: {examples: 30}\n", "prompts: {shots: [3], count: 9}\n"]
-)
-def test_the_sides_have_no_text_in_common(tmp_path: Path, rest: str, seed: int) -> None:
-    drawn = Drawn(tmp_path, ARMS + rest, seed=seed, copies=True)
-    condition = drawn.condition()
-    assert condition.apart is not None
-    assert condition.apart.copies > 0
-    labelled = [each for examples in condition.apart.labelled.values() for each in examples]
-    shown = [each for one in condition.prompt_set.prompts for each in one.demonstrations]
-    extra, scored = condition.apart.extra, condition.prompt_set.validation
-    sides = [extra, labelled, scored, condition.test]
-    for place, one in enumerate(sides):
-        for other in sides[place + 1 :]:
-            assert not texts_of(one) & texts_of(other)
-    assert not texts_of(shown) & set().union(*map(texts_of, sides))
-    assert len(texts_of(extra)) == len(extra) == len(scored) == 60
-    assert len(labelled) == (30 if "classify" in rest else 0)
-    # The record says so, of what was read.
-    read = {"labelled": 0} if labelled else {}
-    closed = {**read, "test": 0}
-    assert shared(drawn.training("extra"), condition) == {"scored": 0, **closed}
-    assert shared(drawn.training("test"), condition) == {"scored": 60, **closed}
-
-
 def test_scored_texts_are_those_of_the_scored_examples(tmp_path: Path) -> None:
     drawn = Drawn(tmp_path, ARMS)
     scored = drawn.condition().prompt_set.validation

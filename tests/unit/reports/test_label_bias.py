@@ -37,11 +37,11 @@ from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.labels import LITTLE_MASS
 from tests.notes import noted
 from tests.unit.reports import page, test_html
+from tests.unit.reports.hostile import HOSTILE
 from tests.unit.reports.opened import html
 from tests.unit.reports.samples import calibrated, claim, interaction, label_bias, run, shown
 from tests.unit.reports.test_csv import parsed
 from tests.unit.reports.test_latex import cited
-from tests.unit.reports.test_markdown import HOSTILE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from pytest_maxrandom.record import HeldOut, Remark
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import latex
+from tests.unit.reports.hostile import HOSTILE, hidden_in
 from tests.unit.reports.page import any_text
 from tests.unit.reports.samples import (
     calibrated,
@@ -29,7 +30,6 @@ from tests.unit.reports.samples import (
     several,
     untested,
 )
-from tests.unit.reports.test_markdown import HOSTILE, hidden_in
 
 if TYPE_CHECKING:
     from pathlib import Path

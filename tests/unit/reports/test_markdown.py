@@ -10,110 +10,28 @@ import pytest
 from hypothesis import assume, example, given, settings, strategies as st
 
 from pytest_maxrandom.notation import NONE
-from pytest_maxrandom.record import HeldOut, Recorded, Remark, Tries
 from pytest_maxrandom.reports.headlines import by_luck
 from pytest_maxrandom.reports.rendering import disclosure, markdown
 from pytest_maxrandom.reports.text import shorten, visible
+from tests.unit.reports.hostile import HOSTILE, hidden_in
 from tests.unit.reports.page import FRAGMENTS, Page, any_text, read
 from tests.unit.reports.samples import (
-    calibrated,
     claim,
-    comparison,
     contamination,
     flag,
     hand_written,
-    interaction,
-    label_bias,
     linked,
-    over_tasks,
     recorded,
-    replicates,
     run,
     scored,
     several,
     untested,
 )
+from tests.unit.reports.test_disclosure import disclosed
 from tests.unit.reports.test_text import ACTIVE
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
-
-HOSTILE = "a|b <img> @someone ` `` \n](x) $math$ #12 :smile: \u200f\x1b[31m <!-- </details> \\|"
-
-
-def hidden_in(text: str, *, outcome: Outcome = "failed") -> RunRecord:
-    """Make a run in which every text that comes from files is `text`."""
-    first = claim(
-        best=38,
-        task=text,
-        model=text,
-        id=f"suite.yaml::{text}",
-        suite=text,
-        revision=text,
-        scoring=text,
-        metric=text,
-        message=text,
-        xfail=text,
-        critical_count=None,
-        outcome=outcome,
-        red_flags=[flag(text, severity="fail"), flag(text)],
-        notes=[Remark(text=text)],
-        asserted={text: text},
-    )
-    third = recorded(task=text, model=text, id=f"other.yaml::{text}", published="below standard")
-    assert third.published is not None
-    third = replace(
-        third,
-        recorded=Recorded(path=text, format=text, stated=[text]),
-        published=replace(third.published, changes=[Remark(text=text)] * 2),
-        warnings=[Remark(text=text)],
-        notes=[Remark(text=text)],
-    )
-    assert first.best_prompt is not None
-    prompt = replace(
-        first.best_prompt,
-        text=text,
-        question=text,
-        answers=[text],
-        digest=text,
-        demonstration_ids=[text],
-    )
-    first = replace(first, best_prompt=prompt)
-    return run(first, claim(), third, **designs_hiding(text, outcome), created=text)
-
-
-def designs_hiding(text: str, outcome: Outcome) -> dict[str, Any]:
-    """Make records of all other kinds, and versions, whose every text is `text`."""
-    told: dict[str, Any] = {
-        "suite": text,
-        "task": text,
-        "message": text,
-        "xfail": text,
-        "outcome": outcome,
-        "notes": [Remark(text=text)],
-        "warnings": [Remark(text=text)],
-    }
-    repeated = replicates(45, 30, claim=text, id=f"r.yaml::{text}", model=text, **told)
-    repeated.asserted = {text: text, "in_replicates": 0.9}
-    for one in repeated.runs:
-        one.best_prompt, one.demonstration_ids = text, [text]
-    names: dict[str, Any] = {"first": text, "second": text, "changed": text}
-    both = comparison(id=f"c.yaml::{text}", asserted={text: text}, **names, **told)
-    tuned = contamination(id=f"t.yaml::{text}", base=text, extra=text, test=text, **told)
-    asked = interaction(0.98, None, 0.01, 0.01, calibrated=[calibrated(prior={text: 1.0})])
-    for row in asked.labels:
-        row.label = text
-    asked.best_prompt = asked.score_prompt = text
-    biased = label_bias(asked, id=f"l.yaml::{text}", claim=text, model=text, **told)
-    biased.sentence = f"Found: {text}"
-    return {
-        "versions": {"Python": text},
-        "replicates": [repeated],
-        "label_bias": [biased],
-        "comparisons": [both],
-        "contamination": [tuned],
-        "over_tasks": [over_tasks(first=text, second=text)],
-    }
 
 
 @cache
@@ -278,42 +196,6 @@ def test_formats_that_differ_only_in_the_question_are_told_apart() -> None:
     assert "Scored as answers: A, B" in pages[1].text
 
 
-def test_the_disclosure_says_what_a_paper_must_say() -> None:
-    paragraph = read(disclosure(run(claim(best=41), untested()))).text
-    for fact in (
-        "best of t = 20 4-shot prompts of demo (nf4)",
-        "41 of n = 60 validation examples of weather",
-        "standard baseline .500, maximum random baseline .620, p_max = .060",
-        "t = 20 of 91,390 possible prompts (4 demonstrations each, from the 40 examples outside",
-        "arXiv:2404.13020",
-        "accuracy of always the same answer .517",
-        "Throughout, t = 20",
-        "pytest-maxrandom 0.1.0, Python 3.11.9, torch 2.13.0",
-    ):
-        assert fact in paragraph
-    assert "emoji_movie" not in paragraph
-    assert "permutation" not in paragraph
-
-
-def disclosed(record: RunRecord) -> Page:
-    assert "For a paper" not in markdown(record)
-    return read(disclosure(record))
-
-
-def test_the_disclosure_has_an_item_for_each_of_several_claims() -> None:
-    other = claim(task="f1", id="demo.yaml::f1[x]")
-    assert other.prompts is not None
-    other = replace(other, prompts=replace(other.prompts, seed=1))
-    failing = claim(best=35, outcome="xfailed", xfail="too hard", permutation_p=0.4)
-    page = disclosed(run(claim(), failing, other))
-    assert page.tags[:5] == ["h3", "blockquote", "ul", "li", "code"]
-    assert page.tags.count("li") == 3
-    assert page.text.count("was expected to fail") == 1
-    assert "This claim was expected to fail (too hard)." in page.text
-    assert "permutation p = .400" in page.text
-    assert "on shuffled right answers" in page.text
-
-
 @pytest.mark.parametrize("claims", [[claim()], [claim(), untested()], [untested()], []])
 def test_versions_stand_in_a_report_once(claims: list[ClaimRecord]) -> None:
     assert markdown(run(*claims)).count("torch 2.13.0") == 1
@@ -427,10 +309,6 @@ def test_a_red_flag_of_an_expected_failure_is_folded_and_in_full() -> None:
     assert f"- 🚩 `weather` 4-shot: {told}" in text.partition("<details>")[2]
 
 
-def test_a_run_without_a_tested_claim_has_nothing_to_disclose() -> None:
-    assert "was tried" not in disclosure(run(untested()))
-
-
 def test_any_report_can_be_encoded() -> None:
     assert markdown(hidden_in("\ud800\udfff")).encode("utf-8")
 
@@ -463,31 +341,6 @@ def test_a_result_that_could_not_be_read_is_no_reported_one() -> None:
     broken = untested(asserted={}, backend="recorded")
     told = "❌ maxrandom: 1 of 1 claim could not be tested, 1 result reported"
     assert top(run(recorded(), broken)) == told
-
-
-def test_recorded_results_say_where_they_come_from_and_what_was_stated() -> None:
-    text = markdown(run(recorded()))
-    assert "- **Results:** `data/results.npz`, format npz\n" in text
-    assert "- **n = 60:** counted in the recorded results\n" in text
-    assert "- **t = 20:** counted in the recorded results\n" in text
-    assert "- **Chance of a right guess:** stated in the suite, not counted\n" in text
-    assert (
-        "> Throughout, the results were read from results.npz (npz); n and t were counted "
-        "in them; chance was stated, not counted.\n"
-    ) in disclosure(run(recorded()))
-    stated = Recorded(path="maxima.csv", format="summary", stated=["n", "t", "chance"])
-    text = markdown(run(recorded(recorded=stated))) + disclosure(run(recorded(recorded=stated)))
-    assert "- **n = 60:** stated in the results or the suite, not counted\n" in text
-    assert "- **t = 20:** stated in the results or the suite, not counted\n" in text
-    assert "(summary); n, t and chance were stated, not counted.\n" in text
-    for unknown in ("seed", "drawn", "counted in", "quantized"):
-        assert unknown not in text
-
-
-def test_results_of_a_part_of_the_tries_say_how_many_they_hold() -> None:
-    stated = Recorded(path="r.npz", format="npz", stated=["t"])
-    text = markdown(run(recorded(recorded=stated, correct_counts=[45, 40, 41], t=20)))
-    assert "- **t = 20:** stated in the suite, not counted; the results hold 3\n" in text
 
 
 def test_changed_verdicts_stand_in_a_table_with_both_numbers_and_why() -> None:
@@ -532,36 +385,6 @@ def test_verdicts_that_all_stay_are_told_without_a_table() -> None:
     assert "published" not in markdown(run(recorded()))
 
 
-def test_the_disclosure_names_corrections_and_the_test_set_with_their_sources() -> None:
-    test = HeldOut(40, 30, 0.75, 0.6, 0.86, 0.5, 0.0011, openings=1)
-    first = claim(adjusted_p=0.0042, test=test, permutation_p=0.0123)
-    text = disclosed(run(first, claim(best=41, adjusted_p=0.06))).text
-    for fact in (
-        "permutation p = .012, adjusted .0042; accuracy of always",
-        "On the test set: 30 of 40 correct (.750, 95 % interval .600 to .860), compared",
-        "adjusted for 2 claims by Holm's method, which controls the family-wise error (Holm, 1979,",
-        "Westfall and Young, 1993; Besag and Clifford, 1991, doi:10.1093/biomet/78.2.301",
-        "Wilson's score intervals (Wilson, 1927,",
-        "nf4 is quantization to 4-bit NormalFloat (Dettmers et al., 2023, arXiv:2305.14314)",
-    ):
-        assert fact in text
-    alone = disclosed(run(first)).text
-    assert "adjusted" not in alone
-
-
-def test_many_results_are_disclosed_in_short_and_one_by_one_when_unfolded() -> None:
-    claims = several(tasks=5)
-    page = disclosed(run(*claims))
-    assert "Each of 20 results is the best of t = 20 prompts on n = 60 validation" in page.text
-    assert page.text.count("The best of t = 20") == 20
-    assert page.tags.count("details") == 1
-    other = Recorded(path="other.npz", format="npz")
-    half = [replace(one, recorded=other) if one.model == "model-1" else one for one in claims]
-    assert "For all results of model-1: the results were read from other.npz" in (
-        disclosed(run(*half)).text
-    )
-
-
 @pytest.mark.parametrize("tasks", [2, 30])
 def test_every_claim_stands_in_the_table_and_in_the_details_once(tasks: int) -> None:
     claims = [*several(tasks=tasks), untested(), scored(), hand_written()]
@@ -574,22 +397,6 @@ def test_every_claim_stands_in_the_table_and_in_the_details_once(tasks: int) -> 
         assert text.count(f"<code>{name}</code>") == 1
         assert sum(row[1].startswith(each.task) for row in table) >= 1
     assert f"<summary>{len(claims)} claims in detail</summary>" in text
-
-
-def test_n_of_a_publication_is_no_number_of_examples_that_a_prompt_was_scored_on() -> None:
-    # 16 of 40 are right; the publication says n = 102.
-    numbers: dict[str, Any] = {"best": 16, "n": 102, "best_accuracy": 0.4, "best_score": 0.4}
-    record = run(recorded(correct_counts=[16, 9, 8, 7, 5, 4], **numbers))
-    text = markdown(record)
-    # scipy.stats.beta(16, 25).ppf(.05 / 20) = .19700 and beta(17, 24).ppf(.95) = .54222.
-    best = ".400.197\N{EN DASH}.542"
-    assert read(text).body[0][3:7] == [best, "> .999p_max", "102", "20"]
-    assert "reported: 16 of 40 correct, n = 102, t = 20</summary>" in text
-    assert (
-        "answers 16 of the 40 validation examples that it was scored on (n = 102 as published) of "
-        "`weather` correctly (.400; "
-    ) in disclosure(record)
-    assert "highest 16 correct\n" in text
 
 
 def test_what_to_look_at_is_folded_where_it_is_long_with_failures_first() -> None:
@@ -633,12 +440,3 @@ def test_claims_that_pass_by_luck_are_counted_only_where_that_is_true() -> None:
     beaten = claim(task="beaten", asserted={"beats": "max_random"})
     assert by_luck(run(beaten, *of_guessers(14).claims)) == ""  # luck alone beats it half the time
     assert by_luck(run(*[recorded(task=f"t{i}") for i in range(20)])) == ""
-
-
-def test_t_of_a_ledger_stands_in_the_disclosure() -> None:
-    tries = Tries(run=20, claim=45, task=60, counted="claim", look=2, level=0.0083, holds=True)
-    record = run(replace(claim(), t=45, tries=tries))
-    assert (
-        "t = 45: all prompts ever evaluated for this claim; this run tried 20 of 91,390 possible"
-        in disclosed(record).text
-    )

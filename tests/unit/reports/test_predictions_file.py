@@ -16,7 +16,6 @@ from pytest_maxrandom.reports.predictions import lines
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
-from tests.unit.recorded.suites import judged, planned, suite_text
 from tests.unit.reports.samples import claim
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
@@ -35,9 +33,6 @@ EXAMPLES = [
     Example("4", "Fog?", ("wet", "dry", "cold"), (0,)),
 ]
 RECORD = claim(shots=1)
-SUITE = suite_text(
-    f"{{name: {RECORD.task}}}", "", "predictions.jsonl, format: predictions, model: demo (nf4)"
-)
 
 
 def sweep(seed: int, scoring: Scoring = "mean_logprob") -> tuple[PromptPredictions, ...]:
@@ -105,56 +100,6 @@ def test_an_answer_that_nobody_could_read_is_wrong_and_stands_in_the_file(tmp_pa
     assert found.evaluated[0, place]
     assert not found.correct[0, place]
     assert found.correct[0].sum() == first.correct
-
-
-N, T = 100, 50
-
-
-def yes_or_no(rng: np.random.Generator) -> list[Example]:
-    """Return examples of which the file lists Yes first or second, and 70 of 100 are right so."""
-    orders = [("Yes", "No")[:: int(rng.choice([1, -1]))] for _ in range(N)]
-    return [
-        Example(str(i), f"{i}?", order, (order.index("Yes" if i % 10 < 7 else "No"),))
-        for i, order in enumerate(orders)
-    ]
-
-
-def test_who_prefers_a_text_does_not_pass_where_files_list_it_at_either_place(
-    tmp_path: Path,
-) -> None:
-    rng = np.random.default_rng(1)
-    examples = yes_or_no(rng)
-    yes = [each.choices.index("Yes") for each in examples]
-    said = [[at if rng.random() < 0.97 else 1 - at for at in yes] for _ in range(T)]
-    asked(tmp_path, examples, said)
-    record = recorded(tmp_path)
-    assert record.p_max is not None
-    assert record.p_max < 0.01
-    assert record.majority_rate == 0.7
-    assert record.permutation_p is not None
-    assert record.permutation_p > 0.05
-    assert not record.passed
-    assert "constant_answers" in {flag.kind for flag in record.red_flags}
-
-
-def test_who_knows_passes_where_the_file_lists_the_right_choice_first(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    examples = [
-        Example(str(i), f"{i}?", tuple(f"{name}{i}" for name in "abcde"), (int(i == 5),))
-        for i in range(N)
-    ]
-    said = [
-        [each.right[0] if rng.random() < 0.8 else int(rng.integers(5)) for each in examples]
-        for _ in range(T)
-    ]
-    asked(tmp_path, examples, said)
-    record = recorded(tmp_path)
-    assert (record.passed, record.permutation_p, record.majority_rate) == (True, 1e-4, None)
-
-
-def recorded(folder: Path) -> ClaimRecord:
-    (one,) = planned(folder, SUITE)
-    return judged(one)
 
 
 def asked(tmp_path: Path, examples: list[Example], chosen: list[list[int]]) -> Answers:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import unicodedata
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -330,3 +332,13 @@ def test_nothing_that_is_reported_is_said_to_pass_with_red_flags() -> None:
     beside = "1 that is reported has red flags"
     assert first(alone) == f"REPORTED: 1 result reported, nothing claimed; {beside}"
     assert "that pass" not in "\n".join(shown(alone))
+
+
+@pytest.mark.parametrize(
+    "module", ["reports.terminal", "reports.text", "reports.summary", "reports.phrases", "notation"]
+)
+def test_the_terminal_summary_needs_no_library(module: str) -> None:
+    heavy = "{'jinja2', 'markupsafe', 'pydantic', 'numpy', 'yaml'}"
+    code = f"import sys, pytest_maxrandom.{module}; print({heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -13,9 +13,9 @@ from pytest_maxrandom.record import RESERVED, Reservation
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.unfolded import within, words
+from tests.unit.reports.hostile import hidden_in
 from tests.unit.reports.page import any_text, folded, read, words_unfolded
 from tests.unit.reports.samples import claim, flag, run
-from tests.unit.reports.test_markdown import hidden_in
 from tests.unit.reports.test_text import ACTIVE
 
 if TYPE_CHECKING:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 def counts(chances: Sequence[Fraction]) -> list[Fraction]:
@@ -42,3 +45,18 @@ def best_variance(masses: Sequence[Fraction], t: int) -> Fraction:
     mean = expected_best(masses, t)
     exactly = [best_at_least(masses, k, t) - best_at_least(masses, k + 1, t) for k in range(n + 1)]
     return sum(((k - mean) ** 2 * mass for k, mass in enumerate(exactly)), Fraction(0))
+
+
+def best_score(
+    score: Callable[[list[int]], float], choices: Sequence[int], t: int
+) -> tuple[float, dict[float, float]]:
+    """Expected best score and P(best >= x), by listing every way to guess."""
+    masses: dict[float, Fraction] = defaultdict(Fraction)
+    for guess in product(*map(range, choices)):
+        masses[round(score(list(guess)), 12)] += Fraction(1, math.prod(choices))
+    expected, tails, below = 0.0, {}, Fraction(0)
+    for value in sorted(masses):
+        tails[value] = float(1 - below**t)
+        expected += value * float((below + masses[value]) ** t - below**t)
+        below += masses[value]
+    return expected, tails

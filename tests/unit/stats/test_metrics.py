@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +8,7 @@ import pytest
 
 from pytest_maxrandom.stats import maximum, metrics
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from tests.unit.stats.oracle import best_score
 
 close = pytest.approx
 
@@ -22,27 +20,12 @@ def test_scores_of_one_prompt_match_a_worked_example() -> None:
     assert metrics.macro_f1(said, gold) == close((4 / 5 + 2 / 4 + 2 / 3) / 3)
 
 
-def exact_best(
-    gold: list[int], choices: list[int], t: int, score: Any
-) -> tuple[float, dict[float, float]]:
-    """Expected best score and P(best >= x), by listing every way to guess."""
-    masses: dict[float, Fraction] = defaultdict(Fraction)
-    for guess in product(*(range(count) for count in choices)):
-        masses[round(score(guess, gold), 12)] += Fraction(1, math.prod(choices))
-    expected, tails, below = 0.0, {}, Fraction(0)
-    for value in sorted(masses):
-        tails[value] = float(1 - below**t)
-        expected += value * float((below + masses[value]) ** t - below**t)
-        below += masses[value]
-    return expected, tails
-
-
 gold, choices = [0, 0, 0, 1, 1, 2, 0], [2, 2, 3, 2, 3, 3, 3]
 
 
 @pytest.mark.parametrize("t", [1, 4, 50])
 def test_balanced_accuracy_agrees_with_every_way_to_guess(t: int) -> None:
-    expected, tails = exact_best(gold, choices, t, metrics.balanced_accuracy)
+    expected, tails = best_score(lambda said: metrics.balanced_accuracy(said, gold), choices, t)
     baseline = metrics.balanced_accuracy_baseline(gold, choices, t)
     assert baseline.expected == close(expected, rel=1e-12)
     assert baseline.expected_error == 0
@@ -53,7 +36,7 @@ def test_balanced_accuracy_agrees_with_every_way_to_guess(t: int) -> None:
 
 @pytest.mark.parametrize("t", [1, 4, 50])
 def test_macro_f1_agrees_with_every_way_to_guess_within_its_stated_error(t: int) -> None:
-    expected, tails = exact_best(gold, choices, t, metrics.macro_f1)
+    expected, tails = best_score(lambda said: metrics.macro_f1(said, gold), choices, t)
     baseline = metrics.macro_f1_baseline(gold, choices, t, seed=3)
     assert abs(baseline.expected - expected) < 4 * baseline.expected_error + 1e-12
     for score, p in tails.items():

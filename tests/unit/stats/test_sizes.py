@@ -1,15 +1,25 @@
+"""None"""
+
 from __future__ import annotations
 
 import json
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy import stats
 from scipy.stats import binom
 
 from pytest_maxrandom.stats import sizes
+from pytest_maxrandom.stats.bounded import BoundedMean
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.score_sizes import (
+    DIFFERENCES,
+    ScoreClaim,
+    score_plan,
+)
 from pytest_maxrandom.stats.sizes import baseline_summary, plan
 
 close = pytest.approx
@@ -144,3 +154,39 @@ def test_a_plan_answers_from_n_from_t_and_from_both_in_builtin_types(
     assert set(both) == set(from_t) | set(from_n) | {"baseline", "true_accuracy_for_power", "power"}
     assert {type(leaf) for leaf in flat(both)} <= {int, float, str, type(None)}
     assert json.loads(json.dumps(both)) == both
+
+
+@pytest.mark.parametrize(("true", "bound", "t"), [(0.7, 0.62, 20), (0.6, 0.5, 1), (0.9, 0.8, 200)])
+def test_without_a_spread_it_is_nearly_what_right_and_wrong_answers_take(
+    true: float, bound: float, t: int
+) -> None:
+    claim = ScoreClaim(true, bound, t=t)
+    n = claim.examples_for(0.8)
+    assert n is not None
+    least = int(stats.binom.isf(0.05 / t, n, bound)) + 1
+    assert stats.binom.sf(least - 1, n, true) == pytest.approx(0.8, abs=0.05)
+    assert claim.power(n - 1) < 0.8 <= claim.power(n)
+
+
+@pytest.mark.parametrize("shape", [(2.0, 2.0), (8.0, 3.0)])
+def test_the_power_of_other_scores_is_about_that(shape: tuple[float, float]) -> None:
+    law, n = stats.beta(*shape), 80
+    true = float(law.mean())
+    generator = np.random.default_rng(3)
+    passed = [
+        BoundedMean(law.rvs(n, random_state=generator), 0.0).p_greater(true - 0.08) <= 0.005
+        for _ in range(150)
+    ]
+    expected = ScoreClaim(true, true - 0.08, float(law.std()), t=10).power(n)
+    assert np.mean(passed) == pytest.approx(expected, abs=0.12)
+
+
+def test_a_plan_answers_what_is_asked() -> None:
+    found = score_plan(ScoreClaim(0.05, 0.0, 0.2, t=20, ends=DIFFERENCES), 200)
+    few, more = found["n_for_power"].values()
+    assert 200 < few < more
+    assert found["power"] < 0.8
+    for wrong in ({"true": 0.5}, {"spread": 0.9}, {"alpha": 1.0}, {"t": 0}):
+        with pytest.raises(ValueError, match=r"must be|expected|spread"):
+            ScoreClaim(**{"true": 0.7, "bound": 0.6, **wrong})  # type: ignore[arg-type]
+    assert ScoreClaim(0.7, 0.69999).examples_for(0.8) is None

@@ -67,30 +67,29 @@ def test_a_task_without_a_format_is_told_that_alone_and_what_no_format_has(
     assert len(told) == 2
 
 
-def test_fixed_choices_and_a_column_of_choices_contradict_each_other(suite: SuiteText) -> None:
-    keys = "  format: csv\n  choices: [a, b]\n  columns: {choices: options}\n"
-    assert mistakes(suite, keys) == [
-        "6: tasks[0].choices: these are the choices of every example, but `columns: choices:` "
-        "names a column that holds them; remove one of the two"
-    ]
-
-
-def test_an_input_of_several_columns_and_a_column_of_inputs_contradict_each_other(
-    suite: SuiteText,
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (
+            "format: csv\n  choices: [a, b]\n  columns: {choices: options}",
+            "choices: these are the choices of every example, but `columns: choices:` names a "
+            "column that holds them",
+        ),
+        (
+            'format: csv\n  input: "{a} {b}"\n  columns: {input: a}',
+            "input: this builds the text of every example, but `columns: input:` names a column "
+            "that holds it",
+        ),
+        (
+            "format: jsonl\n  answer_is: letter\n  columns: {labels: names}",
+            "answer_is: `columns: labels:` already says that answers are labels",
+        ),
+    ],
+)
+def test_a_key_and_a_column_that_say_the_same_contradict_each_other(
+    suite: SuiteText, keys: str, told: str
 ) -> None:
-    keys = '  format: csv\n  input: "{a} {b}"\n  columns: {input: a}\n'
-    assert mistakes(suite, keys) == [
-        "6: tasks[0].input: this builds the text of every example, but `columns: input:` names a "
-        "column that holds it; remove one of the two"
-    ]
-
-
-def test_labels_and_another_kind_of_answer_contradict_each_other(suite: SuiteText) -> None:
-    keys = "  format: jsonl\n  answer_is: letter\n  columns: {labels: names}\n"
-    assert mistakes(suite, keys) == [
-        "6: tasks[0].answer_is: `columns: labels:` already says that answers are labels; remove "
-        "one of the two"
-    ]
+    assert mistakes(suite, f"  {keys}\n") == [f"6: tasks[0].{told}; remove one of the two"]
 
 
 @pytest.mark.parametrize(

@@ -171,17 +171,6 @@ def test_n_is_the_whole_validation_set_and_the_regime_is_named(tmp_path: Path) -
     assert without.task_digest == record.task_digest
 
 
-def test_max_examples_still_subsamples(tmp_path: Path) -> None:
-    jsonl(tmp_path / "task.jsonl", rows(range(12)))
-    jsonl(tmp_path / "train.jsonl", rows("abcd"))
-    pool = "  pool: {path: train.jsonl}\n  validation: {max_examples: 7}"
-    claim = planned(tmp_path, pool)
-    assert claim.condition.prompt_set.n == 7
-    assert shown(claim) == {"a?", "b?", "c?", "d?"}
-    outside = planned(tmp_path, "  validation: {max_examples: 7}")
-    assert claim.condition.example_digests == outside.condition.example_digests
-
-
 def test_guessers_answer_the_whole_validation_set(tmp_path: Path) -> None:
     """No prompt leaves anything out, so the baseline is that of the examples as they are."""
     three = rows(range(20, 25)) + [

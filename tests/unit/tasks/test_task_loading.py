@@ -1,9 +1,12 @@
+"""None"""
+
 from __future__ import annotations
 
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.tasks import CsvSpec
+from pytest_maxrandom.tasks import Example, Task
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
@@ -153,3 +158,34 @@ def test_any_file_is_a_task_or_a_list_of_problems(folder: Folder, file: tuple[st
         assert 0 < example.chance < 1
         assert len(set(example.choices)) == len(example.choices)
     assert len({example.id for example in task.examples}) == len(task.examples)
+
+
+A = Example("a", "?", ("x", "y", "z"), (1,))
+B = Example("b", "!", ("x", "y", "z"), (0, 2))
+C = Example("c", "?", ("x", "y"), (0,))
+
+
+def digest(*examples: Example) -> str:
+    return Task("t", examples).digest
+
+
+def test_the_digest_is_of_the_content_and_neither_of_ids_nor_of_order() -> None:
+    renamed = Task("another", (replace(B, id="1"), replace(A, id="2")), notes=(Remark("renamed"),))
+    assert digest(A, B) == renamed.digest
+
+
+def test_the_digest_changes_with_any_part_of_an_example() -> None:
+    variants = [
+        (A, B),
+        (A,),
+        (A, B, B),
+        (replace(A, input="??"), B),
+        (replace(A, choices=("y", "x", "z")), B),
+        (replace(A, right=(2,)), B),
+    ]
+    assert len({digest(*variant) for variant in variants}) == len(variants)
+
+
+def test_only_repetitions_of_all_parts_are_duplicates() -> None:
+    task = Task("t", (A, replace(A, id="2"), replace(A, id="3", right=(0,)), C))
+    assert task.duplicates == 1

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from fractions import Fraction
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +8,9 @@ import pytest
 
 from pytest_maxrandom.stats.labels import null, scores
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from tests.unit.stats.oracle import best_score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from pytest_maxrandom.stats.maximum import ScoreBaseline
@@ -115,21 +111,6 @@ def test_a_model_that_keeps_to_a_choice_passes_too_often_unless_compared_with_su
     assert np.mean([kept.p_value(score) <= 0.05 for score in held]) <= 0.05 + 0.012
 
 
-def listed(
-    score: Callable[[list[int]], float], ranges: list[int], t: int
-) -> tuple[float, dict[float, float]]:
-    """Expected best score and P(best >= x), by listing every way to guess."""
-    masses: dict[float, Fraction] = defaultdict(Fraction)
-    for guess in product(*map(range, ranges)):
-        masses[round(score(list(guess)), 12)] += Fraction(1, math.prod(ranges))
-    expected, tails, below = 0.0, {}, Fraction(0)
-    for value in sorted(masses):
-        tails[value] = float(1 - below**t)
-        expected += value * float((below + masses[value]) ** t - below**t)
-        below += masses[value]
-    return expected, tails
-
-
 def by_hand(recalls: list[float]) -> float:
     return (sum(recalls) - max(recalls)) / (len(recalls) - 1)
 
@@ -152,7 +133,7 @@ def test_recall_agrees_with_every_way_to_guess(gold: list[int], choices: list[in
             shares.append(sum(own) / len(own))
         return by_hand(shares)
 
-    expected, tails = listed(score, choices, t)
+    expected, tails = best_score(score, choices, t)
     baseline = null.recall_baseline(gold, choices, t)
     assert baseline.expected_error == 0
     assert baseline.expected == close(expected, rel=1e-12)
@@ -172,7 +153,7 @@ def test_several_right_answers_agree_with_every_way_to_guess() -> None:
             shares.append(sum(own) / len(own))
         return by_hand(shares)
 
-    expected, tails = listed(score, choices, 5)
+    expected, tails = best_score(score, choices, 5)
     baseline = null.recall_baseline(gold, choices, 5, seed=1)
     assert abs(baseline.expected - expected) < 4 * baseline.expected_error
     for value, tail in tails.items():
@@ -196,7 +177,7 @@ def test_moves_of_unequal_examples_agree_with_every_way_to_guess(by_content: boo
         return by_hand(shares)
 
     ranges = choices if by_content else [choices[i] for i, _ in cells]
-    expected, tails = listed(score, ranges, 3)
+    expected, tails = best_score(score, ranges, 3)
     baseline = null.move_baseline(choices, 3, by_content=by_content)
     assert abs(baseline.expected - expected) < 4 * baseline.expected_error + 1e-12
     for value, tail in tails.items():
@@ -216,7 +197,7 @@ def test_redraws_of_unequal_examples_agree_with_every_way_to_guess() -> None:
         ]
         return float(min(sum(hits) / len(hits) for hits in redraws))
 
-    expected, tails = listed(score, [choices[i] for i, _ in cells], 3)
+    expected, tails = best_score(score, [choices[i] for i, _ in cells], 3)
     baseline = null.redraw_baseline(choices, places, 3)
     assert abs(baseline.expected - expected) < 4 * baseline.expected_error
     for value, tail in tails.items():

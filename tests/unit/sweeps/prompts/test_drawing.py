@@ -144,17 +144,6 @@ def test_auto_counts_only_examples_that_may_be_shown() -> None:
     assert draw(task, 2, n=19).regime == "leave_out"
 
 
-def test_what_repeats_a_validation_example_is_never_shown() -> None:
-    repeats = tuple(replace(each, id=f"again {each.id}") for each in task_of(6).examples)
-    others = tuple(example(f"o{number}") for number in range(12))
-    task = Task("t", (*task_of(6).examples, *repeats, *others))
-    for seed in range(20):
-        found = draw(task, 2, n=9, validation_seed=seed, count=10_000, demonstrations="outside")
-        scored = {each.content for each in found.validation}
-        shown = {each.content for prompt in found.prompts for each in prompt.demonstrations}
-        assert not shown & scored
-
-
 def test_what_stands_twice_outside_is_shown_once() -> None:
     doubled = [replace(each, id=f"again {each.id}") for each in task_of(40).examples]
     task = Task("t", (*task_of(40).examples, *doubled))
@@ -334,31 +323,6 @@ def test_demonstrations_come_from_the_pool_that_a_task_has(demonstrations: str) 
     assert len({prompt.digest for prompt in found.prompts}) == len(found.prompts) == 12
 
 
-def test_a_pool_needs_no_example_beside_the_validation_set() -> None:
-    assert draw(pooled(5, 4), 1, n=5).n == 5
-
-
-def test_what_the_pool_repeats_of_the_validation_set_is_never_shown() -> None:
-    found = draw(pooled(4, 3, copies=2), 1, n=4)
-    assert (found.pool, found.possible) == (3, 3)
-    assert sentences(found.notes)[0] == (
-        "Examples of the pool never used as demonstrations, because they repeat a validation "
-        "example: 2."
-    )
-
-
-def test_repeats_in_a_pool_and_those_of_the_validation_set_are_counted_apart() -> None:
-    task = pooled(6, 5, copies=3)
-    assert task.pool is not None
-    again = tuple(replace(each, id=f"again {each.id}") for each in task.pool[:5])
-    found = draw(replace(task, pool=(*task.pool, *again)), 1, n=6, count=5)
-    assert found.pool == 5
-    assert found.notes == (
-        Remark("validation_not_shown", {"examples": 6}),
-        Remark("copies_not_shown", {"examples": 2}),
-    )
-
-
 def test_what_belongs_to_the_cluster_of_a_validation_example_leaves_the_pool() -> None:
     asked = replace(example("e"), cluster="p1")
     pool = (
@@ -382,21 +346,6 @@ def test_what_follows_a_choice_tells_examples_apart() -> None:
         found = draw(Task("t", (one,), layout, pool=pool), 1, count=1)
         assert names(found) == [("c",)]
         assert found.notes == (Remark("validation_not_shown", {"examples": 1}),)
-
-
-def test_a_pool_that_is_too_small_is_told_with_the_way_out() -> None:
-    with pytest.raises(NoPrompts) as caught:
-        draw(pooled(9, 2), 3, n=5)
-    assert str(caught.value) == (
-        "3 shots need 3 different examples for demonstrations, found 2 in the pool of t; use "
-        "fewer shots, or give a larger `pool`"
-    )
-    with pytest.raises(NoPrompts) as caught:
-        draw(pooled(9, 2, copies=4), 3, n=9)
-    assert str(caught.value).endswith(
-        "or give a larger `pool` (4 of its examples repeat a validation example or its text, or "
-        "belong to the cluster of one)"
-    )
 
 
 def test_a_pool_that_offers_too_few_prompts_is_used_up_and_told_with_the_way_out() -> None:
