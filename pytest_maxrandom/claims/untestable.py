@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.drawn import NoTexts
-from pytest_maxrandom.claims.needed import surplus_p
+from pytest_maxrandom.claims.needed import least_p
 from pytest_maxrandom.claims.opening import out_of_reach
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.samples import VOTE, scores_samples
 from pytest_maxrandom.claims.training import wrong_files
-from pytest_maxrandom.claims.verdict import CLAIMABLE, OF_GUESSERS, Claim
+from pytest_maxrandom.claims.verdict import BESIDE, CLAIMABLE, OF_GUESSERS, Claim
 from pytest_maxrandom.errors import (
     MaxRandomError,
     ModelError,
@@ -29,7 +29,7 @@ from pytest_maxrandom.errors import (
     SuiteError,
     dotted,
 )
-from pytest_maxrandom.notation import equals, level, p_value
+from pytest_maxrandom.notation import P_VALUES, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
@@ -325,6 +325,13 @@ def untestable(suite: Suite) -> Iterator[Problem]:
             )
 
 
+_BESIDE = {
+    "incumbent_p": "is right on all of n = {n} examples and the incumbent on none",
+    "control_p": "scores 1 on all of n = {n} examples and the control 0",
+    "baseline_p": "scores 1 on all of n = {n} examples",
+}
+
+
 def _way_out(unmet: Sequence[Unmet]) -> str:
     if any(part.arrangements is not None for part in unmet):
         return "give the task more examples with other right answers"
@@ -347,17 +354,18 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
                 f"answers are right, {' and '.join(map(str, unmet))}; {_way_out(unmet)}, or write "
                 "`allow_unpassable: true`",
             )
-        beside = claim.suite.incumbent
-        if beside is not None and beside.test != "resampled":
-            bound = claim.claim.levels(null.t).get("incumbent_p")
-            if bound is not None and (p := surplus_p(claim, null.t, wins=None)) > bound:
+        spec, levels = claim.suite.incumbent, claim.claim.levels(null.t)
+        if spec is not None and spec.test == "resampled":
+            levels.pop("incumbent_p", None)  # examples that are drawn anew are never too few
+        for key, bound in levels.items():
+            if key in BESIDE and (p := least_p(claim, null.t, key)) > bound:
+                beside = _BESIDE[key].format(n=null.n)
                 yield Problem(
                     suite.path,
                     claim.line,
-                    f"{claim.name} can never pass: with t = {null.t}, even if the best prompt is "
-                    f"right on all of n = {null.n} examples and the incumbent on none, incumbent p "
-                    f"{equals(p_value(p, level=bound))} is above {level(bound)}; {_way_out([])}, "
-                    "or write `allow_unpassable: true`",
+                    f"{claim.name} can never pass: with t = {null.t}, even if the best prompt "
+                    f"{beside}, {P_VALUES[key]} {equals(p_value(p, level=bound))} is above "
+                    f"{level(bound)}; {_way_out([])}, or write `allow_unpassable: true`",
                 )
         test_p = claim.claim.test_p
         if test_p is not None and (why := out_of_reach(claim.condition.test, test_p)):
