@@ -163,7 +163,7 @@ class Evaluation:
             incumbent=None if result.incumbent is None else named_by(result.incumbent, subject),
         )
         own = self.tries.besides_searches(result.t)
-        chosen = ledger.chosen_from(subject)
+        chosen = self.tries.chosen_from()
         different = ledger.different_answers(subject)
         result = replace(
             result,

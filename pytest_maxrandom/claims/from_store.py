@@ -70,8 +70,9 @@ def _stored(
             f"arithmetic as they are here; run `pytest {called}`, or give the report of such a run"
         )
     subject, ledger = subject_of(planned), claim_ledger(planned)
-    result, claim, task = Evaluation(planned, run, session).judge(sweep, lambda *_: None)
-    chosen, look = ledger.chosen_from(subject), len(ledger.looked_at(subject))
+    evaluation = Evaluation(planned, run, session)
+    result, claim, task = evaluation.judge(sweep, lambda *_: None)
+    chosen, look = evaluation.tries.chosen_from(), len(ledger.looked_at(subject))
     found = replace(
         result,
         answers=of_sweep(sweep.predictions).packed(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.clusters import units_of
+from pytest_maxrandom.stats.bounded import BoundedMean
 from pytest_maxrandom.stats.incumbents import usual_test
 from pytest_maxrandom.stats.matching import likely_answers, matches_p
 from pytest_maxrandom.stats.score_pairs import ScorePair
@@ -92,18 +92,40 @@ def surplus_needed(planned: PlannedClaim, prompts: int, *, tree: bool) -> tuple[
     return None if max(few, all_) > n else (few, 2 * all_ - n)
 
 
-def surplus_p(planned: PlannedClaim, prompts: int, *, wins: int | None, losses: int = 0) -> float:
-    """Return the incumbent p of a best prompt that alone is right on so many examples; or on all.
+def surplus_p(planned: PlannedClaim, prompts: int, *, wins: int, losses: int = 0) -> float:
+    """Return the incumbent p of a best prompt that alone is right on so many examples.
 
     `losses` are those on which the incumbent alone is right.
     """
-    claim, clusters = planned.claim, planned.condition.labels.groups
-    n = planned.condition.prompt_set.n
+    claim, n = planned.claim, planned.condition.prompt_set.n
     differences = np.zeros(n)
-    differences[: n if wins is None else wins] = 1
+    differences[:wins] = 1
     differences[n - losses :] = -1
     bound = claim.levels(prompts)["incumbent_p"] / prompts
-    return prompts * ScorePair(differences, units_of(clusters, n)).p_greater(claim.by, bound)
+    return prompts * ScorePair(differences, np.arange(n)).p_greater(claim.by, bound)
+
+
+def least_p(planned: PlannedClaim, prompts: int, key: str) -> float:
+    """Return the least exact p-value that the best of so many prompts can have beside something.
+
+    It scores 1 on each example, and an incumbent or a control 0.
+
+    Parameters
+    ----------
+    key : str
+        ``"incumbent_p"``, ``"control_p"`` or ``"baseline_p"``.
+    """
+    claim, groups = planned.claim, planned.condition.labels.groups
+    n = planned.condition.prompt_set.n
+    sizes = np.unique(range(n) if groups is None else groups, return_counts=True)[1]
+    by, least = claim.by if key == "incumbent_p" else 0.0, -1.0
+    if key == "baseline_p":
+        assert claim.baseline is not None
+        by, least = claim.baseline, 0.0
+    elif key == "incumbent_p" and not planned.is_graded and len(sizes) == n:
+        return surplus_p(planned, prompts, wins=n)
+    ones = np.ones(len(sizes))
+    return prompts * BoundedMean(ones, least, sizes.astype(np.float64)).p_greater(by)
 
 
 def _likely_p(view: Labels, correct: int) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from pytest_maxrandom.claims.needed import surplus_p
+from pytest_maxrandom.claims.needed import least_p
 from pytest_maxrandom.claims.verdict import BESIDE
 from pytest_maxrandom.record import Remark, Searched, SearchOfExamples
 from pytest_maxrandom.stats import search
@@ -201,7 +201,8 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
     if claim.unmet(null, null.results[-1]):
         return "too_many"
     levels = claim.levels(null.t)
-    if "incumbent_p" in levels and surplus_p(planned, prompts, wins=None) > levels["incumbent_p"]:
+    beside = levels.get("incumbent_p")
+    if beside is not None and least_p(planned, prompts, "incumbent_p") > beside:
         return "too_many"
     level = levels.get("permutation_p")
     if level is None:

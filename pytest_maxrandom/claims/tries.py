@@ -59,6 +59,19 @@ class ClaimTries:
             t = max(t, budget + len(counted & self._search_tries))
         return self._planned.claim.tried(t), len(claim), self._ledger.count(counted)
 
+    def chosen_from(self) -> tuple[int, int]:
+        """Return of how many a claim's prompts and model may have been chosen; as t, after a sweep.
+
+        Returns
+        -------
+        tuple of int
+            Distinct prompts; and variants of the model and of the scoring.
+        """
+        claim, _ = self._tries()
+        claim -= own_tries(self._planned, self._subject) - self._ledger.tries()  # not begun
+        variants = {(each.model_digest, each.scoring) for each in claim}
+        return max(1, len({each.prompt for each in claim})), max(1, len(variants))
+
     def besides_searches(self, t: int) -> int:
         """Return t without what searches learned of, which no budget of a suite counts."""
         if not self._search_tries:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.drawn import NoTexts
-from pytest_maxrandom.claims.needed import surplus_p
+from pytest_maxrandom.claims.needed import least_p
 from pytest_maxrandom.claims.opening import out_of_reach
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.samples import VOTE, scores_samples
 from pytest_maxrandom.claims.training import wrong_files
-from pytest_maxrandom.claims.verdict import CLAIMABLE, OF_GUESSERS, Claim
+from pytest_maxrandom.claims.verdict import BESIDE, CLAIMABLE, OF_GUESSERS, Claim
 from pytest_maxrandom.errors import (
     MaxRandomError,
     ModelError,
@@ -29,7 +29,7 @@ from pytest_maxrandom.errors import (
     SuiteError,
     dotted,
 )
-from pytest_maxrandom.notation import equals, level, p_value
+from pytest_maxrandom.notation import P_VALUES, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
@@ -312,6 +312,13 @@ def untestable(suite: Suite) -> Iterator[Problem]:
             )
 
 
+_BESIDE = {
+    "incumbent_p": "is right on all of n = {n} examples and the incumbent on none",
+    "control_p": "scores 1 on all of n = {n} examples and the control 0",
+    "baseline_p": "scores 1 on all of n = {n} examples",
+}
+
+
 def _way_out(unmet: Sequence[Unmet]) -> str:
     if any(part.arrangements is not None for part in unmet):
         return "give the task more examples with other right answers"
@@ -332,13 +339,14 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
                 f"with t = {null.t}, even if all of n = {null.n} answers are right, "
                 f"{' and '.join(map(str, unmet))}; {_way_out(unmet)}"
             )
-        beside = claim.suite.incumbent
-        if beside is not None and beside.test != "resampled":
-            bound = claim.claim.levels(null.t).get("incumbent_p")
-            if bound is not None and (p := surplus_p(claim, null.t, wins=None)) > bound:
+        spec, levels = claim.suite.incumbent, claim.claim.levels(null.t)
+        if spec is not None and spec.test == "resampled":
+            levels.pop("incumbent_p", None)  # examples that are drawn anew are never too few
+        for key, bound in levels.items():
+            if key in BESIDE and (p := least_p(claim, null.t, key)) > bound:
+                beside = _BESIDE[key].format(n=null.n)
                 whys.append(
-                    f"with t = {null.t}, even if the best prompt is right on all of n = {null.n} "
-                    "examples and the incumbent on none, incumbent p "
+                    f"with t = {null.t}, even if the best prompt {beside}, {P_VALUES[key]} "
                     f"{equals(p_value(p, level=bound))} is above {level(bound)}; {_way_out([])}"
                 )
         test_p = claim.claim.test_p

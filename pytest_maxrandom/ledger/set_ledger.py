@@ -264,7 +264,7 @@ class SetLedger(SetTold):
         Parameters
         ----------
         answers : str, optional
-            Digest of the answers, where all were computed; see `chosen_from`.
+            Digest of the answers, where all were computed; see `different_answers`.
         incumbent : Named, optional
             What the best one was compared with. Lines of looks tell so which incumbent followed
             which; for the same model and shots, t goes on over all of them.

@@ -110,15 +110,6 @@ class SetTold(SetFiles):
         }
         return {prompt: right for prompt, right in found.items() if right is not None}
 
-    def chosen_from(self, subject: Subject) -> tuple[int, int]:
-        """Return of how many a claim's prompts and model may have been chosen.
-
-        Return the distinct prompts, and the variants of the model and of the scoring.
-        """
-        tries = self.tries(subject)
-        variants = {(each.model_digest, each.scoring) for each in tries}
-        return max(1, len({each.prompt for each in tries})), max(1, len(variants))
-
     def different_answers(self, subject: Subject) -> int:
         """Return how many different answers the looks at a claim compared."""
         return max(1, len({(each.look, each.answers) for each in self._answered(subject)}))

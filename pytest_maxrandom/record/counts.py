@@ -71,7 +71,8 @@ class Tries:
     holds: bool
     """Whether the claim holds at that level."""
     distinct_prompts: Count = 1
-    """Distinct prompts ever evaluated for this claim on these examples, whatever the model."""
+    """Distinct prompts ever evaluated for this claim on these examples, whatever the model; those
+    of other claims of the run that count for it, too."""
     variants: Count = 1
     """Revisions and quantizations of the model, and ways of scoring, with which that was."""
 

@@ -242,7 +242,10 @@ def _hint(value: Any, kind: str, expected: Sequence[str]) -> str:
             ": put it in quotes" if possible else ""
         )
     if isinstance(value, int | float | dt.date):
-        return "" if any("a number" in each for each in expected) else "; put it in quotes"
+        words = " or ".join(expected).split(" or ")
+        possible = kind == "string_type" or repr(str(value)) in words
+        possible &= not any("a number" in each for each in expected)
+        return "; put it in quotes" if possible else ""
     if kind == "literal_error" and isinstance(value, str):
         options = [option.strip("'") for option in expected[0].split(" or ")]
         if "nf4" in options and _GGUF_TYPE.fullmatch(value):

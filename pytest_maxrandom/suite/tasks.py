@@ -117,7 +117,7 @@ def _share(text: str) -> str:
         if not text.strip().endswith("%") or not 0 <= float(number) < math.inf:
             raise ValueError
     except ValueError:
-        raise ValueError('a number such as 0.01, or a share such as "1%"') from None
+        raise ValueError('a share such as "1%"') from None
     return text.strip()
 
 

@@ -169,6 +169,19 @@ def test_sets_that_overlap_count_for_each_other_from_the_first_run_on(suite: Sui
     assert first["tries"]["task"] == second["tries"]["task"]
 
 
+def test_what_a_claim_may_have_been_chosen_from_is_all_that_its_run_tries(suite: Suite) -> None:
+    prompts = "prompts: {{shots: 0, count: {}, instructions: {}}}\n"
+    suite.path.write_text(suite.head + prompts.format(1, '[""]'))
+    other = suite.head + prompts.format(2, '["Say: ", "Tell: "]')
+    (suite.folder / "a.yaml").write_text(other)
+    for _ in range(2):
+        suite.pytester.runpytest("--maxrandom-json=r.json")
+        claims = json.loads((suite.pytester.path / "r.json").read_text())["claims"]
+        assert [claim["tries"]["run"] for claim in claims] == [2, 1]
+        for claim in claims:
+            assert (claim["t"], claim["tries"]["distinct_prompts"]) == (3, 3)
+
+
 def test_a_model_by_another_name_or_quantized_otherwise_does_not_reset_t(
     real_suite: Suite,
 ) -> None:

@@ -213,6 +213,28 @@ def test_open_answers_grades_and_samples_are_asked_of_a_server(
 
 
 @pytest.mark.slow
+def test_what_a_server_writes_is_graded(pytester: pytest.Pytester, server: FakeServer) -> None:
+    def says(text: str) -> tuple[str, str]:
+        right = right_answer(text)
+        return (right if right.startswith("Ann") else right.split()[0]), "stop"
+
+    server.says = says
+    model = f'{{name: far, backend: vllm, url: "{server.url}", served_model: the-model}}'
+    write_suites(pytester.path / "eval_suites", model)
+    words = ("--maxrandom-json=r.json", "--maxrandom-predictions=p.jsonl")
+    pytester.runpytest("eval_suites/grades.yaml", *words).assert_outcomes(passed=1)
+    [claim] = json.loads((pytester.path / "r.json").read_text())["claims"]
+    found = [json.loads(line) for line in (pytester.path / "p.jsonl").read_text().splitlines()]
+    # One token of three that are right: precision 1, recall 1/3.
+    expected = [[1 if " met " in each["text"] else 0.5 for each in line["examples"]]
+                for line in found]  # fmt: skip
+    assert [[each["score"] for each in line["examples"]] for line in found] == expected
+    assert claim["mean_scores"] == pytest.approx([sum(row) / len(row) for row in expected])
+    assert 0.5 < claim["best_accuracy"] < 1
+    assert (claim["metric"], claim["judge"]) == ("score", "f1")
+
+
+@pytest.mark.slow
 def test_workers_refuse_another_model_and_know_the_same_one(
     pytester: pytest.Pytester, server: FakeServer
 ) -> None:

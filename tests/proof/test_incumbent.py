@@ -122,6 +122,30 @@ def test_the_best_of_t_that_are_no_better_passes_in_five_of_a_hundred_runs(
     assert passed[usual_test(n // ALIKE[alike][1])] <= most(RUNS)
 
 
+@pytest.mark.parametrize(("t", "n"), [*itertools.product((1, 5, 20), (20, 30, 40))])
+@pytest.mark.parametrize("kind", ["right or wrong", "graded"])
+@pytest.mark.parametrize("alike", ALIKE)
+def test_the_default_test_holds_its_level_with_few_examples_and_can_pass(
+    alike: str, kind: Kind, t: int, n: int, measured: Measured
+) -> None:
+    """The least p is t / 2^units: that of a prompt which is always right, beside one that never is.
+
+    Where that is above the level no result passes, which a suite is told before it is run.
+    """
+    generator, rates = np.random.default_rng([n, t, 4]), np.full(t + 1, RATE)
+    units = n // ALIKE[alike][1]
+    assert usual_test(units) == "exact"
+    groups = np.arange(n) // ALIKE[alike][1]
+    least = t * ScorePair(np.ones(n), groups).p_greater(0.0, LEVEL / t)
+    if n % CLUSTER == 0 or units == n:  # else the last cluster is a smaller one
+        assert least == pytest.approx(t / 2**units)
+    passed = sum(passes(*drawn(generator, t, n, alike, kind, rates), "exact") for _ in range(RUNS))
+    name = f"few examples: passes the default test; the least p ({RUNS} runs)"
+    measured(name, f"{alike} | {kind} | {t} | {n}", passed / RUNS, f"{min(1.0, least):.1e}")
+    assert passed <= most(RUNS)
+    assert passed == 0 or least <= LEVEL
+
+
 def test_candidates_scored_without_their_own_demonstrations_pass_no_more_often(
     measured: Measured,
 ) -> None:

@@ -263,6 +263,51 @@ def test_a_claim_that_no_result_can_show_beside_the_incumbent_is_told_as_well(
 
 
 @pytest.mark.parametrize(
+    ("asserted", "beside", "least"),
+    [
+        ("beats: 0.62", "scores 1 on all of n = 6 examples, baseline p", 0.62**6),
+        (
+            "control_p: 0.05",
+            "scores 1 on all of n = 6 examples and the control 0, control p",
+            5 * 0.5**6,
+        ),
+        (
+            "better_than: incumbent, by: 0.1",
+            "is right on all of n = 6 examples and the incumbent on none, incumbent p",
+            5 * 0.55**6,
+        ),
+    ],
+)
+def test_a_claim_about_scores_that_too_few_examples_can_show_is_told_as_well(
+    suites: Suites, asserted: str, beside: str, least: float
+) -> None:
+    """Gaffke's p of a sample of ones is (1 - x)^n: the added least score has the weight x at least.
+
+    That is the share of the way from the highest score to the least one that the bound lies at.
+    """
+
+    def suite(n: int) -> Path:
+        rows = "".join(f"Who is number {place}?,Ann {place}\n" for place in range(n + 9))
+        (suites.folder / "facts.csv").write_text(f"input,answer\n{rows}")
+        path, t = Path("s.yaml"), 1 if "beats" in asserted else 5
+        path.write_text(
+            f"{MODELS}tasks:\n- {{name: facts, format: csv, path: facts.csv, answer_is: open, "
+            f"validation: {{max_examples: {n}}}}}\nscoring: f1\ncontrol: {{answer: Bob}}\n"
+            "incumbent: {instruction: Old}\n"
+            f"assert: {{{asserted}}}\nprompts: {{shots: 0, count: {t}, instructions: "
+            f"{[f'A{place}' for place in range(t)]}}}\n"
+        )
+        return path
+
+    with pytest.raises(SuiteError) as caught:
+        plan(load_suite(suite(6)))
+    told = str(caught.value)
+    assert "can never pass: with t = " in told
+    assert f"even if the best prompt {beside} = {f'{least:.3f}'[1:]} is above .05" in told
+    assert len(plan(load_suite(suite(12)))) == 1
+
+
+@pytest.mark.parametrize(
     ("n", "level", "test"),
     [(199, 0.05, "exact"), (200, 0.05, "resampled"), (200, 1e-4, "exact")],
 )
