@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.figures import (
@@ -24,16 +25,17 @@ from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
+    from pytest_maxrandom.figures.panels import Figures
     from pytest_maxrandom.figures.results import Result
     from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.trend import Trend
     from pytest_maxrandom.studies.holdout import Study
 
+MOST = 24
+"""Figures of a family that are drawn, unless more are asked for: of 288 claims all histograms."""
 _NAMED = 3
 """Claims that a note names."""
 _WITHOUT_DATE: dict[str, dict[str, None]] = {
@@ -47,7 +49,7 @@ _WITHOUT_DATE: dict[str, dict[str, None]] = {
 class Catalogue:
     """What can be drawn."""
 
-    families: dict[str, Callable[[], Iterable[tuple[str, Figure]]]] = field(default_factory=dict)
+    families: dict[str, Callable[[], Figures]] = field(default_factory=dict)
     """Draws, by the family's name; families with nothing to show are not in it."""
     notes: dict[str, str] = field(default_factory=dict)
     """By the family's name, or "" for all: a sentence on what it leaves out."""
@@ -78,7 +80,7 @@ def of_run(run: RunRecord) -> Catalogue:
 
     def add(
         name: str,
-        figures: Callable[[Sequence[Result]], Iterator[tuple[str, Figure]]],
+        figures: Callable[[Sequence[Result]], Figures],
         obstacle: Callable[[Result], str] = lambda _: "",
     ) -> None:
         obstacles = list(map(obstacle, results))
@@ -183,6 +185,7 @@ def write_all(
     formats: Sequence[str] = DEFAULT_FORMATS,
     *,
     width: float = WIDTH,
+    most: int = MOST,
     report: Callable[[Path], object] = lambda _: None,
 ) -> Written:
     """Draw and write everything.
@@ -193,6 +196,8 @@ def write_all(
         Is made if it is not there.
     width
         Inches that figures are wide at most.
+    most
+        Figures of a family that are drawn at most; a note says how many there are beside them.
     report
         Is called with each file when it is written.
 
@@ -203,10 +208,17 @@ def write_all(
     """
     files: list[Path] = []
     taken: set[str] = set()
+    notes = [note for each in catalogues for note in each.notes.values()]
     with applied(width):
-        for draw in (draw for catalogue in catalogues for draw in catalogue.families.values()):
+        for family, draw in (each for one in catalogues for each in one.families.items()):
             folder.mkdir(parents=True, exist_ok=True)
-            for stem, figure in draw():
+            figures = draw()
+            if (number := len(figures)) > most:
+                notes.append(
+                    f"{family}: drew the first {count(most)} of {count(number)} figures; for all, "
+                    f"run `maxrandom figures` with --only {family} --most {number}"
+                )
+            for stem, figure in islice(figures, most):
                 name, number = stem, 2
                 # Also where upper and lower case are the same.
                 while name.casefold() in taken:
@@ -217,7 +229,7 @@ def write_all(
                     figure.savefig(path, format=ending, metadata=_WITHOUT_DATE[ending])
                     files.append(path)
                     report(path)
-    return Written(files, [note for each in catalogues for note in each.notes.values()])
+    return Written(files, notes)
 
 
 def _claims(number: int, which: str) -> str:
