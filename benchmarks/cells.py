@@ -110,13 +110,13 @@ def read_here(path: Path) -> None:
     if "pyarrow" not in sys.modules and path.suffix != ".npz":
         import pyarrow.csv
         import pyarrow.parquet  # noqa: F401
-    before, start = _peak(), time.process_time()
+    before, start = peak(), time.process_time()
     if path.suffix == ".npz":
         [answers] = read_npz(path)
     else:
         spec = TableResults(path=path.name, format="table")
         [answers] = read_table(path, spec, Meant("m", "task", 0))
-    seconds, more = time.process_time() - start, _peak() - before
+    seconds, more = time.process_time() - start, peak() - before
     assert answers.answers is not None
     assert answers.gold is not None
     # Labels are numbered by the readers: what counts is what they say.
@@ -127,10 +127,10 @@ def read_here(path: Path) -> None:
         known.update(table[row].tobytes())
     known.update(repr([[names[each] for each in right] for right in answers.gold]).encode())
     known.update(repr((answers.prompts, answers.examples, answers.chances)).encode())
-    print(json.dumps([seconds, more, _peak(), known.hexdigest()]))
+    print(json.dumps([seconds, more, peak(), known.hexdigest()]))
 
 
-def _peak() -> int:
+def peak() -> int:
     """Most memory that this process has held so far, in bytes."""
     status = Path("/proc/self/status")
     if status.exists():  # what resource tells begins with what its parent held

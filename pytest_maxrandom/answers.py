@@ -252,7 +252,8 @@ class Answers:
                 f"prompt {self.prompts[prompt]!r} was evaluated on no example; leave it out, "
                 "or finish the run"
             )
-        for prompt, example in np.argwhere(self.correct & ~self.evaluated)[:1]:
+        if not self.evaluated.all(where=self.correct):  # which makes no copy of the cells
+            prompt, example = np.argwhere(self.correct & ~self.evaluated)[0]
             raise self._error(
                 f"prompt {self.prompts[prompt]!r} is right on example "
                 f"{self.examples[example]!r}, on which it was not evaluated; 'correct' must "

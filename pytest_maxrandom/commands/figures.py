@@ -55,6 +55,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="NAME",
         help=f"draw only these, from {', '.join(NAMES)}",
     )
+    add(
+        "--most",
+        type=int,
+        metavar="NUMBER",
+        help="draw at most so many figures of each name (default: 24); what is left out is said",
+    )
     add("--n", type=int, help="number of examples, for figures without results")
     add("--t", type=int, help="number of prompts, for figures without results")
     add(
@@ -99,17 +105,21 @@ def run(options: argparse.Namespace) -> str:
     _check_sources(options)
     if not installed():
         raise MaxRandomError(MISSING)
-    from pytest_maxrandom.figures.catalogue import write_all
+    from pytest_maxrandom.figures.catalogue import MOST, write_all
     from pytest_maxrandom.figures.style import NARROWEST, WIDTH
 
     width = WIDTH if options.width is None else options.width
     if not NARROWEST <= width <= WIDTH:
         raise ValueError(f"--width: found {width:g}, expected inches from {NARROWEST:g} to {WIDTH}")
+    most = MOST if options.most is None else options.most
+    if most < 1:
+        raise ValueError(f"--most: found {most}, expected a number from 1 on")
     written = write_all(
         [each.only(options.only) for each in _catalogues(options)],
         options.out,
         formats,
         width=width,
+        most=most,
         report=lambda path: print(path, flush=True),
     )
     if not written.files:

@@ -8,14 +8,12 @@ from matplotlib.lines import Line2D
 
 from pytest_maxrandom.figures.axes import accuracy_axis, draw_intervals
 from pytest_maxrandom.figures.labels import plain, settle, short
-from pytest_maxrandom.figures.panels import frame, legend, numbered, pages, title
+from pytest_maxrandom.figures.panels import Figures, frame, legend, numbered, title
 from pytest_maxrandom.figures.style import BLACK, GREY, INTERVAL, PALE, SMALL, WIDTH, marks
 from pytest_maxrandom.notation import count, level
 from pytest_maxrandom.reports.summary import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -33,11 +31,12 @@ def with_result(run: RunRecord) -> list[BestModelsRecord]:
     return [each for each in run.best_models if each.models]
 
 
-def figures(run: RunRecord) -> Iterator[tuple[str, Figure]]:
+def figures(run: RunRecord) -> Figures:
     """Draw a file for each comparison of all models."""
     where = files(run)
-    drawn = [_figure(record, where[record.id]) for [record] in pages(with_result(run), 1)]
-    yield from numbered("best_models", drawn)
+    return Figures(
+        numbered("best_models", lambda record: _figure(record, where[record.id]), with_result(run))
+    )
 
 
 def distances(record: BestModelsRecord) -> list[tuple[str, float, float, float, bool]]:

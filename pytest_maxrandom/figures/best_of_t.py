@@ -14,12 +14,20 @@ from matplotlib.ticker import NullLocator
 from pytest_maxrandom.figures import axes as drawing, style
 from pytest_maxrandom.figures.axes import FLOOR, shown_p
 from pytest_maxrandom.figures.labels import LONGEST, EndLabels, counts, label_ends, settle, short
-from pytest_maxrandom.figures.panels import file_name, legend, numbered, pages, title, with_strips
+from pytest_maxrandom.figures.panels import (
+    Figures,
+    file_name,
+    legend,
+    numbered,
+    pages,
+    title,
+    with_strips,
+)
 from pytest_maxrandom.figures.results import Result, by_model
 from pytest_maxrandom.notation import P_VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -40,16 +48,19 @@ _SLANT = 60
 """Degrees."""
 
 
-def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+def figures(results: Sequence[Result]) -> Figures:
     """Draw all claims: one panel for each model, one file for each model where they are many."""
     models = by_model(results)
     together = max(map(len, models.values())) <= _most() and len(results) <= _MOST_TOGETHER
     if together and len(models) <= _MOST_MODELS:
-        yield "best_of_t", best_of_t(list(models.values()))
-        return
-    for model, group in models.items():
-        drawn = [best_of_t([page]) for page in _pages(group)]
-        yield from numbered(f"best_of_t-{file_name(model)}", drawn)
+        return Figures(numbered("best_of_t", best_of_t, [list(models.values())]))
+    return Figures(
+        drawing
+        for model, group in models.items()
+        for drawing in numbered(
+            f"best_of_t-{file_name(model)}", best_of_t, [[page] for page in _pages(group)]
+        )
+    )
 
 
 def _most() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.figures import (
@@ -19,19 +20,21 @@ from pytest_maxrandom.figures import (
 )
 from pytest_maxrandom.figures.results import Result, results_of
 from pytest_maxrandom.figures.style import WIDTH, applied
+from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.text import number_of, some_of, visible
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
+    from pytest_maxrandom.figures.panels import Figures
     from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.trend import Trend
     from pytest_maxrandom.studies.holdout import Study
 
+MOST = 24
+"""Figures of a family that are drawn, unless more are asked for: of 288 claims all histograms."""
 _NAMED = 3
 """Claims that a note names."""
 _WITHOUT_DATE: dict[str, dict[str, None]] = {
@@ -45,7 +48,7 @@ _WITHOUT_DATE: dict[str, dict[str, None]] = {
 class Catalogue:
     """What can be drawn."""
 
-    families: dict[str, Callable[[], Iterable[tuple[str, Figure]]]] = field(default_factory=dict)
+    families: dict[str, Callable[[], Figures]] = field(default_factory=dict)
     """Draws, by the family's name; families with nothing to show are not in it."""
     notes: dict[str, str] = field(default_factory=dict)
     """By the family's name, or "" for all: a sentence on what it leaves out."""
@@ -53,7 +56,7 @@ class Catalogue:
     def add(
         self,
         name: str,
-        figures: Callable[[Sequence[Any]], Iterable[tuple[str, Figure]]],
+        figures: Callable[[Sequence[Any]], Figures],
         shown: Sequence[Any],
         left_out: str = "",
     ) -> None:
@@ -90,7 +93,7 @@ def of_run(run: RunRecord) -> Catalogue:
 
     def add(
         name: str,
-        figures: Callable[[Sequence[Result]], Iterable[tuple[str, Figure]]],
+        figures: Callable[[Sequence[Result]], Figures],
         obstacle: Callable[[Result], str] = lambda _: "",
     ) -> None:
         obstacles = list(map(obstacle, results))
@@ -177,11 +180,14 @@ def write_all(
     formats: Sequence[str] = DEFAULT_FORMATS,
     *,
     width: float = WIDTH,
+    most: int = MOST,
     report: Callable[[Path], object] = lambda _: None,
 ) -> Written:
     """Draw and write everything into a folder, which is made if it is not there.
 
-    Figures are at most `width` inches wide; `report` is called with each file when it is written.
+    Figures are at most `width` inches wide, and `report` is called with each file when it is
+    written. Of a family at most `most` figures are drawn; a note says how many there are beside
+    them.
 
     Raises
     ------
@@ -190,10 +196,17 @@ def write_all(
     """
     files: list[Path] = []
     taken: set[str] = set()
+    notes = [note for each in catalogues for note in each.notes.values()]
     with applied(width):
-        for draw in (draw for catalogue in catalogues for draw in catalogue.families.values()):
+        for family, draw in (each for one in catalogues for each in one.families.items()):
             folder.mkdir(parents=True, exist_ok=True)
-            for stem, figure in draw():
+            figures = draw()
+            if (number := len(figures)) > most:
+                notes.append(
+                    f"{family}: drew the first {count(most)} of {count(number)} figures; for all, "
+                    f"run `maxrandom figures` with --only {family} --most {number}"
+                )
+            for stem, figure in islice(figures, most):
                 name, number = stem, 2
                 # Also where upper and lower case are the same.
                 while name.casefold() in taken:
@@ -204,7 +217,7 @@ def write_all(
                     figure.savefig(path, format=ending, metadata=_WITHOUT_DATE[ending])
                     files.append(path)
                     report(path)
-    return Written(files, [note for each in catalogues for note in each.notes.values()])
+    return Written(files, notes)
 
 
 def write_run(run: RunRecord, folder: Path) -> Written:

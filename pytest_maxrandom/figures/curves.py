@@ -21,7 +21,7 @@ from pytest_maxrandom.reports.text import number_of
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -88,10 +88,10 @@ def rows_of(results: Iterable[Result]) -> list[Row]:
     return [Row(choices, results=tuple(kinds[choices])) for choices in sorted(kinds)]
 
 
-def baseline_figures(rows: Sequence[Row]) -> Iterator[tuple[str, Figure]]:
+def baseline_figures(rows: Sequence[Row]) -> panels.Figures:
     """Draw two panels for each number of choices, at most three rows in a file."""
-    drawn = [baselines(page) for page in panels.pages(rows, panels.per_file(_MOST_ROWS, 2))]
-    yield from panels.numbered("baseline_over_t_and_n", drawn)
+    pages = panels.pages(rows, panels.per_file(_MOST_ROWS, 2))
+    return panels.Figures(panels.numbered("baseline_over_t_and_n", baselines, pages))
 
 
 def baselines(rows: Sequence[Row]) -> Figure:
@@ -174,10 +174,10 @@ def panels_of(results: Iterable[Result]) -> list[Panel]:
     return [panels[kind] for kind in sorted(panels, key=rank)]
 
 
-def contour_figures(shown: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:
+def contour_figures(shown: Sequence[Panel]) -> panels.Figures:
     """Draw panels, at most six in a file."""
-    drawn = [contours(page) for page in panels.pages(shown, panels.per_file(_MOST_PANELS, 2))]
-    yield from panels.numbered("p_contours", drawn)
+    pages = panels.pages(shown, panels.per_file(_MOST_PANELS, 2))
+    return panels.Figures(panels.numbered("p_contours", contours, pages))
 
 
 def contours(shown: Sequence[Panel]) -> Figure:

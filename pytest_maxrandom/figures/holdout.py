@@ -12,13 +12,13 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 
 from pytest_maxrandom.figures.axes import accuracy_axis
 from pytest_maxrandom.figures.labels import settle, short
-from pytest_maxrandom.figures.panels import numbered, pages, pairs, per_file, title
+from pytest_maxrandom.figures.panels import Figures, numbered, pages, pairs, per_file, title
 from pytest_maxrandom.figures.style import BLACK, GREY, MAXIMUM, PALE, SKY, marks
 from pytest_maxrandom.notation import accuracy, count, span
 from pytest_maxrandom.studies.holdout import Study, Trials, predictive_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -40,9 +40,9 @@ def drawable(trials: Trials) -> bool:
     return bool(above.any() and not above.all())
 
 
-def figures(studies: Sequence[Study]) -> Iterator[tuple[str, Figure]]:
+def figures(studies: Sequence[Study]) -> Figures:
     """Draw a row for each study, at most three in a file."""
-    yield from numbered("holdout", [curves(page) for page in pages(studies, per_file(_MOST, 2))])
+    return Figures(numbered("holdout", curves, pages(studies, per_file(_MOST, 2))))
 
 
 def curves(studies: Sequence[Study]) -> Figure:

@@ -15,7 +15,7 @@ from matplotlib.transforms import Bbox
 
 from pytest_maxrandom.figures.axes import accuracy_axis
 from pytest_maxrandom.figures.labels import settle, short, write_where_free
-from pytest_maxrandom.figures.panels import frame, legend, numbered, pages, per_file, title
+from pytest_maxrandom.figures.panels import Figures, frame, legend, numbered, pages, per_file, title
 from pytest_maxrandom.figures.style import BLACK, GREY, ORANGE, PALE, SMALL, WIDTH, marks
 from pytest_maxrandom.notation import count, signed
 from pytest_maxrandom.reports.label_bias import label_checked, r_interval
@@ -103,10 +103,9 @@ def panels_of(run: RunRecord) -> tuple[list[Panel], list[str]]:
     return panels, [label(record) for record in run.label_bias if not record.interactions]
 
 
-def figures(panels: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:
+def figures(panels: Sequence[Panel]) -> Figures:
     """Draw one panel for each way of asking, at most twelve in a file."""
-    drawn = [base_rates(page) for page in pages(panels, per_file(_MOST, 3))]
-    yield from numbered("label_bias", drawn)
+    return Figures(numbered("label_bias", base_rates, pages(panels, per_file(_MOST, 3))))
 
 
 def base_rates(panels: Sequence[Panel]) -> Figure:

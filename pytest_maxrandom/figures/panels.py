@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -15,7 +16,7 @@ from pytest_maxrandom.figures.labels import EndLabels, settle
 from pytest_maxrandom.figures.style import SMALL, inches, letters, narrow, width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -154,11 +155,29 @@ def pages(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
     return [items[start:stop] for start, stop in pairwise(cuts)]
 
 
-def numbered(stem: str, figures: Sequence[Item]) -> Iterator[tuple[str, Item]]:
-    """Name files: the stem, with a number where there are several."""
-    width = len(str(len(figures)))
-    for place, figure in enumerate(figures, 1):
-        yield stem if len(figures) == 1 else f"{stem}-{place:0{width}d}", figure
+class Figures:
+    """Figures with the names of their files, each drawn when its turn comes."""
+
+    def __init__(self, drawings: Iterable[tuple[str, Callable[[], Figure]]]) -> None:
+        self._drawings = [*drawings]
+
+    def __len__(self) -> int:
+        return len(self._drawings)
+
+    def __iter__(self) -> Iterator[tuple[str, Figure]]:
+        return ((name, draw()) for name, draw in self._drawings)
+
+
+def numbered(
+    stem: str, draw: Callable[[Item], Figure], shown: Sequence[Item]
+) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """Name a file for each part of what is shown: the stem, with a number where there are several.
+
+    The parts are drawn when they are asked for.
+    """
+    width = len(str(len(shown)))
+    for place, part in enumerate(shown, 1):
+        yield stem if len(shown) == 1 else f"{stem}-{place:0{width}d}", partial(draw, part)
 
 
 def file_name(text: str) -> str:

@@ -18,7 +18,7 @@ from pytest_maxrandom.figures.results import Result, by_model
 from pytest_maxrandom.notation import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
@@ -44,7 +44,7 @@ _LETTERS = 24
 """Characters of a task with its shots."""
 
 
-def increase_figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+def increase_figures(results: Sequence[Result]) -> panels.Figures:
     """Draw a row for each task and a panel for each model, at most 40 by three in a file."""
     largest: dict[str, float] = {}
     for result in results:
@@ -53,13 +53,15 @@ def increase_figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
     tasks = sorted(largest, key=lambda task: -largest[task])
     all_shots = sorted({each.shots for each in results}, key=lambda shots: (len(shots), shots))
     beside = 1 if style.narrow() else _MODELS
-    drawn = [
-        increase(models, page, all_shots)
+    shown = [
+        (models, page)
         for models in panels.pages(list(by_model(results).values()), beside)
         for page in panels.pages(tasks, _TASKS)
         if any(result.task in page for model in models for result in model)
     ]
-    yield from panels.numbered("increase", drawn)
+    return panels.Figures(
+        panels.numbered("increase", lambda part: increase(*part, all_shots), shown)
+    )
 
 
 def increase(
@@ -128,13 +130,12 @@ def obstacle(result: Result) -> str:
     return "" if result.standard < 1 else "whose chance is 1"
 
 
-def normalized_figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+def normalized_figures(results: Sequence[Result]) -> panels.Figures:
     """Draw one panel for each model, at most nine in a file, or two where claims are many."""
     models = list(by_model(results).values())
     most = _MOST_WIDE if max(map(len, models)) > _MANY else panels.per_file(_MOST, 3)
-    yield from panels.numbered(
-        "normalized", [normalized(page) for page in panels.pages(models, most)]
-    )
+    pages = panels.pages(models, most)
+    return panels.Figures(panels.numbered("normalized", normalized, pages))
 
 
 def score(result: Result, value: float | None = None) -> float:

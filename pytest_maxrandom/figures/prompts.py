@@ -21,7 +21,7 @@ from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.stats.selection import expected_maximum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -58,10 +58,10 @@ def no_histogram(result: Result) -> str:
     return result.unknown or ("" if result.counts else "without every prompt's count")
 
 
-def histogram_figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+def histogram_figures(results: Sequence[Result]) -> panels.Figures:
     """Draw one panel for each claim, at most twelve in a file."""
-    drawn = [histograms(page) for page in panels.pages(results, panels.per_file(_MOST, 3))]
-    yield from panels.numbered("histogram", drawn)
+    pages = panels.pages(results, panels.per_file(_MOST, 3))
+    return panels.Figures(panels.numbered("histogram", histograms, pages))
 
 
 def histograms(results: Sequence[Result]) -> Figure:
@@ -206,13 +206,10 @@ def families(results: Sequence[Result]) -> list[list[Result]]:
     ]
 
 
-def selection_figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+def selection_figures(results: Sequence[Result]) -> panels.Figures:
     """Draw one panel for each task, with a curve for each model and number of shots."""
-    drawn = [
-        selection(page)
-        for page in panels.pages(families(results), panels.per_file(_MOST_CURVED, 2))
-    ]
-    yield from panels.numbered("selection", drawn)
+    pages = panels.pages(families(results), panels.per_file(_MOST_CURVED, 2))
+    return panels.Figures(panels.numbered("selection", selection, pages))
 
 
 def selection(shown: Sequence[Sequence[Result]]) -> Figure:

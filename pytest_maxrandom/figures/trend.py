@@ -12,12 +12,12 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from pytest_maxrandom.figures import style
 from pytest_maxrandom.figures.axes import accuracy_axis, draw_intervals
 from pytest_maxrandom.figures.labels import EndLabels, label_ends, plain, settle, short
-from pytest_maxrandom.figures.panels import legend, numbered, pages, title, with_strips
+from pytest_maxrandom.figures.panels import Figures, legend, numbered, pages, title, with_strips
 from pytest_maxrandom.notation import count, span
 from pytest_maxrandom.reports.trend import Point, Trend, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -50,9 +50,9 @@ def drawable(trend: Trend) -> bool:
     return len(trend.points) > 1
 
 
-def figures(trends: Sequence[Trend]) -> Iterator[tuple[str, Figure]]:
+def figures(trends: Sequence[Trend]) -> Figures:
     """Draw one panel for each claim, at most three in a file."""
-    yield from numbered("trend", [courses(page) for page in pages(trends, _MOST)])
+    return Figures(numbered("trend", courses, pages(trends, _MOST)))
 
 
 def courses(trends: Sequence[Trend]) -> Figure:

@@ -201,7 +201,9 @@ class Arrays:
         if name not in self:
             return None
         numbers = self.read(name, "iu", shape)
-        wrong = (numbers < least) | (numbers >= _MOST_CHOICES)
+        wrong: ArrayLike = False
+        if not least <= numbers.min() <= numbers.max() < _MOST_CHOICES:
+            wrong = (numbers < least) | (numbers >= _MOST_CHOICES)
         expected = f", expected a number from {least} on (below {_MOST_CHOICES})"
         expected += "; leave out examples whose right answer is not known" * (name == "gold")
         self.refuse(name, wrong, numbers.__getitem__, expected)

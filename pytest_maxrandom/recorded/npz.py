@@ -93,7 +93,10 @@ def _sweep(arrays: Arrays, task: str, shots: int) -> Answers:
     demonstrations = tuple(map(tuple, shown.tolist()))
     answers = arrays.numbers("answers", (len(prompts), len(examples)), NOT_EVALUATED)
     gold, scores, grades = _gold(arrays), _scores(arrays), _grades(arrays)
-    known = None if answers is None else answers >= 0
+    known = None
+    if answers is not None:
+        whole = answers.min() >= 0  # one value stands for all cells then
+        known = np.broadcast_to(np.True_, answers.shape) if whole else answers >= 0
     right = None
     if answers is not None and gold is not None:
         right = hits(answers, gold, np.arange(len(gold)))

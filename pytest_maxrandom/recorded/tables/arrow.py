@@ -162,10 +162,20 @@ def add_columns(rows: Rows, pieces: Iterable[Sequence[Any]]) -> None:
 
 
 def _coded(values: Any) -> tuple[NDArray[np.int32] | None, Any]:
-    """Return per row the place of its value, and distinct values; else None, and all values."""
+    """Return per row the place of its value, and distinct values; else None, and all values.
+
+    Of distinct texts there may be some that no row has.
+    """
     import pyarrow as pa
 
     if pa.types.is_dictionary(values.type):
+        texts, places = values.dictionary, values.indices
+        if (
+            pa.types.is_string(texts.type)
+            and pa.types.is_int32(places.type)
+            and not places.null_count + texts.null_count
+        ):
+            return _numbers(places), texts
         used = values.indices.dictionary_encode(null_encoding="encode")
         return _numbers(used.indices), values.dictionary.take(used.dictionary)
     if not pa.types.is_nested(values.type):

@@ -48,9 +48,26 @@ class Cycle:
 
     def __getitem__(self, rows: Any, /) -> Any:
         if isinstance(rows, slice):
-            rows = np.arange(*rows.indices(self.count))
-        turns = rows // self.each  # of NumPy's operations the remainder is the slow one
-        return np.asarray(turns - turns // self.size * self.size, dtype=_smallest(self.size))
+            start, stop, step = rows.indices(self.count)
+            if step == 1:
+                return self._between(start, max(start, stop))
+            rows = np.arange(start, stop, step)
+        turns = rows // self.each
+        return np.asarray(turns % self.size, dtype=_smallest(self.size))
+
+    def _between(self, start: int, stop: int) -> Numbers:
+        """Return the numbers of adjacent rows, without the division of each, which is slow."""
+        first, last = start // self.each, -(-stop // self.each)
+        number, turns = first % self.size, last - first
+        if number + turns <= self.size:
+            numbers = np.arange(number, number + turns).astype(_smallest(self.size))
+        else:
+            again = np.arange(self.size).astype(_smallest(self.size))
+            numbers = np.tile(again, -(-(number + turns) // self.size))[number : number + turns]
+        if self.each == 1:
+            return numbers
+        ends = np.arange(first, last + 1) * self.each
+        return np.repeat(numbers, np.diff(ends.clip(start, stop)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +100,7 @@ class Codes:
         self.of: defaultdict[str, int] = defaultdict()
         self.of.default_factory = self.of.__len__
         self._loose = array("i")
+        self._texts: list[str] = []
         self._places = np.zeros(0, dtype=np.int32)
         self._ways: list[_Way] = [_Ordered(), *([_Agreeing(by)] if by else [])]
 
@@ -93,15 +111,23 @@ class Codes:
             self._settle()
 
     def append(self, texts: Iterable[str], of_row: Column) -> None:
-        """Append rows, given the place of each one's text."""
-        self._places = np.fromiter(map(self.of.__getitem__, texts), np.int32)
+        """Append rows, given the place of each one's text; what no row has is left out."""
+        self._texts = [*texts]
         self._settle()
+        self._places = np.array([self.of.get(text, -1) for text in self._texts], dtype=np.int32)
         self.again(of_row)
 
     def again(self, of_row: Column) -> None:
         """Append rows, given the place of each one's text among those appended last."""
         for part in pieces(len(of_row)):
-            self._put(self._places[of_row[part]])
+            places = of_row[part]
+            codes = self._places[places]
+            if codes.min(initial=0) < 0:
+                new = places[codes < 0]
+                for place in new[by_first_row(new, len(self._texts))[0]].tolist():
+                    self._places[place] = self.of[self._texts[place]]
+                codes = self._places[places]
+            self._put(codes)
 
     def repeat(self, times: int) -> None:
         """Have all rows so often, one time after the other."""
@@ -143,18 +169,19 @@ class _Ordered:
         self._each = self._size = self._count = 0
 
     def takes(self, codes: Numbers, /) -> bool:
-        rows, each, size = self._count + np.arange(len(codes)), self._each, self._size
+        each, size, before = self._each, self._size, self._count
+        count = before + len(codes)
         if not each and codes.any():
-            each = int(rows[np.argmax(codes != 0)])
+            each = before + int(np.argmax(codes != 0))
             if not each:
                 return False
-        if each and not size and (other := codes != rows // each).any():
-            size, within = divmod(int(rows[np.argmax(other)]), each)
+        if each and not size and (other := codes != Cycle(each, count, count)[before:]).any():
+            size, within = divmod(before + int(np.argmax(other)), each)
             if within:  # the rows before have taken this number, and would be given another
                 return False
-        if size and (codes != rows // each % size).any():
+        if size and (codes != Cycle(each, size, count)[before:]).any():
             return False
-        self._each, self._size, self._count = each, size, self._count + len(codes)
+        self._each, self._size, self._count = each, size, count
         return True
 
     def column(self) -> Cycle:
@@ -269,6 +296,8 @@ def by_first_row(codes: Column, size: int) -> tuple[NDArray[np.int64], Column]:
     firsts, renumbered : ndarray of int, Column
         The first row of each, and the new number of each row.
     """
+    if isinstance(codes, Cycle):
+        return np.arange(0, min(codes.count, codes.each * codes.size), codes.each), codes
     if size > 8 * len(codes):  # sorting the rows is then faster than going through all codes
         distinct, codes = np.unique(codes[:], return_inverse=True)
         size = len(distinct)

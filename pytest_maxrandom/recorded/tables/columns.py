@@ -275,8 +275,8 @@ class Rows:
         if self._kept is not None:
             column = column[:][self._kept]
         texts = list(self._codes[role].of)
-        occurs = np.zeros(len(texts), dtype=np.bool_)
-        for part in pieces(len(column)):
+        occurs = np.full(len(texts), self._kept is None)
+        for part in pieces(len(column) if self._kept is not None else 0):
             occurs[column[part]] = True
         known: dict[T, int] = {}
         codes = np.zeros(len(texts), dtype=column[:1].dtype)

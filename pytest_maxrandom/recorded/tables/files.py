@@ -187,9 +187,10 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
             read = [*dict.fromkeys(rows.names.values())]
             # As dictionaries: a long text that all rows repeat is in memory once.
             plain = [name for name in read if not pa.types.is_nested(schema.field(name).type)]
-            if why := too_large(parquet_bytes(file.metadata, read)):
+            known = file.metadata
+            if why := too_large(parquet_bytes(known, read)):
                 raise RecordedError(f"{path}: {why}")
-        with pq.ParquetFile(path, read_dictionary=plain) as file:
+        with pq.ParquetFile(path, metadata=known, read_dictionary=plain) as file:
             add_columns(rows, _row_groups(path, file, [*rows.names.values()], plain))
             pa.default_memory_pool().release_unused()
     except OSError as error:

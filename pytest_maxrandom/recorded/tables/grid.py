@@ -319,6 +319,13 @@ class Grid:
             )
         return tuple(clusters)
 
+    def evaluated(self) -> NDArray[np.bool_]:
+        """Tell which places have a row, shape (t, n): one value for all of them where all do."""
+        every = np.broadcast_to(np.True_, len(self._members))
+        shape = len(self.prompts), len(self.examples)
+        whole = len(every) == shape[0] * shape[1]
+        return np.broadcast_to(np.True_, shape) if whole else self.filled(every, empty=False)
+
     def filled(self, values: NDArray[S], empty: Any) -> NDArray[S]:
         """Put a value for each row in its place, shape (t, n)."""
         shape = len(self.prompts), len(self.examples)

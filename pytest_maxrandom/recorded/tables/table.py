@@ -152,7 +152,7 @@ def _samples(grid: Grid, *, ragged: bool) -> Answers:
     return Answers(
         **known,
         correct=grid.filled(correct, empty=False),
-        evaluated=grid.filled(np.ones_like(correct), empty=False),
+        evaluated=grid.evaluated(),
         scores=None if scores is None else grid.filled(scores, empty=np.nan),
         judge=_judge(grid),
         chances=None if choices is None else _chances(grid, choices, right),

@@ -187,6 +187,19 @@ def test_names_in_capitals_and_small_letters_do_not_overwrite_each_other(tmp_pat
     assert len({name.casefold() for name in names}) == 4
 
 
+def test_figures_beyond_the_most_are_not_drawn_and_counted(tmp_path: Path) -> None:
+    models = [f"model {number}" for number in range(5)]
+    catalogue = of_run(_run(*common.grid(models, [4]))).only(["best_of_t"])
+    written = write_all([catalogue], tmp_path / "few", ["svg"], most=1)
+    assert [path.name for path in written.files] == ["best_of_t-model-0.svg"]
+    assert written.notes == [
+        "best_of_t: drew the first 1 of 5 figures; for all, run `maxrandom figures` with --only "
+        "best_of_t --most 5"
+    ]
+    drawn = [name for name, _ in itertools.islice(catalogue.families["best_of_t"](), 2)]
+    assert drawn == ["best_of_t-model-0", "best_of_t-model-1"]
+
+
 def test_a_claim_without_p_max_is_left_out_and_said(tmp_path: Path) -> None:
     catalogue = of_run(_run(samples.claim(), samples.untested())).only(["best_of_t"])
     written = write_all([catalogue], tmp_path, ["svg"])

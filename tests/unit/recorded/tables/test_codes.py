@@ -59,7 +59,9 @@ def test_rows_given_by_the_places_of_texts_are_those_texts(parts: list[list[int]
     for part in parts:
         column.append(map(str, range(5)), np.array(part))
     codes, distinct = column.rows()[:], [*column.of]
-    assert [distinct[code] for code in codes] == [str(number) for part in parts for number in part]
+    texts = [str(number) for part in parts for number in part]
+    assert [distinct[code] for code in codes] == texts
+    assert distinct == [*dict.fromkeys(texts)]  # and none that no row has
 
 
 @pytest.mark.parametrize(
