@@ -1,8 +1,9 @@
 """Run all cells of the proofs whose tables are large, and write the page that shows them.
 
-``make tables`` calls it. What ran is kept in ``build/tables.jsonl``, a test a line, so that a run
-that was stopped goes on where it stopped: remove that file to begin anew. The page names what has
-not run. ``--write`` writes the page of what is kept, and runs nothing.
+``make tables`` calls it. What ran is kept in ``benchmarks/tables.jsonl``, a test a line with the
+commit that it ran on, so that a run that was stopped goes on where it stopped, on any machine:
+remove lines to run their tests again. The page names what has not run. ``--write`` writes the page
+of what is kept, and runs nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ROOT = Path(__file__).parents[1]
-KEPT = ROOT / "build" / "tables.jsonl"
+KEPT = ROOT / "benchmarks" / "tables.jsonl"
+ASKED = ROOT / "build" / "tables.txt"
 PAGE = ROOT / "docs" / "explanation" / "larger-tables.md"
 PROOFS = (
     "samples",
@@ -52,6 +54,7 @@ class Ran(TypedDict):
     passed: bool
     rows: list[tuple[str, str]]
     """The title of a table, and a row of it."""
+    commit: str
 
 
 def main() -> int:
@@ -80,11 +83,10 @@ def _run(ids: Sequence[str]) -> None:
     """Run tests; an interrupt ends that, and what ran is kept."""
     if not ids:
         return
-    KEPT.parent.mkdir(exist_ok=True)
-    asked = KEPT.with_suffix(".txt")
-    asked.write_text("\n".join(ids), encoding="utf-8")
+    ASKED.parent.mkdir(exist_ok=True)
+    ASKED.write_text("\n".join(ids), encoding="utf-8")
     try:
-        _pytest(["-n", "auto", "--dist", "worksteal", f"@{asked}"])
+        _pytest(["-n", "auto", "--dist", "worksteal", f"@{ASKED}"])
     except KeyboardInterrupt:
         print("stopped: the next `make tables` goes on from here")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,9 +40,15 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when != "call" or path is None or "PYTEST_XDIST_WORKER" in os.environ:
         return
     rows = [value for name, value in report.user_properties if name == "measured"]
-    line = json.dumps({"id": report.nodeid, "passed": report.passed, "rows": rows})
+    found = {"id": report.nodeid, "passed": report.passed, "rows": rows, "commit": _commit()}
     with Path(path).open("a", encoding="utf-8") as kept:
-        kept.write(line + "\n")
+        kept.write(json.dumps(found) + "\n")
+
+
+@cache
+def _commit() -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    return subprocess.check_output(command, text=True, cwd=Path(__file__).parent).strip()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
