@@ -126,8 +126,8 @@ def _page(ids: Sequence[str], kept: dict[str, Ran]) -> Iterator[str]:
         if named:
             yield f"## {title}\n"
             for test, times in Counter(each.partition("[")[0] for each in named).items():
-                cells = ", ".join(_cell(each) for each in named if each.partition("[")[0] == test)
-                yield f"- `{test}`, {times}: {cells or 'whole'}"
+                own = ", ".join(_cell(each) for each in named if each.partition("[")[0] == test)
+                yield f"- `{test}`, {times}: {own or 'whole'}"
             yield ""
 
 

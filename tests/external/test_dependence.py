@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ TASKS = (
 T = 10
 
 
-def passing(data_dir: Path, name: str, n: int, knows: float) -> JudgedAnswers:
+def passing(data_dir: Path, name: str, n: int, knows: float, t: int = T) -> JudgedAnswers:
     """Return a claim that passes: prompts know some answers, and guess others by their words."""
     spec = BigBenchSpec(name=name, format="bigbench", path=f"bigbench/{name}.json")
     examples = validation_set(load_task(spec, data_dir), ValidationSpec(max_examples=n))
@@ -39,8 +40,8 @@ def passing(data_dir: Path, name: str, n: int, knows: float) -> JudgedAnswers:
     random = np.random.default_rng(7)
     words = [re.findall(r"\w+", example.input.casefold()) for example in examples]
     known = {word: place for place, word in enumerate(dict.fromkeys(chain.from_iterable(words)))}
-    leaning = random.normal(size=(T, len(known), max(labels.choices)))
-    answers = np.empty((T, len(examples)), dtype=np.int64)
+    leaning = random.normal(size=(t, len(known), max(labels.choices)))
+    answers = np.empty((t, len(examples)), dtype=np.int64)
     for place, (own, many) in enumerate(zip(words, labels.choices, strict=True)):
         drawn = leaning[:, [known[word] for word in own], :many].sum(axis=1)
         answers[:, place] = drawn.argmax(axis=1)
@@ -66,6 +67,16 @@ def test_who_knows_some_of_a_real_task_is_not_accused(
 ) -> None:
     judged = passing(data_dir, name, n, knows)
     assert [flag for kind in NEW for flag in KINDS[kind].check(judged)] == []
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("t", [4, 6, 8, T])
+def test_nor_is_who_was_asked_few_prompts_and_whose_texts_are_not_recorded(
+    data_dir: Path, name: str, t: int
+) -> None:
+    judged = passing(data_dir, name, 200, 0.4, t)
+    judged = replace(judged, read=replace(judged.read, inputs=None))
+    assert [flag for flag in KINDS["near_copies"].check(judged) if not flag.mild] == []
 
 
 def test_the_questions_of_real_tasks_with_shared_choices_compare_no_things(data_dir: Path) -> None:

@@ -27,11 +27,13 @@ RUNS = scaled(2000, 24)
 KNOW = scaled(400, 24)
 ALSO_WHOLE = 3
 """Runs of a cell that are also judged as a suite is."""
+WITHOUT_TEXTS = [name for name in COPIES if "answers alone" in name]
 CELLS = [
     *((name, t) for name in IN_ORDER for t in (1, 10)),
     *((name, t) for name in PAIRS for t in (1, 10)),
     *((name, t) for name in PASSAGES for t in (1, 10, 50)),
     *((name, t) for name in COPIES for t in affordable((10, 50), lambda t: t == 50)),
+    *((name, 6) for name in WITHOUT_TEXTS),
 ]
 
 
@@ -47,9 +49,9 @@ def test_what_nobody_declares_helps_no_guesser(name: str, t: int, measured: Meas
     assert found[:, 1].sum() <= most(RUNS)
 
 
-@pytest.mark.parametrize("t", [1, 6])
-@pytest.mark.parametrize("name", [name for name in COPIES if "answers alone" in name])
-def test_few_prompts_do_not_tell_copies_without_texts(
+@pytest.mark.parametrize("t", [1, 3])
+@pytest.mark.parametrize("name", WITHOUT_TEXTS)
+def test_one_to_three_prompts_do_not_tell_copies_without_texts(
     name: str, t: int, measured: Measured
 ) -> None:
     """What a green run does not mean: nothing that is recorded could tell these copies."""
@@ -68,4 +70,14 @@ def test_who_knows_is_not_accused(name: str, measured: Measured) -> None:
     found = np.array([verdict(KNOWING[name](generator, 10)) for _ in range(KNOW)])
     before, after = found.mean(axis=0)
     measured(f"undeclared dependence, knowledge ({KNOW} runs)", f"{name}, t = 10", before, after)
+    assert after >= before - 0.05
+
+
+@pytest.mark.parametrize("t", [4, 6, 8])
+def test_nor_is_who_knows_without_texts_and_with_few_prompts(t: int, measured: Measured) -> None:
+    generator, draw = np.random.default_rng(32), KNOWING["know .7, gold in no order"]
+    found = np.array([verdict(draw(generator, t)) for _ in range(KNOW)])
+    before, after = found.mean(axis=0)
+    table = f"undeclared dependence, knowledge ({KNOW} runs)"
+    measured(table, f"know .7, no texts, t = {t}", before, after)
     assert after >= before - 0.05

@@ -18,14 +18,22 @@ from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 from pytest_maxrandom.flags.texts import CLUSTERS
 from pytest_maxrandom.stats.clusters import alike_within, follows, united
 from pytest_maxrandom.stats.copies import answered_alike
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.repeats import repeats_p
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.stats.copies import Told
 
 _ALIKE = 0.75
 """Share of words that two texts have in common, of those that are no frame (Dice)."""
 _FOLLOW = 0.01
 """Probability of right answers, and of answers, that are as alike where that is an accident."""
+_REPEATED = 0.02
+"""Probability of as many examples on which the same of a few prompts are right, by accident."""
 _PERMUTATIONS = 399
 """By which that is tested: as many as it takes."""
 _ROWS = 1_024
@@ -38,7 +46,7 @@ def _check(judged: JudgedAnswers) -> Found:
         return
     case, names = "texts", range(len(tried.examples))
     if tried.inputs is None:
-        pairs, case = answered_alike(seen.answers, seen.classes)
+        pairs, case = _answered_alike(seen, tried.correct)
         groups = _beyond_copies(pairs, tried.groups or names, tried.copies or names)
     else:
         groups = _by_words(tried.inputs, tried.groups or names, tried.copies or names)
@@ -67,6 +75,25 @@ def _check(judged: JudgedAnswers) -> Found:
         mild=case == "accident",
         untold="copies_untold" if case == "untold" else "",
     )
+
+
+def _answered_alike(
+    seen: Dependent, correct: NDArray[np.bool_]
+) -> tuple[Iterable[tuple[int, int]], Told]:
+    """Return pairs of examples that are answered alike, and whether they are copies.
+
+    Of few prompts all examples with the same right answers count on which the same prompts are
+    right: more than independent examples would be, and nobody can tell which are copies.
+    """
+    alike = answered_alike(seen.answers, seen.classes)
+    if alike.told != "accident" or (seen.answers == NOT_EVALUATED).any():
+        return alike
+    p = repeats_p(correct, seen.classes, level=_REPEATED)
+    if p is None or p > _REPEATED:
+        return alike
+    firsts: dict[Hashable, int] = {}
+    kinds = zip(seen.classes, map(tuple, correct.T.tolist()), strict=True)
+    return [(firsts.setdefault(own, place), place) for place, own in enumerate(kinds)], "untold"
 
 
 def _beyond_copies(
