@@ -37,7 +37,7 @@ servers: $(READY)  ## Install real servers, and build llama-cpp-python (some 8 m
 proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures (some 60 minutes on 2 cores, by the seconds of its parts)
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof tests/integration/lm_eval_tasks $(WORKERS)
 
-tables: $(READY)  ## Run the proofs with the cells that `make proof` leaves out, and write docs/explanation/larger-tables.md (some 2 hours on 2 cores; goes on where it was stopped)
+tables: $(READY)  ## Run the proofs with the cells that `make proof` leaves out, and write docs/explanation/larger-tables.md (some 70 minutes on 2 cores, by the seconds of its parts; goes on where it was stopped)
 	$(BIN)/python tools/proof_tables.py
 
 gpu: $(READY)  ## Run the tests of models and a benchmark of sweeps on a GPU (some 8 minutes); says why, if there is none

@@ -64,9 +64,9 @@ def main() -> int:
     asked = parser.parse_args()
     ids = _collected()
     if not asked.write:
-        _run([each for each in ids if each not in _kept()])
-    kept = _kept()
-    PAGE.write_text("\n".join(_page(ids, kept)), encoding="utf-8")
+        _run([each for each in ids if each not in kept_of()])
+    kept = kept_of()
+    PAGE.write_text("\n".join(page_of(ids, kept)), encoding="utf-8")
     passed = [each for each in ids if each in kept and kept[each]["passed"]]
     print(f"{PAGE.relative_to(ROOT)}: {len(passed)} of {len(ids)} tests passed")
     return int(len(passed) < len(ids))
@@ -97,16 +97,17 @@ def _pytest(words: Sequence[str], stdout: int | None = None) -> subprocess.Compl
     return subprocess.run(command, cwd=ROOT, env=environ, stdout=stdout, text=True, check=False)
 
 
-def _kept() -> dict[str, Ran]:
+def kept_of(path: Path = KEPT) -> dict[str, Ran]:
     """Return what ran, by test."""
-    lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     found: list[Ran] = [json.loads(line) for line in lines]
     return {each["id"]: each for each in found}
 
 
-def _page(ids: Sequence[str], kept: dict[str, Ran]) -> Iterator[str]:
+def page_of(ids: Sequence[str], kept: dict[str, Ran]) -> Iterator[str]:
     """Yield the lines of the page."""
     yield HEAD
+    yield f"Of {len(ids)} tests, {len([each for each in ids if each in kept])} have run.\n"
     tables: dict[str, list[str]] = {}
     for each in ids:
         for title, row in kept[each]["rows"] if each in kept else ():
@@ -126,8 +127,8 @@ def _page(ids: Sequence[str], kept: dict[str, Ran]) -> Iterator[str]:
         if named:
             yield f"## {title}\n"
             for test, times in Counter(each.partition("[")[0] for each in named).items():
-                cells = ", ".join(_cell(each) for each in named if each.partition("[")[0] == test)
-                yield f"- `{test}`, {times}: {cells or 'whole'}"
+                own = ", ".join(_cell(each) for each in named if each.partition("[")[0] == test)
+                yield f"- `{test}`, {times}: {own or 'whole'}"
             yield ""
 
 

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.claims import Metric
 
 
+_ONE_BY_ONE = {"p_max", "union_p"}
+"""Parts of a claim that take examples for independent."""
 _DIGITS = 12
 """Scores that differ less are the same score, computed differently."""
 
@@ -195,6 +197,9 @@ def assess(
     )
     result = replace(result, **found_beside.fields).noted(*found_beside.notes)
     notes = [few] if few else test.notes if test else []
+    if answers.groups is not None and {*claim.bounds()} & _ONE_BY_ONE and not claim.permutation_p:
+        values = {"examples": len(answers.groups), "clusters": len({*answers.groups})}
+        notes = [*notes, Remark("counted_one_by_one", values)]
     found = answer_facts(answers, best)
     if answers.prompts and not thrifty:
         found["new_questions"] = new_questions(answers, best, null.t, metric, searched=searched)

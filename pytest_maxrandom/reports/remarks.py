@@ -204,6 +204,10 @@ SENTENCES: dict[str, str] = {
     "right answers, repeated or cut to their own size, and {fixed:,} of {examples:,} right answers "
     "stay where they are; what counts are right answers beyond those that the same answers would "
     "have by label frequencies alone.",
+    "counted_one_by_one": "The claim is not about the permutation p, which exchanges whole "
+    "clusters: it takes {examples:,} examples for independent, but these are in {clusters:,} "
+    "cluster{clusters:/s}, and guessers who answer a cluster alike pass more often than the level "
+    "says.",
     "orders_exchanged": "{compared:,} of {examples:,} examples compare {things:,} things that "
     "recur, so the permutation p is that of other orders of the things: who has an order of its "
     "own, and knows nothing, does as well.",

@@ -329,6 +329,8 @@ def _as_text(value: object) -> str:
 
 
 def _scalar(value: object) -> str:
+    if isinstance(value, np.generic):  # as lists have that were made of an array
+        value = value.item()
     if type(value) not in _WRITTEN:
         raise ValueError(f"holds {described(value)}, expected a text or a number")
     return _WRITTEN[type(value)](value)

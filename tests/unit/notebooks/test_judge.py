@@ -382,6 +382,25 @@ def test_open_answers_show_nothing_without_their_questions() -> None:
     assert "do not tell the questions" in (untold.why or "")
 
 
+@pytest.mark.parametrize(
+    ("bounds", "told"),
+    [({"p_max": 0.05}, True), ({"union_p": 0.05}, True), ({"permutation_p": 0.05}, False)],
+)
+def test_what_takes_examples_in_clusters_for_independent_says_so(
+    bounds: dict[str, Any], told: bool
+) -> None:
+    found = judge(rows(), choices=2, cluster="cluster", claim=bounds)
+    assert ("counted_one_by_one" in [each.kind for each in found.record.notes]) == told
+    alone = judge(rows(cluster="passage"), choices=2, claim=bounds)
+    assert "counted_one_by_one" not in [each.kind for each in alone.record.notes]
+
+
+def test_texts_of_an_array_are_texts_in_lists_of_choices_too() -> None:
+    listed = [{**row, "choices": [*np.array(CHOICES)]} for row in rows()]
+    plain = [{**row, "choices": CHOICES} for row in rows()]
+    assert judge(listed).permutation_p == judge(plain).permutation_p
+
+
 @pytest.mark.parametrize("bounds", [{"beats": "max_random"}, {"permutation_p": 0.05}])
 def test_open_answers_in_two_clusters_show_nothing_and_keep_their_baseline(
     bounds: dict[str, Any],
