@@ -389,7 +389,7 @@ def test_a_server_that_is_not_there_is_told_at_once(vllm: FakeServer) -> None:
 def test_https_where_there_is_none_is_told(vllm: FakeServer) -> None:
     spec = specified(vllm, url=vllm.url.replace("http", "https"))
     with pytest.raises(ModelError, match="speaks no https; write the address with http"):
-        ModelPool().get(spec, Path())
+        ModelPool().get(located(spec, Path()))
 
 
 def test_a_text_that_is_too_long_is_refused(vllm: FakeServer, word_tokenizer: Path) -> None:
