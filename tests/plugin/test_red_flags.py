@@ -283,7 +283,7 @@ def test_a_model_that_is_selected_alone_is_compared_with_those_that_are_not(
 ) -> None:
     separate(twins)
     pytester.runpytest()
-    for options in (["--lf"], ["-k", "two"], ["eval_suites/s.yaml::toss[two-none-0shot]"]):
+    for options in (["--lf"], ["eval_suites/s.yaml::toss[two-none-0shot]"]):
         pytester.runpytest("--maxrandom-json=r.json", *options)
         assert identical(pytester.path / "r.json")["toss[two-none-0shot]"]
 

@@ -59,24 +59,35 @@ def suite(pytester: pytest.Pytester) -> Run:
     return Run(pytester)
 
 
-def test_arms_are_trained_once_and_compared_on_the_same_questions(suite: Run) -> None:
+def test_arms_are_trained_once_as_a_dry_run_foretells_and_compared_on_the_same_questions(
+    suite: Run,
+) -> None:
     suite.write()
+    foretold = told_by_a_dry_run(suite)
+    assert not suite.kept
     report = suite.run()
     base, extra, test = report["claims"]
     assert base["training"] is None
     assert (extra["training"]["text"], test["training"]["text"]) == ("extra", "scored")
-    assert extra["training"]["texts"] == test["training"]["texts"] == 24
     assert extra["training"]["text_digest"] != test["training"]["text_digest"]
     assert base["validation_ids"] == extra["validation_ids"] == test["validation_ids"]
-    for claim in (extra, test):
-        assert claim["training"]["losses"][-1] < claim["training"]["losses"][0]
-        assert claim["training"]["tokens"] > 24 * 5
-        assert claim["training"]["seconds"] > 0
+    trained = {"extra": extra["training"], "test": test["training"]}
+    for found in trained.values():
+        assert found["texts"] == 24
+        assert found["losses"][-1] < found["losses"][0]
+        assert found["tokens"] > 24 * 5
+        assert found["seconds"] > 0
+    assert foretold == {
+        arm: (1, 0, 24, 0, found["steps"], found["tokens"]) for arm, found in trained.items()
+    }
     (check,) = report["contamination"]
     assert check["finding"] in ("cannot tell", "no sign of it", "tuned on the text")
     suite.result.stdout.fnmatch_lines(["*24 extra*", "*24 scored*"])
     # A log has no progress of training.
     assert "steps" not in suite.result.stdout.str() + suite.result.stderr.str()
+    kept_now = dict.fromkeys(trained, (1, 1, 24, 0, 0, 0))
+    assert told_by_a_dry_run(suite, "--maxrandom-fresh") == kept_now
+    assert told_by_a_dry_run(suite) == {}  # the store has all answers
     kept = suite.kept
     again = suite.run("--maxrandom-fresh")
     assert suite.kept == kept  # nothing was trained twice
@@ -93,23 +104,6 @@ def told_by_a_dry_run(suite: Run, *options: str) -> dict[str, tuple[int, ...]]:
     return {
         arm: tuple(int(one.replace(",", "")) for one in numbers.split()) for arm, numbers in rows
     }
-
-
-def test_a_dry_run_tells_what_the_run_then_trains_and_trains_nothing(suite: Run) -> None:
-    suite.write()
-    told = told_by_a_dry_run(suite)
-    assert told.keys() == {"extra", "test"}
-    assert not suite.kept
-    claims = {
-        claim["id"].partition("[")[2][:4]: claim["training"] for claim in suite.run()["claims"]
-    }
-    for arm, (replicates, kept, texts, labelled, steps, tokens) in told.items():
-        found = claims[arm[:4]]
-        assert (replicates, kept, texts, labelled) == (1, 0, 24, 0)
-        assert (steps, tokens) == (found["steps"], found["tokens"])
-    kept_now = dict.fromkeys(told, (1, 1, 24, 0, 0, 0))
-    assert told_by_a_dry_run(suite, "--maxrandom-fresh") == kept_now
-    assert told_by_a_dry_run(suite) == {}  # the store has all answers
 
 
 @pytest.mark.slow

@@ -195,18 +195,6 @@ def test_p_is_that_of_scipys_sign_flips(n: int) -> None:
     assert found == pytest.approx(truth, abs=1e-9 if exact else 0.02)
 
 
-def test_guessers_are_above_a_heuristic_by_more_than_chance_at_the_level_at_most() -> None:
-    rng = np.random.default_rng(0)
-    runs = 1_000
-    values = [Fraction(int(k), 2) for k in rng.integers(0, 3, 24)]
-    chance = np.array(values, dtype=np.float64)
-    passed = sum(
-        compare((rng.random(24) < chance).tolist(), {"longest": values}).heuristic_p <= 0.05
-        for _ in range(runs)
-    )
-    assert passed <= stats.binom.ppf(0.999, runs, 0.05)
-
-
 def test_clusters_are_units() -> None:
     right, values = [True, True, False, True, True, True], [HALF] * 6
     single = compare(right, {"longest": values})

@@ -19,7 +19,7 @@ from tests.unit.recorded.logs.inspect_logs import Log, write_json
 from tests.unit.recorded.logs.lm_eval_logs import Run, write_run
 from tests.unit.recorded.logs.test_lm_eval import WEATHER
 from tests.unit.recorded.reading import read_inspect, read_lm_eval, read_table
-from tests.unit.recorded.tables.test_table import MEANT, WRITERS, row
+from tests.unit.recorded.tables.conftest import MEANT, WRITERS, row
 from tests.unit.recorded.test_predictions import answer, line, write
 
 if TYPE_CHECKING:

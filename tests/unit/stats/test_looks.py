@@ -59,15 +59,6 @@ def test_the_chain_gives_the_known_errors_of_looking_again_and_again() -> None:
     assert some_look_passes(naive, 100, 0.5, range(1, 201)) == pytest.approx(0.201, abs=5e-4)
 
 
-def test_the_chain_agrees_with_a_simulation() -> None:
-    runs, t = 20_000, 60
-    best = np.maximum.accumulate(np.random.default_rng(1).binomial(30, 1 / 3, (runs, t)), axis=1)
-    least = np.array([naive(30, 1 / 3, look) for look in range(1, t + 1)])
-    simulated = (best >= least).any(axis=1).mean()
-    exact = some_look_passes(naive, 30, 1 / 3, range(1, t + 1))
-    assert simulated == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / runs))
-
-
 @pytest.mark.parametrize("n", [10, 60, 100, 1000])
 @pytest.mark.parametrize("chance", [0.1, 1 / 3, 0.5])
 def test_any_number_of_looks_stays_within_the_level(n: int, chance: float) -> None:

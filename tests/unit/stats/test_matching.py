@@ -14,7 +14,6 @@ from scipy.stats import hypergeom
 
 from pytest_maxrandom.stats import matching
 from pytest_maxrandom.stats.matching import hits_masses, likely_answers, matches_p
-from pytest_maxrandom.stats.permutation import max_t_test
 
 LABELS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=7)
 
@@ -40,16 +39,6 @@ def test_two_labels_are_hypergeometric(n: int, said: int, right: int) -> None:
         ones = int((answers & gold).sum())
         expected = hypergeom.sf(ones - 1, n, right, said)
         assert matches_p(answers.astype(int), gold.astype(int)) == pytest.approx(expected, rel=1e-9)
-
-
-def test_permutations_that_are_drawn_agree() -> None:
-    random = np.random.default_rng(5)
-    answers, strata = random.integers(0, 3, 80), random.integers(1, 4, 80)
-    gold = np.where(random.random(80) < 0.2, answers, random.integers(0, 3, 80))
-    exact = matches_p(answers, gold, strata)
-    drawn = max_t_test([answers], gold, strata=strata, permutations=40_000)
-    assert exact is not None
-    assert drawn.p_value == pytest.approx(exact, abs=5 * math.sqrt(exact / 40_000))
 
 
 def test_examples_that_were_not_scored_keep_their_right_answers() -> None:

@@ -222,21 +222,6 @@ def covered(share: float, runs: int) -> bool:
     return share >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
 
 
-@pytest.mark.parametrize("answer", [guessers, correlated, one_best])
-def test_the_bound_is_below_the_winners_true_accuracy(
-    answer: Callable[[np.random.Generator], Answers],
-) -> None:
-    generator, runs = np.random.default_rng(11), 1500
-    bounds = [lower_bound(correct, N, T) for correct in range(N + 1)]
-    held = 0
-    for _ in range(runs):
-        right, true = answer(generator)
-        counts = right.sum(axis=1)
-        best = counts.argmax()
-        held += bounds[counts[best]] <= true[best]
-    assert covered(held / runs, runs)
-
-
 @pytest.mark.parametrize("sizes", [(4,), (2,), SIZES])
 @pytest.mark.parametrize("follow", [1.0, 0.7])
 def test_the_bound_holds_where_answers_follow_clusters(

@@ -15,7 +15,6 @@ from pytest_maxrandom.studies.holdout import (
     Conventions,
     PredictiveValue,
     Trials,
-    pooled,
     predictive_values,
     split_trials,
 )
@@ -180,35 +179,6 @@ def test_a_seed_gives_the_same_splits_again_and_another_seed_gives_others() -> N
     first, again, other = (splits_of(20, 50, 0.75, seed) for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any(axis=1).mean() > 0.9
-
-
-def guessing(sweeps: int, t: int, n: int) -> Trials:
-    generator = np.random.default_rng(7)
-    everywhere = np.ones((t, n), dtype=bool)
-    return pooled(
-        split_trials(generator.random((t, n)) < 0.5, everywhere, [HALF] * n, splits=1, seed=seed)
-        for seed in range(sweeps)
-    )
-
-
-def test_of_guessers_the_validation_accuracy_foretells_nothing() -> None:
-    trials = guessing(sweeps=1000, t=20, n=60)
-    values = predictive_values(trials)
-    for value in values.values():
-        assert value.auroc_F == pytest.approx(0.5, abs=0.06)
-        assert value.auroc == pytest.approx(0.5, abs=0.06)
-        assert value.precision == pytest.approx(float(trials.test_above_chance.mean()), abs=0.06)
-    assert trials.test_above_chance.mean() == pytest.approx(stats.binom.sf(7, 15, 0.5), abs=0.06)
-
-
-def test_the_best_of_guessers_is_above_the_standard_baseline_but_seldom_far_above_the_maximum() -> (
-    None
-):
-    trials = guessing(sweeps=300, t=20, n=60)
-    assert trials.above_standard.mean() > 0.99
-    assert 0.3 < trials.above_maximum.mean() < 0.7
-    above = np.exp(-trials.maximum_score)
-    assert above.mean() == pytest.approx(0.5, abs=0.15)
 
 
 def test_a_model_that_knows_is_recognised_by_both_baselines() -> None:

@@ -12,6 +12,7 @@ from pytest_maxrandom.answers import Unread
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.prompts import GenerationSpec
+from pytest_maxrandom.sweeps.lettered import listed
 from pytest_maxrandom.sweeps.named_choices import choices_named
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
@@ -165,3 +166,23 @@ def test_a_model_that_gives_no_text_is_told() -> None:
     form = Format(Layout(), generation=GenerationSpec())
     with pytest.raises(ScoreError, match="the model gave no text"):
         predict(Prompt((), form), [EXAMPLE], [[Answer((-1.0,), (1,))]], "generate")
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        ("Which?\nA. one\nB. two words\nC. 3\nD. four\nAnswer:", ("one", "two words", "3", "four")),
+        ("Which?\n(A) one\n(B) two\n(C) three\n(D) four", ("one", "two", "three", "four")),
+        ("Which? (A) one (B) two (C) three (D) four", ("one", "two", "three", "four")),
+        ("Which?\n A) one\n B) two\n C) three\n D) four", ("one", "two", "three", "four")),
+        ("A. a\nB. b\nC. c\nD. d\nAnswer: A\n\nA. w\nB. x\nC. y\nD. z", ("w", "x", "y", "z")),
+        ("A. over\ntwo lines\nB. b\nC. c\nD. d", ("over\ntwo lines", "b", "c", "d")),
+        ("Which of A. and B.?", None),
+        ("A. one\nB. two\nC. three", None),
+        ("A. one\nB.  \nC. three\nD. four", None),
+    ],
+)
+def test_a_question_tells_what_its_letters_stand_for(
+    text: str, texts: tuple[str, ...] | None
+) -> None:
+    assert listed(text, 4) == texts

@@ -10,7 +10,7 @@ from pytest_maxrandom.stats.labels.scores import NEVER_X
 from pytest_maxrandom.stats.permutation import max_t_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,40 +71,6 @@ def test_it_is_the_share_of_orders_of_the_right_answers_with_as_high_a_score(
     p = exact(answers, gold, choices)
     found = permutation_p_value(answers, gold, choices, permutations=20_000, seed=seed)
     assert found == close(p, abs=4 * np.sqrt(p * (1 - p) / 20_000) + 1 / 20_000)
-
-
-def usual(share: float) -> Callable[[np.random.Generator], NDArray[np.int64]]:
-    """Ten prompts that say A in this share of all questions with two choices."""
-    return lambda generator: (generator.random((10, 100)) >= share).astype(np.int64)
-
-
-def copies(generator: np.random.Generator) -> NDArray[np.int64]:
-    return np.repeat(usual(0.6)(generator)[:1], 10, axis=0)
-
-
-def leaving_out(generator: np.random.Generator) -> NDArray[np.int64]:
-    answers = usual(0.7)(generator)
-    for row in answers:
-        row[generator.choice(100, 8, replace=False)] = -1
-    return answers
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("answer", "seldom"),
-    [(usual(0.6), 5), (usual(0.5), 50), (copies, 10), (leaving_out, 10)],
-)
-def test_a_model_without_knowledge_is_called_knowing_as_rarely_as_the_level_says(
-    answer: Callable[[np.random.Generator], NDArray[np.int64]], seldom: int
-) -> None:
-    generator = np.random.default_rng(seldom)
-    gold = (np.arange(100) < seldom).astype(np.int64)
-    runs = 300
-    ps = [
-        permutation_p_value(answer(generator), gold, [2] * 100, permutations=199, seed=run)
-        for run in range(runs)
-    ]
-    assert np.mean(np.array(ps) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
 
 
 def test_no_p_value_is_below_one_over_the_permutations_and_one_more() -> None:
