@@ -199,6 +199,11 @@ def test_open_answers_grades_and_samples_are_those_of_one_process(
     found = json.loads(Path("r.json").read_text())
     for report in (before, found):
         report["claims"] = numbers(report["claims"])
+        for claim in report["claims"]:
+            # What a later claim tries may have been begun already, which then the ledger explains.
+            claim["notes"] = [
+                note for note in claim["notes"] if note["kind"] != "tries_of_another_claim"
+            ]
     assert alike(found) == alike(before)
     assert [claim["outcome"] for claim in found["claims"]] == ["passed"] * len(SUITES)
 
