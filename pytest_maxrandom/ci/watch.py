@@ -119,8 +119,6 @@ class Uncounted:
     reservations: list[Reservation] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     """The files of the work tree that have the lines to commit."""
-    without_git: str = ""
-    """Why nothing is committed at all."""
 
 
 class Committed:
@@ -143,8 +141,6 @@ class Committed:
         claim: so nobody hides lines by removing them again.
         """
         uncounted = Uncounted()
-        if self._tree is None:
-            uncounted.without_git = "this folder is in no git checkout"
         by_folder = self._new_lines(run, rootdir)
         counted: set[Path] = set()
         for claim in run.claims:
@@ -229,7 +225,10 @@ def _from_root(tree: Repository | None, folder: Path) -> PurePosixPath:
 def how_to_commit(tree: Repository | None, uncounted: Uncounted) -> str:
     """Say how to commit the lines that were left in the work tree."""
     if tree is None:
-        return f"no ledger can be committed, because {uncounted.without_git}; run the gate in one"
+        return (
+            "no ledger can be committed, because this folder is in no git checkout; run the gate "
+            "in one"
+        )
     if not uncounted.files:
         return "the lines are gone from the work tree: run the suites, and commit their ledger"
     seen = {path.resolve() for path in tree.files(f":(glob)**/{FOLDER}/*.jsonl")}

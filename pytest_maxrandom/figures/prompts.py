@@ -7,6 +7,7 @@ the prompts that were evaluated, over t.
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -241,13 +242,9 @@ def guessers_of(family: Sequence[Result]) -> list[MaxRandomBaseline]:
             alike.append(result.guessers)
     drawn = []
     for alike in by_baseline.values():
-        fewest, most = min(alike, key=_size), max(alike, key=_size)
+        fewest, most = (pick(alike, key=attrgetter("n")) for pick in (min, max))
         drawn += [fewest, most] if most.n > _CLEARLY * fewest.n else [fewest]
     return drawn
-
-
-def _size(guessers: MaxRandomBaseline) -> int:
-    return guessers.n
 
 
 def curve(result: Result, steps: Sequence[int]) -> list[float]:

@@ -104,13 +104,12 @@ class _Standing(NamedTuple):
     """None where there is no result."""
     id: str
     task: str
-    suite: str
 
 
 def best_models_table(run: RunRecord) -> Table:
     """Show all models of each comparison, those that may be the best first."""
     rows = [
-        _Standing(each, model, each.id, each.task, each.suite)
+        _Standing(each, model, each.id, each.task)
         for each in run.best_models
         for model in sorted(each.models, key=lambda one: -one.accuracy) or (None,)
     ]
