@@ -54,10 +54,12 @@ def repeats_p(
         None where any numbers are those of independent examples, or there are too many kinds of
         examples, or too many examples, to tell.
     """
+    if len(classes) > _MOST_EXAMPLES:
+        return None
     rows = np.unique(right, axis=0)
     t, n = rows.shape
     known = {each: place for place, each in enumerate(dict.fromkeys(classes))}
-    if t < 3 or len(known) << t > _MOST_KINDS or n > _MOST_EXAMPLES:
+    if t < 3 or len(known) << t > _MOST_KINDS:
         return None
     terms = _terms(t, len(known))
     if terms.shape[1] >= len(terms) - 1:
