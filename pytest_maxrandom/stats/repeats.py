@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_MOST_KINDS = 1024
+_MOST_KINDS = 512
 """Kinds of examples, by their class and by which prompts are right, that are told apart at most."""
 _MOST_EXAMPLES = 1000
 """Of more, how far answers of a model depart from such a law is seen as well."""
+_TERMS = 2 / 3
+"""Terms of the law for each example at most."""
 _SAMPLES = 199
 _STEPS = 25
 _NEAR = 1e-6
@@ -54,13 +56,16 @@ def repeats_p(
         None where any numbers are those of independent examples, or there are too many kinds of
         examples, or too many examples, to tell.
     """
+    if len(classes) > _MOST_EXAMPLES:
+        return None
     rows = np.unique(right, axis=0)
     t, n = rows.shape
     known = {each: place for place, each in enumerate(dict.fromkeys(classes))}
-    if t < 3 or len(known) << t > _MOST_KINDS or n > _MOST_EXAMPLES:
+    if t < 3 or len(known) << t > _MOST_KINDS:
         return None
     terms = _terms(t, len(known))
-    if terms.shape[1] >= len(terms) - 1:
+    # Few examples fit a law of many terms whatever they are.
+    if terms.shape[1] >= min(len(terms) - 1, _TERMS * n):
         return None
     kinds = np.array([known[each] for each in classes]) << t
     kinds += (rows.T << np.arange(t)).sum(axis=1)

@@ -69,5 +69,6 @@ def test_it_is_not_told_where_any_numbers_are_those_of_independent_examples() ->
     assert repeats_p(right[[0, 0, 1, 1], :N], gold[:N], level=LEVEL) is None  # two prompts
     assert repeats_p(right[:3, :N], [0] * N, level=LEVEL) is None  # as many terms as kinds
     assert repeats_p(right[:, :N], gold[:N], level=LEVEL) is None  # too many kinds
+    assert repeats_p(right[:T, :N], [*range(10)] * 10, level=LEVEL) is None  # of each too few
     assert repeats_p(right[:T], gold, level=LEVEL) is None  # too many examples
     assert repeats_p(right[:T, :N], gold[:N], level=LEVEL) is not None
