@@ -213,16 +213,22 @@ def test_open_answers_grades_and_samples_are_asked_of_a_server(
 
 
 @pytest.mark.slow
-def test_workers_refuse_another_model_and_know_the_same_one(
-    pytester: pytest.Pytester, server: FakeServer
+@pytest.mark.parametrize("way", [("-n", "2"), ("--maxrandom-executor=ray:127.0.0.1:1",)])
+def test_workers_and_ray_refuse_another_model_and_know_the_same_one(
+    pytester: pytest.Pytester, server: FakeServer, way: tuple[str, ...]
 ) -> None:
-    _, claims = _run(pytester, server, "-n", "2")
+    if "ray" in way[0]:
+        pytest.importorskip("ray", reason="ray is not installed")
+    _, claims = _run(pytester, server, *way)
     assert len(claims) == 1
-    _, (again,) = _run(pytester, server, "-n", "2")
+    _, (again,) = _run(pytester, server, *way)
     assert again["engine"]["reused"] == 3
     server.seed = "other"
-    result, _ = _run(pytester, server, "-n", "2")
-    result.assert_outcomes(errors=1)
+    result, _ = _run(pytester, server, *way)
+    _refused(result, "counts prompts of")
+    with serving("vllm") as restarted:
+        _, (again,) = _run(pytester, restarted, *way)
+    assert again["engine"]["reused"] == 3
 
 
 @pytest.mark.slow
