@@ -25,6 +25,11 @@ def main() -> None:
         "--parallel", type=int, default=1, help="requests that are under way at once"
     )
     parser.add_argument("--threads", type=int, default=0, help="default: as many as cores")
+    parser.add_argument("--ubatch-size", type=int, default=0, help="tokens that are read at a time")
+    parser.add_argument(
+        "--float16-cache", action="store_true",
+        help="keys and values in float16, and flash attention, as llama-server by itself",
+    )  # fmt: skip
     given = parser.parse_args()
     asked = xllamacpp.CommonParams()
     asked.model.path = str(given.model)
@@ -35,9 +40,12 @@ def main() -> None:
     asked.fit_params = False
     if given.threads:
         asked.cpuparams.n_threads = given.threads
-    # What float16 and another order of sums leave out is no part of the model.
-    asked.cache_type_k = asked.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
-    asked.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    if given.ubatch_size:
+        asked.n_ubatch = given.ubatch_size
+    if not given.float16_cache:
+        # What float16 and another order of sums leave out is no part of the model.
+        asked.cache_type_k = asked.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+        asked.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     server = xllamacpp.Server(asked)
     print(f"listening at {server.listening_address}", flush=True)
     signal.pause()

@@ -2,8 +2,8 @@
 
 A server is anybody's, whether it has a model or the comments of a forge. So an answer has one
 deadline, however its bytes drip; it is unpacked as far as it may be long; and the key, which the
-server was sent, is found again in it however it is written. urllib3 opens connections, and h11
-knows what is said on them; bytes are received here, because of the deadline.
+server was sent, is found again in it however it is written. urllib3 opens connections; what is said
+on them is written and read here, in a third of the time that its pools take of the processor.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ import weakref
 import zlib
 from contextlib import suppress
 from functools import cache
-from http.client import HTTPException, RemoteDisconnected
+from http.client import BadStatusLine, HTTPException, RemoteDisconnected
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-import h11
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
@@ -31,12 +30,15 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
 
+_STATUS = re.compile(r"HTTP/1\.(\d) +(\d{3})(?: .*)?")
 _BETWEEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[^][{}"]+', re.DOTALL)
 _LEVELS = {91: 1, 123: 1, 93: -1, 125: -1}
 _CONNECT = 10.0
 """Seconds at most in which a connection must stand."""
-_PIECE = _HEAD = 65_536
-"""Bytes that are read at once, and those of all headers at most."""
+_PIECE = _LINE = 65_536
+"""Bytes that are read at once, and those of a line at most."""
+_LINES = 200
+"""Headers at most."""
 _ENCODED = 8
 """Letters from which on a key is looked for in base64 and in hexadecimal digits, too."""
 
@@ -98,26 +100,23 @@ class Server:
             own |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
         if self._proxy is not None and self._scheme == "http":
             path, own = f"http://{self._name}{path}", own | {**self._proxy.proxy_headers}
-        protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD)
-        request = h11.Request(method=method, target=path, headers=list(own.items()))
-        events = (request, *([h11.Data(body)] if body else []), h11.EndOfMessage())
+        lines = "".join(f"{key}: {value}\r\n" for key, value in own.items())
+        head = f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode("latin-1")
         connection = self._connected(timeout)
+        kept = False
         try:
+            if connection.sock.gettimeout() != timeout:
+                connection.sock.settimeout(timeout)
             # A server may refuse a request, and close, before it has read all of it.
             with suppress(BrokenPipeError, ConnectionResetError):
-                connection.sock.settimeout(timeout)
-                sent = b"".join(protocol.send(event) or b"" for event in events)
-                connection.sock.sendall(sent)  # each piece would wake the server
-            status, answered, raw = _received(protocol, connection.sock, timeout)
-        except h11.RemoteProtocolError as error:
-            raise HTTPException(str(error)) from None
+                connection.sock.sendall(head + (body or b""))  # each piece would wake the server
+            answer, kept = _answer(_Incoming(connection.sock, timeout))
+            return answer
         finally:
-            whole = protocol.our_state is protocol.their_state is h11.DONE
-            if whole and not any(protocol.trailing_data):
+            if kept:
                 self._idle.append(connection)
             else:
                 connection.close()
-        return Answer(status, answered, _unpacked(answered.get("content-encoding"), raw))
 
     def _connected(self, timeout: float) -> HTTPConnection:
         """Return a connection that the server has not closed, as far as is known."""
@@ -164,41 +163,116 @@ def _close(connections: list[HTTPConnection]) -> None:
         connection.close()
 
 
-def _received(
-    protocol: h11.Connection, sock: socket.socket, seconds: float
-) -> tuple[int, dict[str, str], bytes]:
-    """Return the status, the headers and the body of the answer to what `protocol` was sent.
+class _Incoming:
+    """The bytes of one answer, until its deadline: that of a socket is for each read alone."""
 
-    The timeout of a socket is for each read alone, so it is lowered to what is left.
-    """
-    until, most = time.monotonic() + seconds, limits().answer_mb * 1_000_000
-    head, raw, begun = None, bytearray(), False
-    while True:
-        event = protocol.next_event()
-        if event is h11.NEED_DATA:
-            if (left := until - time.monotonic()) <= 0:
-                raise TimeoutError("timed out")
-            sock.settimeout(left)
-            part = sock.recv(_PIECE)
-            if not (part or begun):
+    def __init__(self, sock: socket.socket, seconds: float) -> None:
+        self._sock, self._until = sock, time.monotonic() + seconds
+        self._read, self._begun = bytearray(), False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all that came was taken."""
+        return not self._read
+
+    def line(self) -> str:
+        """Return the next line.
+
+        Raises
+        ------
+        http.client.HTTPException
+            If there is none, or none that ends.
+        """
+        while (end := self._read.find(b"\n")) < 0:
+            if len(self._read) > _LINE:
+                raise HTTPException("a line does not end")
+            begun = self._begun
+            if not self._more():
+                if begun:
+                    raise HTTPException("the answer ends in the middle")
                 raise RemoteDisconnected("the connection ends without an answer")
-            begun = True
-            protocol.receive_data(part)
-        elif isinstance(event, h11.Response):
-            head = event
-        elif isinstance(event, h11.Data):
-            raw += event.data
-        if head is not None and (isinstance(event, h11.EndOfMessage) or len(raw) > most):
-            break
-    headers: dict[str, str] = {}
-    for key, value in head.headers:
-        name, text = key.decode("latin-1"), value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {text}" if name in headers else text
-    return head.status_code, headers, bytes(raw)
+        line = self._read[:end].rstrip(b"\r").decode("latin-1")
+        del self._read[: end + 1]
+        return line
+
+    def part(self, size: int) -> bytes:
+        """Return so many bytes, or those before the server ends."""
+        while len(self._read) < size and self._more():
+            pass
+        part = bytes(self._read[:size])
+        del self._read[:size]
+        return part
+
+    def _more(self) -> bool:
+        """Wait for more; return whether any came."""
+        if self._begun:
+            left = self._until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("timed out")
+            self._sock.settimeout(left)
+        self._begun = True
+        part = self._sock.recv(_PIECE)
+        self._read += part
+        return bool(part)
 
 
-def _unpacked(packed: str | None, raw: bytes) -> bytes:
+def _answer(incoming: _Incoming) -> tuple[Answer, bool]:
+    """Return an answer, and whether more can be asked on its connection."""
+    status, headers, kept = _head(incoming)
+    while status < 200:
+        status, headers, kept = _head(incoming)
     most = limits().answer_mb * 1_000_000
+    length = headers.get("content-length", "")
+    if status in (204, 304):
+        raw = b""
+    elif "chunked" in headers.get("transfer-encoding", "").casefold():
+        raw = _chunks(incoming, most + 1)
+    elif length.isdecimal():
+        raw = incoming.part(min(int(length), most + 1))
+        if len(raw) < min(int(length), most + 1):
+            raise HTTPException(f"the answer ends after {len(raw):,} of {int(length):,} bytes")
+    else:
+        raw, kept = incoming.part(most + 1), False
+    answer = Answer(status, headers, _unpacked(headers.get("content-encoding"), raw, most))
+    return answer, kept and incoming.is_over
+
+
+def _head(incoming: _Incoming) -> tuple[int, dict[str, str], bool]:
+    """Return a status, headers, and whether the connection is kept."""
+    if not (found := _STATUS.fullmatch(first := incoming.line())):
+        raise BadStatusLine(first[:100])
+    headers: dict[str, str] = {}
+    for _ in range(_LINES):
+        if not (line := incoming.line()):
+            kept = found[1] != "0" and "close" not in headers.get("connection", "").casefold()
+            return int(found[2]), headers, kept
+        name, _, value = line.partition(":")
+        name, value = name.strip().lower(), value.strip()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    raise HTTPException("too many headers")
+
+
+def _chunks(incoming: _Incoming, most: int) -> bytes:
+    """Return the bytes of chunks, as far as they may be many."""
+    raw = bytearray()
+    while len(raw) < most:
+        try:
+            size = int(incoming.line().partition(";")[0], 16)
+        except ValueError:
+            size = -1
+        if size < 0:
+            raise HTTPException("a chunk has no length")
+        if not size:
+            while incoming.line():  # what else is said of the answer
+                pass
+            break
+        raw += incoming.part(min(size, most - len(raw)))
+        if len(raw) < most and incoming.line():
+            raise HTTPException("a chunk is longer than its length")
+    return bytes(raw)
+
+
+def _unpacked(packed: str | None, raw: bytes, most: int) -> bytes:
     packed = (packed or "").strip().casefold()
     if packed in ("gzip", "x-gzip", "deflate"):
         try:

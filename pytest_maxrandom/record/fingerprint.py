@@ -46,7 +46,7 @@ class Fingerprint:
         """
         if self.content and now.content and self.content != now.content:
             return f"its file is {now.content[:12]}, and was {self.content[:12]} (SHA-256)"
-        if apart := self._apart(now):
+        if apart := self.apart(now):
             half, largest = statistics.median(apart), max(apart)
             tolerance = max(self.tolerance, now.tolerance)
             if half > tolerance or largest > LARGEST_CHANGE:
@@ -66,14 +66,15 @@ class Fingerprint:
         """
         if self.change(other):
             return False
-        if apart := self._apart(other):
+        if apart := self.apart(other):
             return statistics.median(apart) <= _ALIKE
         return bool(self.texts) and self.texts == other.texts
 
-    def _apart(self, other: Fingerprint) -> list[float]:
-        """Return how far log-likelihoods are apart; nothing where they are not of the same texts.
+    def apart(self, other: Fingerprint) -> list[float]:
+        """Return how far each log-likelihood is apart, in nats; of long ones, a share of that.
 
-        These are others, or none, where another version of this package asked, or texts only.
+        Nothing is returned where they are not of the same texts: another version of this package
+        asked for others, and of a server that only generates there are none.
         """
         if len(self.values) != len(other.values):
             return []

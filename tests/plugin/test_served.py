@@ -226,8 +226,9 @@ def test_what_a_server_writes_is_graded(pytester: pytest.Pytester, server: FakeS
     [claim] = json.loads((pytester.path / "r.json").read_text())["claims"]
     found = [json.loads(line) for line in (pytester.path / "p.jsonl").read_text().splitlines()]
     # One token of three that are right: precision 1, recall 1/3.
-    expected = [[1 if " met " in each["text"] else 0.5 for each in line["examples"]]
-                for line in found]  # fmt: skip
+    expected = [
+        [1 if " met " in each["text"] else 0.5 for each in line["examples"]] for line in found
+    ]
     assert [[each["score"] for each in line["examples"]] for line in found] == expected
     assert claim["mean_scores"] == pytest.approx([sum(row) / len(row) for row in expected])
     assert 0.5 < claim["best_accuracy"] < 1
@@ -235,16 +236,22 @@ def test_what_a_server_writes_is_graded(pytester: pytest.Pytester, server: FakeS
 
 
 @pytest.mark.slow
-def test_workers_refuse_another_model_and_know_the_same_one(
-    pytester: pytest.Pytester, server: FakeServer
+@pytest.mark.parametrize("way", [("-n", "2"), ("--maxrandom-executor=ray:127.0.0.1:1",)])
+def test_workers_and_ray_refuse_another_model_and_know_the_same_one(
+    pytester: pytest.Pytester, server: FakeServer, way: tuple[str, ...]
 ) -> None:
-    _, claims = _run(pytester, server, "-n", "2")
+    if "ray" in way[0]:
+        pytest.importorskip("ray", reason="ray is not installed")
+    _, claims = _run(pytester, server, *way)
     assert len(claims) == 1
-    _, (again,) = _run(pytester, server, "-n", "2")
+    _, (again,) = _run(pytester, server, *way)
     assert again["engine"]["reused"] == 3
     server.seed = "other"
-    result, _ = _run(pytester, server, "-n", "2")
-    result.assert_outcomes(errors=1)
+    result, _ = _run(pytester, server, *way)
+    _refused(result, "counts prompts of")
+    with serving("vllm") as restarted:
+        _, (again,) = _run(pytester, restarted, *way)
+    assert again["engine"]["reused"] == 3
 
 
 @pytest.mark.slow

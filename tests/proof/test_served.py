@@ -81,13 +81,13 @@ def write_suite(folder: Path, model: dict[str, Any], **changes: Any) -> None:
     (folder / "s.maxrandom.yaml").write_text(yaml.safe_dump(suite), encoding="utf-8")
 
 
-def started(folder: Path) -> subprocess.Popen[str]:
+def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start pytest with a folder's suite, with a store and a ledger of its own."""
     (folder / "pytest.ini").write_text("[pytest]\n")
     return subprocess.Popen(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
          "--maxrandom-store=store.sqlite", "--maxrandom-json=r.json",
-         "--maxrandom-predictions=p.jsonl"],
+         "--maxrandom-predictions=p.jsonl", *arguments],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
@@ -207,16 +207,27 @@ def test_a_server_that_is_killed_and_comes_back_costs_nothing(
     assert len(prompts) == len(set(prompts)) == sum(claim["t"] for claim in claims)
 
 
+WAYS = ((), ("-n", "2"), ("--maxrandom-executor=ray:127.0.0.1:1",))
+"""Of running a suite whose models are all served: in one process, in workers, as Ray does."""
+
+
+def sharded(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run one of the commands by which a run is parted."""
+    command = [sys.executable, "-m", "pytest_maxrandom.cli", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize("kind", ["vllm", "llama_cpp"] if WHOLE else ["llama_cpp"])
 def test_a_server_that_comes_back_with_other_weights_is_refused(
     kind: servers.Kind, here: tuple[list[Any], list[Any]], tmp_path: Path
 ) -> None:
-    """Under the same name and address: in that run, and in the next; the one of before goes on."""
+    """Under the same name and address, however a suite is run; the one of before goes on."""
     import torch
     from safetensors.torch import load_file, save_file
 
     prepared(kind, tmp_path)
     (run := tmp_path / "run").mkdir()
+    (parted := tmp_path / "parted").mkdir()
     folder = Path(shutil.copytree(WEIGHTS, tmp_path / "served"))
     without = shutil.ignore_patterns("*.safetensors")
     tokens = Path(shutil.copytree(WEIGHTS, tmp_path / "tokens", ignore=without))
@@ -235,6 +246,12 @@ def test_a_server_that_comes_back_with_other_weights_is_refused(
         port = int(url.rpartition(":")[2])
         # Else it would be told from the weights that are here.
         said = Real(kind, model, url, port, tmp_path).said() | {"tokenizer": str(tokens)}
+        write_suite(parted, said)
+        for command in (
+            ("shards", ".", "--into", "2", "--out", "parts"),
+            ("run-shard", "parts", "1"),
+        ):
+            assert not sharded(parted, *command).returncode
         write_suite(run, said)
         tests = started(run)
         while not (tried := list(run.glob("maxrandom-ledger/*.jsonl"))) and tests.poll() is None:
@@ -245,16 +262,30 @@ def test_a_server_that_comes_back_with_other_weights_is_refused(
         _, process = stack.enter_context(servers.running(kind, model, tmp_path / "log", port=port))
         tests.communicate(timeout=500)
         assert re.search(r"came back (changed|with another model): ", (run / "r.json").read_text())
-        started(run).communicate(timeout=500)
-        assert "counts prompts of another model under the same name" in (run / "r.json").read_text()
+        for way in WAYS:
+            (run / "r.json").unlink()
+            started(run, *way).communicate(timeout=500)
+            report = (run / "r.json").read_text()
+            assert "counts prompts of another model under the same name" in report, way
+        assert not sharded(parted, "run-shard", "parts", "2").returncode
+        joined = sharded(parted, "join", "parts")
+        assert (joined.returncode, "another model under the same name" in joined.stderr) == (
+            2,
+            True,
+        )
         servers.stop(process)
         served(weights)
         stack.enter_context(servers.running(kind, model, tmp_path / "log", port=port))
-        started(run).communicate(timeout=500)
-    # The claims that were not begun before have the other weights now.
-    begun, expected = json.loads((run / "r.json").read_text())["claims"][0], here[0][0]
-    assert begun["engine"]["reused"] > 0
-    assert all(begun[key] == expected[key] for key in ("task", "t", "verdict", "passed"))
+        for way in WAYS:
+            (run / "r.json").unlink()
+            started(run, *way).communicate(timeout=500)
+            # The claims that were not begun before have the other weights now.
+            begun, expected = json.loads((run / "r.json").read_text())["claims"][0], here[0][0]
+            assert begun["engine"]["reused"] > 0
+            assert all(begun[key] == expected[key] for key in ("task", "t", "verdict", "passed"))
+        shutil.rmtree(parted / "parts" / "shard-2")
+        assert not sharded(parted, "run-shard", "parts", "2").returncode
+        assert not sharded(parted, "join", "parts").returncode
 
 
 def test_lm_eval_chooses_the_same_through_the_same_server(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ class Dialect(ABC):
 
     tolerance: ClassVar[float] = 0.05
     """Nats by which half of the log-likelihoods of fixed texts may change while such a server has
-    the same weights: what its batches, kernels and cache change. More than that are other
-    weights."""
+    the same weights: what its batches, kernels and cache change (`benchmarks/same_weights.py`).
+    More than that are other weights."""
     block: int = 16
     """Tokens of a block in the server's cache, as far as that is known: it keeps whole ones."""
     way: str = "walk"

@@ -112,16 +112,39 @@ def test_long_choices_differ_by_the_root_of_their_tokens(demo: Any, words: int) 
     assert apart.max() > PER_ROOT / 20
 
 
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose rows hold whole blocks of each type, with scores as near as trained ones."""
+    folder = tmp_path_factory.mktemp("wide")
+    return tiny.save_llama(folder / "llama", hidden=256, inner=512, spread=0.05)
+
+
+@pytest.mark.parametrize("words", [10, 40])
+def test_more_bits_are_nearer_to_the_whole_model(wide: Path, tmp_path: Path, words: int) -> None:
+    """That is the model before it was written as a file, in transformers."""
+    _needed()
+    spec = TransformersSpec(name="m", quantization="none", device="cpu", dtype="float32")
+    asked = _long(words)
+    whole = np.array(_sums(load(spec, str(wide)), asked))
+    file = write_gguf(wide, tmp_path / "m.gguf")
+    apart = {
+        kind: np.abs(np.array(_sums(_loaded(quantize_gguf(file, kind), wide), asked)) - whole)
+        for kind in ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q2_K")
+    }
+    means = [each.mean() for each in apart.values()]
+    assert means == sorted(means)
+    # Rounding to 4 bits moves a log-likelihood by some hundredth of it.
+    assert 0.005 < (apart["Q4_K_M"] / np.abs(whole)).max() < 0.02
+
+
 @pytest.mark.parametrize("kind", ["Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "IQ4_NL", "Q2_K"])
-def test_quantized_weights_are_those_of_the_file(tmp_path: Path, kind: str) -> None:
+def test_quantized_weights_are_those_of_the_file(wide: Path, tmp_path: Path, kind: str) -> None:
     _needed()
     import torch
 
-    # Rows hold whole blocks of each type, and scores are as near as those of trained models.
-    folder = tiny.save_llama(tmp_path / "llama", hidden=256, inner=512, spread=0.05)
-    whole = write_gguf(folder, tmp_path / "m.gguf")
+    whole = write_gguf(wide, tmp_path / "m.gguf")
     file = quantize_gguf(whole, kind)
-    model = _loaded(file, folder)
+    model = _loaded(file, wide)
     assert model.quantized == f"GGUF, {kind}"
     asked = [*QUESTIONS, *_long(10)]
     here, roots = np.array(_sums(model, asked)), _roots(model, asked)
@@ -129,10 +152,10 @@ def test_quantized_weights_are_those_of_the_file(tmp_path: Path, kind: str) -> N
         [
             value
             for question in asked
-            for value in files.log_likelihoods(folder, weights, question.context, question.answers)
+            for value in files.log_likelihoods(wide, weights, question.context, question.answers)
         ]
         for weights in (
-            {name: torch.tensor(each) for name, each in read_gguf(folder, one).items()}
+            {name: torch.tensor(each) for name, each in read_gguf(wide, one).items()}
             for one in (file, whole)
         )
     )
@@ -141,11 +164,10 @@ def test_quantized_weights_are_those_of_the_file(tmp_path: Path, kind: str) -> N
     assert kind in ("Q8_0", "Q6_K") or not (np.abs(here - before) <= QUANTIZED * roots).all()
 
 
-def test_a_file_holds_the_types_that_its_name_says(tmp_path: Path) -> None:
+def test_a_file_holds_the_types_that_its_name_says(wide: Path, tmp_path: Path) -> None:
     """Of a width that 256 does not divide, llama.cpp takes other types without a word."""
     _needed()
-    folder = tiny.save_llama(tmp_path / "llama", hidden=256, inner=512, spread=0.05)
-    file = quantize_gguf(write_gguf(folder, tmp_path / "m.gguf"), "Q4_K_M")
+    file = quantize_gguf(write_gguf(wide, tmp_path / "m.gguf"), "Q4_K_M")
     types = types_of(file)
     matrices = {name: kind for name, kind in types.items() if not name.endswith("norm.weight")}
     assert set(types.values()) - set(matrices.values()) == {"F32"}
