@@ -18,6 +18,7 @@ from pydantic import (
 
 from pytest_maxrandom.errors import ExtensionError, did_you_mean
 from pytest_maxrandom.suite.base import FormatSpec, Name, OneOrMore, Prose, Scoring, Spec, Text
+from pytest_maxrandom.suite.documented import description
 from pytest_maxrandom.suite.models import MODELS, ModelSpec, TransformersSpec
 from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec  # noqa: TC001 - pydantic
 
@@ -74,7 +75,8 @@ def arm_spec(kind: type[ModelSpec]) -> type[ArmSpec]:
     own: dict[str, Any] = {}
     for key in kind.keys_in_arms():
         field = kind.model_fields[key]
-        own[key] = (field.rebuild_annotation() | None, Field(None, description=field.description))
+        told = field.description or description(kind, key)
+        own[key] = (field.rebuild_annotation() | None, Field(None, description=told))
     return create_model(f"ArmOf{kind.__name__}", __base__=ArmSpec, **own)
 
 

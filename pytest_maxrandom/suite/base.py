@@ -11,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
@@ -26,6 +27,7 @@ from pydantic_core import (
 
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.host.packages import SCORERS, installed, load, noun, refuse_taken
+from pytest_maxrandom.suite.documented import description
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -279,9 +281,19 @@ Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 class Spec(BaseModel):
     """Base: unknown keys are errors, and nothing is converted ("5" is no number)."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe keys by the docstrings below them, which no suite needs to be read."""
+        made = handler(core)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        for name, field in cls.model_fields.items():
+            if field.description is None and (told := description(cls, name)):
+                properties[field.alias or name]["description"] = told
+        return made
 
     @field_validator("*", mode="before")
     @classmethod

@@ -210,6 +210,7 @@ def unmeasured(*_: object) -> Iterator[str]:
     yield ""
 
 
+@pytest.mark.slow
 @given(drawn_tables())
 def test_every_reader_has_the_answers_of_a_plain_dictionary(table: Drawn) -> None:
     known, twice = expected(table.rows), repeated(table.rows)
