@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 import servers
 
-from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.served.endpoint import Endpoint
 from pytest_maxrandom.suite.models import MODELS
 from tests.gguf_files import quantize_gguf, write_gguf
@@ -134,7 +134,7 @@ def asked(kind: servers.Kind, url: str, model: Path) -> Fingerprint:
     """Return what a server is known by now."""
     said = {"name": "demo", "backend": kind, "url": url, "served_model": model.name}
     spec = MODELS.validate(said | {"concurrency": 1})
-    found: Any = ModelPool().get(spec, Path())
+    found: Any = ModelPool().get(Backends().locate(spec, Path()))
     fingerprint: Fingerprint = found.fingerprint(generates=False)
     return replace(fingerprint, content="")  # by its answers alone
 

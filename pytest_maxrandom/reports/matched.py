@@ -96,6 +96,8 @@ def _by(
 
 def _moved(claim: ClaimRecord) -> Hashable:
     """Return what stays of a claim wherever its file lies; None where its examples are unknown."""
-    examples = claim.task_digest or kept_answers.examples(claim)
     name = claim.id.partition("::")[2]
-    return None if examples is None else (name, claim.model, claim.quantization, examples)
+    if claim.task_digest:
+        return name, claim.model, claim.quantization, claim.task_digest
+    examples = kept_answers.examples(claim)
+    return None if examples is None else (name, claim.model, claim.quantization, *examples)

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.figures.panels import Figures
 from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.tasks.task import Example
@@ -17,7 +18,7 @@ from tests.repositories import begin_repository
 from tests.unit.reports import samples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.record import ClaimRecord
@@ -211,9 +212,9 @@ def test_the_trend_is_drawn_from_files_revisions_and_ledgers(
     ledger.look(subject, ["p"], t=1, n=60, best_correct=31)
     drawn: list[Sequence[Trend]] = []
 
-    def figures(found: Sequence[Trend]) -> Iterator[tuple[str, Figure]]:
-        drawn.append(found)
-        yield "trend", Figure()
+    def figures(trends: Sequence[Trend]) -> Figures:
+        drawn.append(trends)
+        return Figures([("trend", Figure)])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pytest_maxrandom.figures.trend.figures", figures)

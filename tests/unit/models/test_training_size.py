@@ -84,7 +84,7 @@ def test_neither_torch_nor_the_hub_is_asked(tmp_path: Path) -> None:
 import socket, sys
 from pathlib import Path
 from pytest_maxrandom.models.hf.hub import at_hand
-from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.models.training import Training
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.training import TrainSpec
@@ -95,7 +95,8 @@ def refuse(*args, **kwargs):
 socket.socket.connect = refuse
 training = Training(TrainSpec(text="scored"), ("a text", "another"))
 spec = TransformersSpec(name=sys.argv[1], quantization="none")
-assert ModelPool().training_size(spec, Path(), training).tokens > 4
+located = Backends().locate(spec, Path(), training)
+assert ModelPool().training_size(located).tokens > 4
 assert at_hand("nobody/has-this-model", "tokenizer.json", None) is None
 assert not {"torch", "transformers"} & set(sys.modules)
 """
