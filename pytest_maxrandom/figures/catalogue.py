@@ -201,10 +201,10 @@ def write_all(
         for family, draw in (each for one in catalogues for each in one.families.items()):
             folder.mkdir(parents=True, exist_ok=True)
             figures = draw()
-            if (number := len(figures)) > most:
+            if len(figures) > most:
                 notes.append(
-                    f"{family}: drew the first {count(most)} of {count(number)} figures; for all, "
-                    f"run `maxrandom figures` with --only {family} --most {number}"
+                    f"{family}: drew the first {count(most)} of {count(len(figures))} figures; "
+                    f"for all, run `maxrandom figures` with --only {family} --most {len(figures)}"
                 )
             for stem, figure in islice(figures, most):
                 name, number = stem, 2
