@@ -183,11 +183,18 @@ def write_all(
     most: int = MOST,
     report: Callable[[Path], object] = lambda _: None,
 ) -> Written:
-    """Draw and write everything into a folder, which is made if it is not there.
+    """Draw and write everything.
 
-    Figures are at most `width` inches wide, and `report` is called with each file when it is
-    written. Of a family at most `most` figures are drawn; a note says how many there are beside
-    them.
+    Parameters
+    ----------
+    folder
+        Is made if it is not there.
+    width
+        Inches that figures are wide at most.
+    most
+        Figures of a family that are drawn; a note says how many there are beside them.
+    report
+        Is called with each file when it is written.
 
     Raises
     ------

@@ -226,8 +226,17 @@ def content(
 ) -> dict[str, Any]:
     """Return what the page shows of one claim.
 
-    There are no cells where only the JSON report is at hand. `details` is HTML of all else that is
-    known; `trend` has the same claim in earlier runs, the oldest first, as `_point` writes them.
+    Parameters
+    ----------
+    cells : Cells or None
+        Its answers; None where only the JSON report is at hand.
+    names : mapping
+        What records are called, by their ids.
+    details : str
+        HTML of all else that is known of it.
+    trend : sequence of mapping
+        The same claim in earlier runs, the oldest first: `pytest_maxrandom.reports.trend.Point`,
+        and how each ended in a word.
     """
     shown, about = may_show(claim, texts), (claim.suite, claim.task, claim.shots)
     return {
