@@ -18,6 +18,7 @@ import statistics
 import sys
 import tempfile
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -119,15 +120,14 @@ def others(kind: servers.Kind, url: str, name: str) -> Iterator[None]:
             prompt = rng.integers(10, 200, rng.integers(*_LENGTHS)).tolist()
             at.post(path, {"model": name, "prompt": prompt, most: 8, "temperature": 0})
 
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(_OTHERS)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
+    with ThreadPoolExecutor(_OTHERS) as pool:
+        asking = [pool.submit(ask, number) for number in range(_OTHERS)]
+        try:
+            yield
+        finally:
+            ended.set()
+    for one in asking:
+        one.result()  # whoever could not ask was none of the others
 
 
 def asked(kind: servers.Kind, url: str, model: Path) -> Fingerprint:

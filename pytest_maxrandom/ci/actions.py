@@ -74,11 +74,19 @@ def write_summary(markdown: str) -> None:
 
 
 def cut(text: str, limit: int, notice: str) -> str:
-    """Cut Markdown to at most `limit` bytes of UTF-8, and add a notice as a paragraph.
+    """Cut Markdown to at most `limit` bytes of UTF-8.
 
     The cut is after a line (a row of a table is one) that stands in no code block and in no
-    ``<details>``, so that nothing is left open; these must begin and end on lines of their own. The
-    limit must be at least that of the notice and two more.
+    ``<details>``, so that nothing is left open.
+
+    Parameters
+    ----------
+    text : str
+        Markdown whose code blocks and ``<details>`` begin and end on lines of their own.
+    limit : int
+        Bytes, at least those of the notice and two more.
+    notice : str
+        What stands at the end of a text that was cut, as a paragraph.
     """
     if len(text.encode()) <= limit:
         return text

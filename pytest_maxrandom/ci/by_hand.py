@@ -97,8 +97,15 @@ def asks_less(
 ) -> Iterator[tuple[Reserved, list[Weaker], dict[str, Any], dict[str, Any]]]:
     """Yield in what the code of a test asks less than it did, or that this cannot be told.
 
-    It takes the numbers of a `HandWritten` now and before, and yields the kind of reservation, in
-    what the test asks less, and what it asserts and asserted.
+    Parameters
+    ----------
+    now, before : mapping
+        ``checks`` and ``code`` of a `HandWritten`.
+
+    Yields
+    ------
+    tuple
+        The kind of reservation, in what it asks less, and what is and was asserted.
     """
     checks, earlier = now["checks"], before["checks"]
     none: dict[str, Any] = {}

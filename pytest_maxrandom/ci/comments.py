@@ -70,9 +70,16 @@ class Comment:
 class Forge(ABC):
     """The comments on one pull request.
 
-    All methods raise :class:`ForgeError` where the forge refuses or cannot be reached. A person
-    knows the pull request as its `place`, ``pull request 7 of owner/name``; the paths are those of
-    its comments, and of one, which its number follows.
+    All methods raise :class:`ForgeError` where the forge refuses or cannot be reached.
+
+    Parameters
+    ----------
+    client : Client
+        Of the forge's interface.
+    place : str
+        Names the pull request for a person: ``pull request 7 of owner/name``.
+    path, path_of_one : str
+        Of its comments, and of one, which its number follows.
     """
 
     noun: ClassVar[str] = "comments"
@@ -165,9 +172,23 @@ def publish(forge: Forge, key: str, body: str, login: str | None = None) -> list
     """Make `body` the one comment of this key that this token has on the pull request.
 
     A comment of a later run stays as it is. After a creation that may have happened, and after an
-    update of a comment that was deleted meanwhile, the comments are read again. The text begins as
-    :func:`head` says; `login` is whose token it is, where the user says it. It returns what became
-    of the comment, with its address, and what else a person should know.
+    update of a comment that was deleted meanwhile, the comments are read again.
+
+    Parameters
+    ----------
+    forge : Forge
+        With the pull request.
+    key : str
+        Which of this project's comments it is.
+    body : str
+        Begins with its marker and the run that it is of, if that is known; see :func:`head`.
+    login : str, optional
+        Whose token it is, where the user says it.
+
+    Returns
+    -------
+    list of str
+        What became of the comment, with its address, and what else a person should know.
 
     Raises
     ------

@@ -41,6 +41,16 @@ if TYPE_CHECKING:
 class Comparison:
     """The claims of a base, and those of the work tree as it is when this is made.
 
+    Parameters
+    ----------
+    base : Commit
+        The base, in the work tree's repository.
+    suites : iterable of str
+        What the gate is called with: files, folders, ids; what lies outside of the work tree is
+        left out.
+    selection : Selection
+        What pytest selects at the base.
+
     Raises
     ------
     GitError
@@ -48,8 +58,8 @@ class Comparison:
     """
 
     def __init__(self, base: Commit, suites: Iterable[str], selection: Selection) -> None:
-        self._selection = selection
-        self._root = (tree := base.tree).root
+        tree = base.tree
+        self._selection, self._root = selection, tree.root
         asked = _inside(tree.root, suites)
 
         def to_test(files: Iterable[PurePosixPath]) -> list[PurePosixPath]:
@@ -65,7 +75,11 @@ class Comparison:
         self.now = stated_in(tree.root, to_test(here), here)
 
     def reservations(self, run: RunRecord | None, ran: Ran) -> list[Reservation]:
-        """Say what a reader must know before the verdict of what pytest recorded, if it did."""
+        """Say what a reader must know of a run before its verdict.
+
+        The run is what pytest recorded, None where it recorded nothing; `ran` is what became of
+        pytest.
+        """
         tested = Tested(run, ran, self._root)
         found = [*self._unread(tested), *self._of_suites(tested)]
         found += self._excused(tested, partial=run is None or is_partial(run))

@@ -113,7 +113,13 @@ def _current_number(event: Trigger, client: Client, repository: str) -> int | st
 
 
 class GitHub(Forge):
-    """The comments on one pull request, from a job of GitHub Actions or from elsewhere."""
+    """The comments on one pull request.
+
+    Parameters
+    ----------
+    in_actions : bool
+        Whether this is a job of GitHub Actions.
+    """
 
     update_method = "PATCH"
     job_login = "github-actions[bot]"
@@ -254,9 +260,14 @@ def gitlab(
 
 
 class GitLab(Forge):
-    """The notes on one merge request of a project: its number, or its path, ``group/name``.
+    """The notes on one merge request.
 
-    Links to its notes begin with the project's page, where that is known.
+    Parameters
+    ----------
+    project : str
+        Its number, or its path: ``group/name``.
+    page : str or None
+        Of the project, for links to its notes.
     """
 
     noun = "notes"

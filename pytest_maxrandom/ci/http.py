@@ -102,10 +102,16 @@ class Answer:
 
 
 class Client:
-    """Sends requests to one interface, which begins at an address: ``https://api.github.com``.
+    """Sends requests to one interface.
 
-    The headers are sent with every request; what is secret in them is the token, which no message
-    ever holds.
+    Parameters
+    ----------
+    address : str
+        Where the interface begins, such as ``https://api.github.com``.
+    headers : mapping of str to str
+        Sent with every request.
+    token : str
+        What is secret in `headers`; no message ever holds it.
 
     Raises
     ------
@@ -143,10 +149,17 @@ class Client:
     def send(
         self, method: str, path: str, content: object = None, *, repeatable: bool = True
     ) -> Answer:
-        """Send a request, with `content` as JSON, until there is an answer.
+        """Send a request until there is an answer.
 
-        The path follows the address, or is a whole URL on the same host. A request that may not be
-        carried out twice, as it is not `repeatable`, is sent again only if it certainly was not.
+        Parameters
+        ----------
+        method, path : str
+            `path` follows the address, or is a whole URL on the same host.
+        content : object, optional
+            Sent as JSON.
+        repeatable : bool
+            Whether it may be carried out twice. Otherwise only a request that was certainly not
+            carried out is sent again.
 
         Raises
         ------

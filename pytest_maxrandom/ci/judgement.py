@@ -51,8 +51,21 @@ class Judged:
 class Before:
     """What is known before pytest begins, in which the code of a pull request runs.
 
-    The user names the base as `known_base` takes it; `ref` is what that returns. `limits` say what
-    suites may read. Where it is asserted that nothing got worse, `since` reads the base's report.
+    Parameters
+    ----------
+    base : str
+        The base as the user says it; see `known_base`.
+    suites, arguments : sequence of str
+        What pytest is to test, and its other arguments.
+    limits : Boundary
+        What suites may read.
+    since : callable, optional
+        Reads the base's report, where it is asserted that nothing got worse; called with the base.
+
+    Attributes
+    ----------
+    ref : str
+        The base; empty if there is none.
 
     Raises
     ------

@@ -48,7 +48,17 @@ class Selected:
 
 
 class Selection:
-    """Asks pytest what it selects at the base, with its arguments, and the limits of suites."""
+    """Asks pytest what it selects at the base.
+
+    Parameters
+    ----------
+    base : Commit
+        The base, in the work tree's repository.
+    suites, arguments : sequence of str
+        What pytest is to test, and its other arguments.
+    limits : Boundary
+        What suites may read.
+    """
 
     def __init__(
         self, base: Commit, suites: Sequence[str], arguments: Sequence[str], limits: Boundary

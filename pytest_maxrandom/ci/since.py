@@ -33,8 +33,17 @@ class Since:
     def read(cls, asserted: Asserted, named: str, ref: str, json: Path) -> Since:
         """Read the base's report.
 
-        That is a file, ``REVISION:PATH`` or a suite that is `named`; else it is at the base `ref`,
-        if one is known, by the path of this run's report, `json`.
+        Parameters
+        ----------
+        asserted
+            What is asserted.
+        named
+            A file, ``REVISION:PATH``, or a suite; empty where it is at the base by the path of this
+            report.
+        ref
+            The base; empty where none is known.
+        json
+            The report of this run.
         """
         if not named and not ref:
             problem = "no base is known; name its report with --base-report"

@@ -32,6 +32,11 @@ class Watch:
     Before the run it holds what is committed, which the run may add to again. After it the ledger
     of each suite that was run is there, wherever the suite has been moved to.
 
+    Parameters
+    ----------
+    base : Commit
+        The base, in the work tree's repository.
+
     Raises
     ------
     GitError
@@ -66,9 +71,16 @@ class Watch:
     ) -> list[Reservation]:
         """Return the claims on a task of which the base counts tries, and none of them for these.
 
-        So it is where so many examples are others that the set is a new one. The files of the run's
-        ids are relative to `rootdir`; `moved` are the folders, from the top folder on, that the
-        suites of a folder came from since the base.
+        So it is where so many examples are others that the set is a new one.
+
+        Parameters
+        ----------
+        run : RunRecord
+            What was recorded.
+        rootdir : Path
+            What the files of its ids are relative to.
+        moved : mapping
+            Folders that the suites of a folder came from since the base, from the top folder on.
         """
         reservations = []
         now = WorkTree(self._tree).files

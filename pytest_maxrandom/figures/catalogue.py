@@ -183,11 +183,18 @@ def write_all(
     most: int = MOST,
     report: Callable[[Path], object] = lambda _: None,
 ) -> Written:
-    """Draw and write everything into a folder, which is made if it is not there.
+    """Draw and write everything.
 
-    Figures are at most `width` inches wide, and `report` is called with each file when it is
-    written. Of a family at most `most` figures are drawn; a note says how many there are beside
-    them.
+    Parameters
+    ----------
+    folder
+        Is made if it is not there.
+    width
+        Inches that figures are wide at most.
+    most
+        Figures of a family that are drawn; a note says how many there are beside them.
+    report
+        Is called with each file when it is written.
 
     Raises
     ------
@@ -201,10 +208,10 @@ def write_all(
         for family, draw in (each for one in catalogues for each in one.families.items()):
             folder.mkdir(parents=True, exist_ok=True)
             figures = draw()
-            if (number := len(figures)) > most:
+            if len(figures) > most:
                 notes.append(
-                    f"{family}: drew the first {count(most)} of {count(number)} figures; for all, "
-                    f"run `maxrandom figures` with --only {family} --most {number}"
+                    f"{family}: drew the first {count(most)} of {count(len(figures))} figures; "
+                    f"for all, run `maxrandom figures` with --only {family} --most {len(figures)}"
                 )
             for stem, figure in islice(figures, most):
                 name, number = stem, 2

@@ -41,11 +41,24 @@ def frame(
     *,
     shared: bool | Literal["y"] = False,
 ) -> tuple[Figure, list[Axes], int]:
-    """Make a figure of so many panels, row by row; return them with the number of columns.
+    """Make a figure of panels, row by row.
 
-    `widths` are the inches that it is wide with one column, with two, and so on; none has more
-    columns than fit. `above` are the inches above all panels, and `high` those of each with its
-    title. Panels share their axes if `shared`, and only the upright ones if it is "y".
+    Parameters
+    ----------
+    number : int
+        Panels.
+    widths : sequence of float
+        Inches that the figure is wide with one column, with two, and so on; none has more columns
+        than fit.
+    above, high : float
+        Inches above all panels, and of each with its title.
+    shared : bool or "y"
+        Whether panels share their axes, or only the upright ones.
+
+    Returns
+    -------
+    tuple of (Figure, list of Axes, int)
+        The figure, its panels, and the number of columns.
     """
     fitting = [one for one in widths if one <= width()] or [width()]
     columns = min(len(fitting), number)
@@ -78,8 +91,16 @@ def with_strips(
 ) -> tuple[Figure, list[tuple[Axes, Axes]]]:
     """Make a figure of panels below each other, each with a strip below it.
 
-    It is `wide` inches wide; `heights` are the inches of a panel and of its strip without what is
-    written, and `more` those of all that is written.
+    Parameters
+    ----------
+    number : int
+        Panels.
+    wide : float
+        Inches that the figure is wide.
+    heights : tuple of (float, float)
+        Inches of a panel and of its strip, without what is written.
+    more : float
+        Inches of all that is written.
     """
     every = [*heights] * number
     figure = Figure(figsize=(wide, sum(every) + more), layout="constrained")
@@ -99,8 +120,16 @@ def draw_panels(
 ) -> Figure:
     """Draw panels with claims as marks into a `frame`, and what they all have around them.
 
-    `draw` returns the labels at the right of a panel. The legend has entries that come `first`,
-    then those of the marks and intervals of all claims; `along` and `upright` name the axes.
+    Parameters
+    ----------
+    draw
+        Draws a panel and returns the labels at its right.
+    results
+        All claims that are drawn, for the legend.
+    along, upright
+        What the axes of all panels are.
+    first
+        Entries of the legend before those of marks and intervals.
     """
     figure, grid, _ = framed
     labels = [draw(axes, panel) for axes, panel in zip(grid, panels, strict=True)]

@@ -241,8 +241,9 @@ def guessers_of(family: Sequence[Result]) -> list[MaxRandomBaseline]:
             alike = by_baseline.setdefault(round(result.guessers.standard_baseline, 6), [])
             alike.append(result.guessers)
     drawn = []
+    by_examples = attrgetter("n")
     for alike in by_baseline.values():
-        fewest, most = (pick(alike, key=attrgetter("n")) for pick in (min, max))
+        fewest, most = min(alike, key=by_examples), max(alike, key=by_examples)
         drawn += [fewest, most] if most.n > _CLEARLY * fewest.n else [fewest]
     return drawn
 

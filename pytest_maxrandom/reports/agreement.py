@@ -141,7 +141,10 @@ def changed(run: RunRecord) -> list[ClaimRecord]:
 
 
 def changes(run: RunRecord) -> str:
-    """Count the published verdicts that change: ``3 of 144 published verdicts change``."""
+    """Count the published verdicts that change: ``3 of 144 published verdicts change``.
+
+    The text is empty where nothing published is known.
+    """
     compared = len(_compared(run))
     if not compared:
         return ""

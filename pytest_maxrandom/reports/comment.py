@@ -58,14 +58,37 @@ def comment(
     words: int = 150,
     templates: Path | None = None,
 ) -> str:
-    """Render a run as a comment in Markdown; the same records make the same text.
+    """Render a run as a comment.
 
-    `outcome` says why the run does not pass, or why there is no report of it, where no record does.
-    `base` is the run to compare with, or a sentence that says why there is none. The `key` tells
-    several comments of a repository apart, `report` and `page` are addresses of the run and of its
-    page, `branch` is that of the base, and `commit` what was tested. The comment says that a run is
-    `untrusted`, which comes from a pull request's own code. It has at most `limit` bytes in UTF-8;
-    by our own templates at most `words` words are seen before anything is unfolded.
+    Parameters
+    ----------
+    run : RunRecord or None
+        The claims; None if the run left no report, of which `outcome` says why.
+    base : RunRecord or str, optional
+        The run to compare with; or why there is none, in a sentence.
+    outcome : str
+        Why the run does not pass, where its records do not say it; said before all else.
+    key : str
+        Which of several comments of a repository it is.
+    report, page : str, optional
+        Addresses of the run, and of its report as a page to look into.
+    branch : str, optional
+        Name of the branch that the base is of.
+    commit : str, optional
+        What was tested.
+    untrusted : bool
+        Whether the run comes from a pull request's own code; that is said.
+    limit : int
+        Bytes in UTF-8 that the comment may have.
+    words : int
+        Words that are seen before anything is unfolded, by our own templates.
+    templates : Path, optional
+        A folder with the user's own templates.
+
+    Returns
+    -------
+    str
+        Markdown. The same records make the same text.
 
     Raises
     ------

@@ -65,10 +65,17 @@ def difference(
     head: RunRecord,
     gone: Literal["all", "of the suites", "none"] = "all",
 ) -> Difference:
-    """Compare two runs, which a person calls `since` and `until`; what did not change is left out.
+    """Compare two runs; those results of which nothing changed are left out.
 
-    Of results that only the earlier run has, none are said to be `gone` where the later run is of
-    selected tests, and those of its suites where it is of selected files.
+    Parameters
+    ----------
+    since, until : str
+        How a person calls them.
+    base, head : RunRecord
+        The earlier and the later run.
+    gone : str
+        Which results that only the earlier run has are said to be gone: none where the later run
+        is of selected tests, and those of its suites where it is of selected files.
     """
     suites = {record.suite for record in records(head)}
     found = [

@@ -48,7 +48,15 @@ _LEGEND = (
 def guessers(
     claim: ClaimRecord, n: int, t: int, standard: float, maximum: float
 ) -> tuple[MaxRandomBaseline | None, str]:
-    """Return the guessers of a claim, if its baselines are theirs; else why they are unknown."""
+    """Return the guessers of a claim, if theirs is its baseline; else why they are unknown.
+
+    Parameters
+    ----------
+    n, t : int
+        As the claim has them.
+    standard, maximum : float
+        The claim's standard and maximum random baseline.
+    """
     if claim.metric != "accuracy":
         return None, f"whose metric is {metric_name(claim)}"
     if claim.roles:

@@ -26,12 +26,27 @@ _MOST_NAMES = 3
 def hub(
     run: RunRecord, dataset: str = "", task: str = DEFAULT_TASK, claim: str | None = None
 ) -> str:
-    """Write a claim as an evaluation result of the hub: YAML, a list with one entry.
+    """Write a claim as an evaluation result of the hub.
 
     The value is the accuracy on the test set where it was opened, else that of the best prompt on
-    the validation set. `dataset` is the id of the benchmark on the hub, ``openai/gsm8k``, and
-    `task` that of its task, as its ``eval.yaml`` has it. A claim is named by its id, or by its name
-    without the file; it must be where there are several.
+    the validation set.
+
+    Parameters
+    ----------
+    run : RunRecord
+        The claims.
+    dataset : str
+        Id of the benchmark on the hub: ``openai/gsm8k``.
+    task : str
+        Id of its task, as the ``eval.yaml`` of the benchmark has it.
+    claim : str, optional
+        Which claim of the run: its id, or its name without the file. Needed where there are
+        several.
+
+    Returns
+    -------
+    str
+        YAML, a list with one entry.
 
     Raises
     ------

@@ -47,8 +47,16 @@ def wrapped(
 ) -> list[Line]:
     """Break a text between its words, and a name between its parts, into lines of a width.
 
-    The text has no hidden characters; spaces at its beginning stay. `indent` stands before all
-    lines but the first. `markup` is that of the first `lead` characters, or of all lines.
+    Parameters
+    ----------
+    text : str
+        Without hidden characters; spaces at its beginning stay.
+    width : int
+        Columns of the terminal.
+    indent : str
+        What stands before all lines but the first.
+    markup, lead
+        Of the first line; all lines are marked if `lead` is None.
 
     Examples
     --------

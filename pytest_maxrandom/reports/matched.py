@@ -68,6 +68,8 @@ def matches(base: RunRecord, head: RunRecord) -> Iterator[Match]:
         taken = {each.now.id for each in found.values() if each.now is not None}
         alone = {each.before.id for each in found.values() if each == Match(each.before)}
         left = {name: claim for name, claim in now.items() if claim.id not in taken}
+        if not left:  # what is gone is not unpacked for nothing
+            break
         mine = {name: claim for name, claim in before.items() if claim.id in alone}
         found |= dict(_by(key, mine, left, moved=key is _moved))
     yield from found.values()

@@ -83,8 +83,8 @@ class Compared:
     """One of `REASONS`."""
     name: str
     value: str | Callable[[Any], Any]
-    """An attribute, with dots, or what returns it of a record: a text, a number, None where it is
-    unknown, or these by names of their own."""
+    """An attribute, with dots, or what returns it of a record: a text, a number, a list of texts,
+    None where it is unknown, or these by names of their own."""
     said: str = ""
     """How a difference is said, with `now` and `before`."""
     only: Callable[[Any, Any], bool] | None = None

@@ -92,9 +92,16 @@ def _read(name: str, value: str) -> str | float:
 def regressions(
     base: RunRecord, head: RunRecord, since: str, asserted: Asserted, *, gone: bool = True
 ) -> Regressions:
-    """Compare the answers of two runs, of which a person calls the earlier one `since`.
+    """Compare the answers of two runs.
 
-    Claims that only the earlier run has are told if `gone`.
+    Parameters
+    ----------
+    base, head
+        The earlier and the later run.
+    since
+        How a person calls the earlier one.
+    gone
+        Whether claims that only the earlier run has are to be told.
     """
     sampled, margin = asserted.prompts == "sample", asserted.not_worse_than
     found = Regressions(

@@ -106,10 +106,25 @@ def render(
     name: str | None = None,
     **told: Any,
 ) -> str:
-    """Render a run in a language of reports; it can be encoded as UTF-8 whatever the data.
+    """Render a run in a language of reports.
 
-    The user's own templates come before ours; templates/README.md says what they can be. `name` is
-    the template, where it is not that of the whole report, and `told` what it gets besides the run.
+    Parameters
+    ----------
+    run : RunRecord
+        The claims, in the order in which they are shown.
+    dialect : Dialect
+        The language.
+    templates : Path or None
+        A folder with the user's own templates; templates/README.md says what they can be.
+    name : str, optional
+        The template, where it is not that of the whole report.
+    **told
+        What the templates get besides the run.
+
+    Returns
+    -------
+    str
+        The report, ending with a line break; it can be encoded as UTF-8 whatever the data.
 
     Raises
     ------

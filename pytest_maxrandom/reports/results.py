@@ -146,11 +146,18 @@ def _first(error: ValidationError) -> str:
 
 
 def find(named: str, like: Path | None = None, folder: Path | None = None) -> RunRecord:
-    """Read a report that a person names: a file, or what git has.
+    """Read a report that a person names.
 
-    The latter is ``REVISION:PATH``, the path from the root of the repository on, or a revision
-    alone, with the path of `like`, a report that need not exist in the work tree. Relative paths
-    are relative to `folder`, whose repository is asked; the current one if not given.
+    Parameters
+    ----------
+    named : str
+        A file; ``REVISION:PATH``, as git has it, the path from the root of the repository on; or a
+        revision alone: then the path is that of `like`.
+    like : Path, optional
+        A report that is kept in the repository; it need not exist in the work tree.
+    folder : Path, optional
+        What relative paths are relative to, and whose repository is asked; the current folder if
+        not given.
 
     Raises
     ------

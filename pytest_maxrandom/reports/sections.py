@@ -203,8 +203,14 @@ def claims_table(
 ) -> Table:
     """Show claims with n, t, both baselines and the p-value that decides.
 
-    Shown are all claims of the run if no others are given, `before` is the same in an earlier run,
-    and `named` their `files` and `variants` where these are not those of the run.
+    Parameters
+    ----------
+    run : RunRecord
+        All claims.
+    claims, before : sequence of ClaimRecord, optional
+        Those that are shown, and the same in an earlier run.
+    named : tuple of mapping, optional
+        Their `files` and `variants`, where these are not those of the run.
     """
     shown = run.claims if claims is None else claims
     columns = _columns(run, *(named or (files(run), variants(run))))

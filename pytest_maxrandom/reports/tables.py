@@ -201,10 +201,22 @@ def tabulate(
     of: str = "",
     **told: str,
 ) -> Table:
-    """Make a table, which a reader finds by its title, with what changed since an earlier run.
+    """Make a table.
 
-    It shows at most so many rows, and says that others of them, such as ``replicates``, are left
-    out. `told` are its key, about, caption and legend.
+    Parameters
+    ----------
+    title : str
+        What a reader finds it by.
+    columns : sequence of Column
+        What is shown of each row.
+    rows, before : sequence
+        What is shown, and the same of an earlier run, if any.
+    most : int, optional
+        Rows that are shown of many; the others are said to be left out.
+    of : str
+        What the rows are: ``replicates``.
+    **told
+        `key`, `about`, `caption` and `legend` of the table.
     """
     shown = rows if most is None else rows[:most]
     earlier = before or [None] * len(shown)

@@ -65,12 +65,25 @@ def html(
     largest: int = LARGEST,
     opened: bool = False,
 ) -> str:
-    """Render a run as the page, with answers by the ids of claims, as they are packed.
+    """Render a run as the page.
 
-    Texts of questions may be shown of all suites, or of those that share them; they are shortened
-    until all blocks have at most `largest` bytes, as far as that helps. The trend is the course of
-    claims over earlier runs, this one included. The page is `opened` on its first claim, or shows
-    the table of all.
+    Parameters
+    ----------
+    run : RunRecord
+        The claims.
+    cells : mapping of str to str, optional
+        By the ids of claims their answers, as `pack` of `pytest_maxrandom.record.packed` wrote
+        them.
+    templates : Path, optional
+        A folder with the user's own templates.
+    texts : str
+        Whether the texts of questions of all suites may be shown, or of those that share them.
+    trend : sequence of Trend
+        The course of claims over earlier runs, this one included.
+    largest : int
+        Bytes that all blocks together may have, as far as shorter texts help.
+    opened : bool
+        Whether the page opens on its first claim, and not on the table of all.
 
     Raises
     ------
@@ -213,8 +226,17 @@ def content(
 ) -> dict[str, Any]:
     """Return what the page shows of one claim.
 
-    There are no cells where only the JSON report is at hand. `details` is HTML of all else that is
-    known; `trend` has the same claim in earlier runs, the oldest first, as `_point` writes them.
+    Parameters
+    ----------
+    cells : Cells or None
+        Its answers; None where only the JSON report is at hand.
+    names : mapping
+        What records are called, by their ids.
+    details : str
+        HTML of all else that is known of it.
+    trend : sequence of mapping
+        The same claim in earlier runs, the oldest first: `pytest_maxrandom.reports.trend.Point`,
+        and how each ended in a word.
     """
     shown, about = may_show(claim, texts), (claim.suite, claim.task, claim.shots)
     return {
