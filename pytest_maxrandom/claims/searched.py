@@ -218,11 +218,26 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
 
 def unjudged(result: Result, *, holds: bool) -> Result:
     """Return a result without the p-values that the validation set cannot have after a search."""
-    unknown: dict[str, Any] = dict.fromkeys(
-        ("p_max", "p_max_error", "log_p_max", "union_p", "permutation_p", *BESIDE, *BESIDE.values(),
-         "critical_count", "critical_score", "new_questions")
-    )  # fmt: skip
-    return replace(result, **unknown, critical_parts=[], holds=holds, passed=holds)
+    return replace(
+        result,
+        p_max=None,
+        p_max_error=None,
+        log_p_max=None,
+        union_p=None,
+        permutation_p=None,
+        baseline_p=None,
+        baseline=None,
+        control_p=None,
+        control=None,
+        incumbent_p=None,
+        incumbent=None,
+        critical_count=None,
+        critical_score=None,
+        critical_parts=[],
+        new_questions=None,
+        holds=holds,
+        passed=holds,
+    )
 
 
 def search_facts(found: Searched) -> dict[str, Any]:
