@@ -62,8 +62,12 @@ def told_besides(
 ) -> tuple[list[int], list[Looked]]:
     """Return what searches were told beside the replies to them, or will be: results, and looks.
 
-    Without the best prompt all counts that stands there now. Return the n of each result that they
-    could read, and the looks.
+    Without `best`, the best prompt, all counts that stands there now.
+
+    Returns
+    -------
+    list of int, list of Looked
+        The n of each result that they could read, and the looks.
     """
     found = ledger.in_sight(best, further=best is None)
     # Beside an incumbent a look tells of that as well.
@@ -264,8 +268,20 @@ def permuted_p_of_tree(shuffle: Shuffle, best: int, prompts: int) -> float:
 
     Each of them is taken to reach the best one's score as often as that does by itself
     (Bonferroni): those that were tried were chosen by their answers, so they cannot stand for the
-    others. It is 1 where right answers belong together or are those of an order, or an example has
-    several: no formula is known.
+    others.
+
+    Parameters
+    ----------
+    best : int
+        Row of the best prompt.
+    prompts : int
+        As the best of which it is judged.
+
+    Returns
+    -------
+    float
+        1 where right answers belong together or are those of an order, or an example has several:
+        no formula is known.
     """
     alone = None
     if shuffle.groups is None and shuffle.offered is None:

@@ -202,9 +202,15 @@ class SetTold(SetFiles):
 
         That is what the ledger showed of any of these examples before the last reply to a search,
         such as the results of a suite. Scores that a search was told are counted there, and what it
-        was not told by the look that publishes it. What came after a prompt has not chosen one that
-        no search tried; and nothing has where it was there before the first of them was told
-        anything. If a search will be told `further` things, it can read what stands there now.
+        was not told by the look that publishes it.
+
+        Parameters
+        ----------
+        best : Try, optional
+            A prompt. What came later has not chosen one that no search tried; and nothing has
+            where it was there before the first of them was told anything.
+        further : bool
+            Whether a search will be told more, so that it can read what stands there now.
         """
         replied = {when for when, _ in self._sharing(lambda file: file.replied)}
         if not replied and not further:
