@@ -124,7 +124,7 @@ class SetTold(SetFiles):
     def rank_when_named(
         self, tries: Collection[Try], named: Named, means: Mapping[Try, float] = {}
     ) -> int | None:
-        """Return how high the lowest of some tries scored among all when looks first named it.
+        """Return the lowest rank of some tries among all, when looks first named the incumbent.
 
         It is one more than the tries that scored higher, or of which that is not known. None where
         nobody had tried any of them in an earlier run, so that no score can have been a reason.
