@@ -248,7 +248,8 @@ def _check_classes(task: Task, place: Location) -> None:
 def shares(sizes: Mapping[str, int], examples: int) -> dict[str, int]:
     """Share out examples to classes in proportion to their sizes, at least one to each.
 
-    The sizes are together at least `examples`, and these at least as many as classes.
+    `sizes` has how many examples each class has; together at least `examples`, which are at least
+    as many as classes.
     """
     found = dict.fromkeys(sizes, 1)
     while sum(found.values()) < examples:

@@ -270,8 +270,8 @@ class Evaluation:
     ) -> tuple[Result, int, int]:
         """Judge the best prompt of what was swept, without a look at the claim.
 
-        If `thrifty`, what only the claim itself tells, such as red flags, is left out. With the
-        result comes how many tries there are of this claim, and of any.
+        If `thrifty`, what only the claim itself tells, such as red flags, is left out. Return the
+        result, and how many tries there are of this claim, and of any.
         """
         t, claim, task = self.tries.counted()
         first = max(sweep.predictions, key=lambda found: found.accuracy)

@@ -147,7 +147,12 @@ def published(
 ) -> Published:
     """Return the verdict by the publication's numbers, and which of these are others here.
 
-    Results are given as they were read, where prompts may repeat, and of distinct prompts.
+    Parameters
+    ----------
+    publication, null : Guessers
+        By the publication, and by the results.
+    read, results : Answers
+        As they were read, where prompts may repeat; and of distinct prompts.
     """
     correct, best = results.best_correct, results.best
     verdict = judge(Claim(), publication, correct, best)

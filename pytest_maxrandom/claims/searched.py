@@ -62,8 +62,12 @@ def told_besides(
 ) -> tuple[list[int], list[Looked]]:
     """Return what searches were told beside the replies to them, or will be: results, and looks.
 
-    Without the best prompt all counts that stands there now. Return the n of each result that they
-    could read, and the looks.
+    Without `best`, the best prompt, all counts that stands there now.
+
+    Returns
+    -------
+    list of int, list of Looked
+        The n of each result that they could read, and the looks.
     """
     found = ledger.in_sight(best, further=best is None)
     # Beside an incumbent a look tells of that as well.
@@ -218,11 +222,26 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
 
 def unjudged(result: Result, *, holds: bool) -> Result:
     """Return a result without the p-values that the validation set cannot have after a search."""
-    unknown: dict[str, Any] = dict.fromkeys(
-        ("p_max", "p_max_error", "log_p_max", "union_p", "permutation_p", *BESIDE, *BESIDE.values(),
-         "critical_count", "critical_score", "new_questions")
-    )  # fmt: skip
-    return replace(result, **unknown, critical_parts=[], holds=holds, passed=holds)
+    return replace(
+        result,
+        p_max=None,
+        p_max_error=None,
+        log_p_max=None,
+        union_p=None,
+        permutation_p=None,
+        baseline_p=None,
+        baseline=None,
+        control_p=None,
+        control=None,
+        incumbent_p=None,
+        incumbent=None,
+        critical_count=None,
+        critical_score=None,
+        critical_parts=[],
+        new_questions=None,
+        holds=holds,
+        passed=holds,
+    )
 
 
 def search_facts(found: Searched) -> dict[str, Any]:
@@ -249,8 +268,20 @@ def permuted_p_of_tree(shuffle: Shuffle, best: int, prompts: int) -> float:
 
     Each of them is taken to reach the best one's score as often as that does by itself
     (Bonferroni): those that were tried were chosen by their answers, so they cannot stand for the
-    others. It is 1 where right answers belong together or are those of an order, or an example has
-    several: no formula is known.
+    others.
+
+    Parameters
+    ----------
+    best : int
+        Row of the best prompt.
+    prompts : int
+        As the best of which it is judged.
+
+    Returns
+    -------
+    float
+        1 where right answers belong together or are those of an order, or an example has several:
+        no formula is known.
     """
     alone = None
     if shuffle.groups is None and shuffle.offered is None:

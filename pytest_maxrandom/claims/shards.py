@@ -261,7 +261,7 @@ def _unkept(folder: Path, store: Store) -> str:
 def one_arithmetic(found: Mapping[int, Mapping[str, Arithmetic]]) -> dict[str, Arithmetic]:
     """Return what computed each model, if that is the same in all shards.
 
-    What is found is by the shard's number and the model's digest.
+    `found` has by the shard's number, and then by the model's digest, what computed it there.
 
     Raises
     ------

@@ -282,9 +282,17 @@ def _batches(count: int, cells: int) -> Iterator[range]:
     return (range(first, min(first + size, count)) for first in range(0, count, size))
 
 
-def _order_test(shuffle: Shuffle, predictions: NDArray[np.int64], **how: int) -> OrderTest:
+def _order_test(
+    shuffle: Shuffle, predictions: NDArray[np.int64], permutations: int, stop_after: int
+) -> OrderTest:
     assert shuffle.offered is not None
-    test = order_test(predictions, shuffle.gold, shuffle.offered, **how)
+    test = order_test(
+        predictions,
+        shuffle.gold,
+        shuffle.offered,
+        permutations=permutations,
+        stop_after=stop_after,
+    )
     assert test is not None, "what is compared was found before"
     return test
 

@@ -52,8 +52,13 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
       together where the first view holds; else the answers given tell what was offered, or right
       answers stay where they are.
 
-    Return per view and example the number of its stratum, from 1. Of the results the answers and
-    the right answers must be known; `chances` has per example the chance of one guess.
+    Of the results the answers and the right answers must be known; `chances` has per example the
+    chance of one guess.
+
+    Returns
+    -------
+    list of ndarray of int
+        Per view, of which there are one or two, and example the number of its stratum, from 1.
 
     Raises
     ------

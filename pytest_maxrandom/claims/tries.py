@@ -60,7 +60,10 @@ class ClaimTries:
         return self._planned.claim.tried(t), len(claim), self._ledger.count(counted)
 
     def chosen_from(self) -> tuple[int, int]:
-        """Return of how many a claim's prompts and model may have been chosen; as t, after a sweep.
+        """Return of how many a claim's prompts and model may have been chosen.
+
+        What other claims of the run are to try counts, as for t; the claim's own prompts that its
+        sweep did not begin do not, so it is known after a sweep.
 
         Returns
         -------

@@ -312,11 +312,12 @@ def untestable(suite: Suite) -> Iterator[Problem]:
             )
 
 
-_BESIDE = {
+_BEST_BESIDE = {
     "incumbent_p": "is right on all of n = {n} examples and the incumbent on none",
     "control_p": "scores 1 on all of n = {n} examples and the control 0",
     "baseline_p": "scores 1 on all of n = {n} examples",
 }
+"""How the best prompt reaches the least p-value that there can be."""
 
 
 def _way_out(unmet: Sequence[Unmet]) -> str:
@@ -344,7 +345,7 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
             levels.pop("incumbent_p", None)  # examples that are drawn anew are never too few
         for key, bound in levels.items():
             if key in BESIDE and (p := least_p(claim, null.t, key)) > bound:
-                beside = _BESIDE[key].format(n=null.n)
+                beside = _BEST_BESIDE[key].format(n=null.n)
                 whys.append(
                     f"with t = {null.t}, even if the best prompt {beside}, {P_VALUES[key]} "
                     f"{equals(p_value(p, level=bound))} is above {level(bound)}; {_way_out([])}"

@@ -56,7 +56,7 @@ OF_GUESSERS = {"p_max", "union_p", "permutation_p", "beats"}
 """Parts of a claim that compare with guessers, or with the same answers to shuffled questions."""
 BESIDE = {"baseline_p": "baseline", "control_p": "control", "incumbent_p": "incumbent"}
 """P-values of the best prompt beside something else than guessers, and what that is."""
-OF_ANSWERS = dict.fromkeys(("permutation_p", *BESIDE)).keys()
+OF_ANSWERS = {"permutation_p", *BESIDE}
 """Parts of a claim that depend on which answers are right, and not on their number alone."""
 
 
@@ -124,7 +124,7 @@ class Claim:
 
     def bounds(self) -> dict[str, float | str]:
         """Return what must hold of the numbers; nothing where they are only reported."""
-        parts = ("p_max", "union_p", *OF_ANSWERS, "beats")
+        parts = ("p_max", "union_p", "permutation_p", *BESIDE, "beats")
         return {key: value for key in parts if (value := getattr(self, key)) is not None}
 
     def asserted(self) -> dict[str, float | str]:

@@ -80,7 +80,7 @@ def views_of_sweep(
 ) -> list[View]:
     """Return what a sweep's claim is judged by.
 
-    `others` are the answers of other models to the same.
+    `others` are the answers of other models to the same prompts and examples.
     """
     if planned.condition.task.is_open:
         return [_view_of_open(planned, sweep)]
@@ -228,7 +228,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
 def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()) -> Result:
     """Return the result of a claim about recorded results.
 
-    Those known are of the run, and may be about other models.
+    `known` are the claims of the run, which may be about other models.
     """
     evidence = claim.evidence
     assert evidence is not None

@@ -181,8 +181,8 @@ def _shown(file: FileSummary) -> Iterator[str]:
         if claim.incumbents:
             chain = ", then ".join(
                 f"{named.prompt[:12]}{f' of model {named.model[:12]}' * bool(named.model)} "
-                f"(t up to {count(t)})"
-                for named, t in claim.incumbents.items()
+                f"(t up to {count(named.t)})"
+                for named in claim.incumbents
             )
             yield f"  {claim.name}: compared with the incumbent {chain}"
         if claim.t_looked_at > claim.t:

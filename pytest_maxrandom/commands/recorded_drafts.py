@@ -76,7 +76,7 @@ def recorded_draft(
     path : Path
         Where the suite will stand.
     results : str
-        Path of the results, relative to the suite.
+        The results in `source`, relative to the suite.
     keys : mapping
         What the user says: keys of `results`, of the task, or of the suite.
     model : str or None

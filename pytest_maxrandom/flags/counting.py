@@ -75,9 +75,18 @@ def part_of_answers(
     """Count the answers of which something holds, where it is more than a share of them.
 
     It is looked for in all prompts together, and in the best prompt, which is what is claimed.
-    Return the counts of all prompts, or of the best where it is that one only; None where it is
-    neither. `marked`, of shape (t, n), says of which answers it holds; `least` are few, whatever
-    their share.
+
+    Parameters
+    ----------
+    marked : ndarray of bool
+        Shape (t, n): of which answers it holds.
+    least : int
+        How many are few, whatever their share.
+
+    Returns
+    -------
+    dict of str, or None
+        Of all prompts; of the best where it is that one only; None where it is neither.
     """
     tried = judged.answers
     rows: dict[str | None, NDArray[np.intp]] = {None: np.arange(len(marked))}

@@ -71,10 +71,10 @@ _OPEN = (("prompt", "correct"), ("feedback", "correct"))
 its right answers may follow. And what no search was told of a prompt."""
 OPTIONAL = ("questions", "answers", "incumbent", "incumbent_model", "withheld")
 """What lines of older versions lack: for each of `examples`, the digest of its question; the digest
-of the answers that a look compared, which a look at a sweep that stopped early lacks too; and that
-of the incumbent's prompt, which a look beside none has not, and of its model, where that is not the
-claim's own. And the 1 of a result that was kept
-from a search, which that of a suite has not."""
+of the answers that a look compared, which a look at a sweep that stopped early lacks too; that of
+the incumbent's prompt, which a look beside none has not; and that of the incumbent's model, which
+it has only where that is not the claim's own. And the 1 of a result that was kept from a search,
+which that of a suite has not."""
 _CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _LEAST = (
     ("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0), ("budget", 0),

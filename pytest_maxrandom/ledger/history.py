@@ -121,7 +121,7 @@ class ClaimedSet:
 class Commit:
     """All files of the ledger at a commit: where HEAD left a reference.
 
-    The reference names it for a person, too.
+    `commit` is its digest, and the reference names it for a person.
 
     Raises
     ------

@@ -252,8 +252,6 @@ def related(
 ) -> dict[_Name, int]:
     """Return the sets that are the same as `own`, directly or through others.
 
-    Each with how many examples it shares.
-
     Parameters
     ----------
     sets : mapping
@@ -262,6 +260,11 @@ def related(
         Digests of the examples.
     questions : mapping of str to str
         What is known of the examples' questions, of whatever set.
+
+    Returns
+    -------
+    dict
+        By the name of the set: how many examples it shares with `own`.
 
     Examples
     --------

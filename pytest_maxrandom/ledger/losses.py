@@ -42,7 +42,7 @@ def lost(
 ) -> list[str]:
     """Say what stood in the ledger at the base, and does not count any more.
 
-    There is one sentence for each line, or for each file that is missing as a whole.
+    Each lost line has one sentence, or each file that is missing as a whole.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ def left_behind(
 ) -> list[Remark]:
     """Tell which ledger of HEAD counts prompts of a claim, though it stands beside another suite.
 
-    Where there is no git, or no commit yet, nothing is known. Of the session `run` git is asked
-    once for all claims beside this ledger.
+    Where there is no git, or no commit yet, nothing is known. `run` names the session, in which git
+    is asked once for all claims beside this ledger.
     """
     if not is_checkout(folder):
         return []

@@ -48,7 +48,8 @@ class Explaining(Protocol):
 def explained(lines: Iterable[Explaining], own: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return what the question of each example is, also of those in other words.
 
-    Of an example's `own` question it is known for certain.
+    `lines` are files of a ledger. `own` has the digests of examples, each with that of its
+    question, which is known for certain.
     """
     files = list(lines)
     questions = {e: q for file in files for e, q in file.questions.items()} | dict(own or {})

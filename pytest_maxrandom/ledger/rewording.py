@@ -100,7 +100,7 @@ class Earlier:
 
         A question that was there before is no other one in new words. Where an earlier question is
         nearly another earlier one, both come from a template, and so may what is nearly one of
-        them. Both are known by their digests.
+        them. What is returned has the digest of each question, with that of the earlier one.
         """
         read = {question.digest: question for question in map(_read, examples)}
         pairs = sorted(

@@ -124,7 +124,7 @@ class SetTold(SetFiles):
     def rank_when_named(
         self, tries: Collection[Try], named: Named, means: Mapping[Try, float] = {}
     ) -> int | None:
-        """Return how high the lowest of some tries scored among all when looks first named it.
+        """Return the lowest rank of some tries among all, when looks first named the incumbent.
 
         It is one more than the tries that scored higher, or of which that is not known. None where
         nobody had tried any of them in an earlier run, so that no score can have been a reason.
@@ -202,9 +202,15 @@ class SetTold(SetFiles):
 
         That is what the ledger showed of any of these examples before the last reply to a search,
         such as the results of a suite. Scores that a search was told are counted there, and what it
-        was not told by the look that publishes it. What came after a prompt has not chosen one that
-        no search tried; and nothing has where it was there before the first of them was told
-        anything. If a search will be told `further` things, it can read what stands there now.
+        was not told by the look that publishes it.
+
+        Parameters
+        ----------
+        best : Try, optional
+            A prompt. What came later has not chosen one that no search tried; and nothing has
+            where it was there before the first of them was told anything.
+        further : bool
+            Whether a search will be told more, so that it can read what stands there now.
         """
         replied = {when for when, _ in self._sharing(lambda file: file.replied)}
         if not replied and not further:

@@ -39,6 +39,17 @@ _CUT_BESIDE = (
 
 
 @dataclass(frozen=True)
+class IncumbentSummary:
+    """An incumbent that looks at a claim compared prompts with."""
+
+    prompt: str
+    model: str
+    """Digests; that of the model is empty for the claim's own."""
+    t: int
+    """The greatest t that they counted."""
+
+
+@dataclass(frozen=True)
 class ClaimSummary:
     """What the files of a set say of a claim."""
 
@@ -57,9 +68,8 @@ class ClaimSummary:
     best_accuracy: float | None
     max_random_baseline: dict[str, float]
     """By the number of further prompts."""
-    incumbents: dict[Named, int]
-    """Each incumbent that looks at it compared prompts with, the first one first, to the
-    greatest t that they counted; t goes on from one to the next."""
+    incumbents: list[IncumbentSummary]
+    """In the order of the looks; t goes on from one to the next."""
 
     @property
     def name(self) -> str:
@@ -225,7 +235,7 @@ def _claim_summary(
         max_random_baseline={
             str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE
         },
-        incumbents=incumbents,
+        incumbents=[IncumbentSummary(*named, t=t) for named, t in incumbents.items()],
     )
 
 

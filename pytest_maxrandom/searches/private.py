@@ -39,7 +39,8 @@ def private_ledger(
     """Return the ledger of a claim, what is withheld of it, and the store of the answers.
 
     What lies where the checkout was before it was moved or renamed is found by what it says, and
-    brought back.
+    brought back. `run` names the session in what is written, and `store` is the file of the results
+    store.
 
     Raises
     ------

@@ -29,6 +29,7 @@ which asks for one number starts at once.
 ``winner``         what an accuracy, or the best of t, is worth on new questions
 ``clusters``       what examples that belong together are worth
 ``copies``         examples that are answered as copies of each other are
+``repeats``        whether few prompts are right on the same examples too often
 ``rules``          whether a fixed rule is right by luck
 ``sizes``          sample sizes, power, largest t, and plans made of them
 ``differences``    sign-flip test and interval of a mean of paired differences, and a

@@ -193,7 +193,13 @@ def numbered(clusters: Iterable[Hashable]) -> NDArray[np.intp]:
 
 
 def units_of(clusters: Iterable[Hashable] | None, n: int) -> NDArray[np.intp]:
-    """Return the number of each example's cluster, shape (n,); of its own where there are none."""
+    """Return the number of each example's cluster, shape (n,); of its own where there are none.
+
+    Raises
+    ------
+    ValueError
+        If there are not n names of clusters.
+    """
     if clusters is None:
         return np.arange(n)
     numbers = numbered(clusters)

@@ -246,9 +246,10 @@ def _first_above(
 
 
 def in_steps(parts: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return parts in steps, of which as many go from 0 to 1 as all are multiples of.
+    """Return parts as whole numbers of steps, shape as given.
 
-    If there is no such number up to `most`, which is kept from 32 to 512, parts are rounded.
+    From 0 to 1 there are the fewest steps of which all parts are whole numbers. If up to `most`,
+    but no fewer than 32 and no more than 512, no number will do, parts are rounded to the most.
     """
     for steps in range(1, 1 + min(_MOST_STEPS, max(_FEWEST_STEPS, most))):
         if (abs(parts * steps - np.rint(parts * steps)) < _ROUNDING * steps).all():

@@ -230,7 +230,10 @@ def max_t_of_all(
     t: int,
     *,
     level: float,
-    **how: Any,
+    statistic: Statistic = ACCURACY,
+    strata: ArrayLike | None = None,
+    groups: Sequence[Hashable] | None = None,
+    seed: int = 0,
 ) -> tuple[float, PermutationTest, float]:
     """Test the best of t prompts, of which some are at hand.
 
@@ -240,7 +243,7 @@ def max_t_of_all(
 
     Parameters
     ----------
-    predictions, gold, choices, how
+    predictions, gold, choices, statistic, strata, groups, seed
         As of `max_t_test`; of the prompts at hand.
     t
         All prompts.
@@ -256,7 +259,15 @@ def max_t_of_all(
     bound
         What the best score must exceed for a p-value of at most ``level``; infinity where none can.
     """
-    tested = partial(max_t_test, gold=gold, choices=choices, **how)
+    tested = partial(
+        max_t_test,
+        gold=gold,
+        choices=choices,
+        statistic=statistic,
+        strata=strata,
+        groups=groups,
+        seed=seed,
+    )
     return of_all(tested, np.asarray(predictions), t, level)
 
 

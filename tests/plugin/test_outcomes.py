@@ -209,6 +209,13 @@ def test_a_collect_only_run_writes_nothing(pytester: pytest.Pytester, suites: Pa
     assert not (pytester.path / "r.md").exists()
 
 
+def test_no_claim_at_all_is_said_in_the_report(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_nothing(): pass")
+    pytester.runpytest("--maxrandom-report=r.md", "--maxrandom-json=r.json")
+    assert json.loads((pytester.path / "r.json").read_text())["claims"] == []
+    assert "no claim" in (pytester.path / "r.md").read_text().lower()
+
+
 def test_hand_written_claims_stand_in_the_same_reports(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

@@ -246,10 +246,20 @@ RED_FLAG = RedFlagKind(
 def may_be_one(own: NDArray[np.int8], others: NDArray[np.int8]) -> NDArray[np.bool_]:
     """Tell of which models the answers may be found identical; all others surely are not.
 
-    Two models that are one differ in few answers of all prompts together, or of those prompts that
-    do not say nearly always one thing; so some such prompt differs in as few. `own` has a code of
-    each answer, shape (t, n), NOT_EVALUATED where there is none; `others` the same of other models,
-    shape (models, t, n). Return it in the shape (models,).
+    Two models that are one differ in few answers of all prompts together, or of those prompts
+    that do not say nearly always one thing; so some such prompt differs in as few.
+
+    Parameters
+    ----------
+    own : ndarray of int
+        Shape (t, n): a code of each answer, NOT_EVALUATED where there is none.
+    others : ndarray of int
+        Shape (models, t, n).
+
+    Returns
+    -------
+    ndarray of bool
+        Shape (models,).
     """
     there = own != NOT_EVALUATED
     sizes = there.sum(axis=1)

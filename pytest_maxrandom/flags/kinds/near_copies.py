@@ -82,8 +82,8 @@ def _answered_alike(
 ) -> tuple[Iterable[tuple[int, int]], Told]:
     """Return pairs of examples that are answered alike, and whether they are copies.
 
-    Of few prompts all examples with the same right answers count on which the same prompts are
-    right: more than independent examples would be, and nobody can tell which are copies.
+    Few prompts answer many examples alike by accident. Where the same of them are right on more
+    examples than independent ones come to, all these count, and nobody can tell which are copies.
     """
     alike = answered_alike(seen.answers, seen.classes)
     if alike.told != "accident" or (seen.answers == NOT_EVALUATED).any():

@@ -80,7 +80,7 @@ def side_of(claim: Claimed) -> Sides:
 def check_arms(planned: PlannedBestModels, *, passable: bool) -> None:
     """Make sure that all are asked the same examples, have the prompt, and that one could be best.
 
-    If `passable`, the last is not asked.
+    If `passable`, it is not asked whether one could be best.
 
     Raises
     ------

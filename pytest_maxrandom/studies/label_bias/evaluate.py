@@ -201,7 +201,8 @@ def pride(
 ) -> Calibrated:
     """Remove the prior of places, estimated on held-back examples (PriDe, Zheng et al. 2023).
 
-    `rotated` are the prompts on the held-back examples in all rotations but the natural one.
+    `rotated` are the prompts on the held-back examples in all rotations but the natural one, and
+    `held` the ids of these examples.
 
     Raises
     ------

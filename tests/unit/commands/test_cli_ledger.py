@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from pytest_maxrandom.cli import main
-from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
+from pytest_maxrandom.ledger import FOLDER, Named, SetLedger, Subject
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
@@ -67,6 +67,27 @@ def test_show_tells_t_looks_best_and_the_baseline_after_more_prompts(
     assert [claim["t"] for claim in numbers["claims"]] == [4, 2]
     baselines = numbers["claims"][0]["max_random_baseline"]
     assert baselines == pytest.approx({str(m): expected_best(4 + m) for m in (0, 10, 100, 1000)})
+
+
+def test_show_tells_which_incumbent_followed_which(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = SetLedger(tmp_path / FOLDER, "run", "quiz", EXAMPLES)
+    incumbents = [Named("a" * 64), Named("b" * 64), Named("b" * 64, "c" * 64)]
+    for place, incumbent in enumerate(incumbents):
+        made.evaluated(MINE, f"p{place}", 20, 11)
+        prompts = [f"p{each}" for each in range(place + 1)]
+        made.look(MINE, prompts, t=place + 1, n=20, best_correct=11, incumbent=incumbent)
+    one, other, model = ("a" * 12, "b" * 12, "c" * 12)
+    assert (
+        f"mine 4-shot: compared with the incumbent {one} (t up to 1), then {other} (t up to 2), "
+        f"then {other} of model {model} (t up to 3)\n"
+    ) in out(capsys, "show", tmp_path)
+    (numbers,) = json.loads(out(capsys, "show", "--json", tmp_path))
+    assert numbers["claims"][0]["incumbents"] == [
+        {"prompt": each.prompt, "model": each.model, "t": place + 1}
+        for place, each in enumerate(incumbents)
+    ]
 
 
 def test_show_counts_what_was_tried_on_sets_that_overlap_as_a_run_does(

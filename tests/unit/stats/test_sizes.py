@@ -1,4 +1,4 @@
-"""None"""
+"""Sample sizes, power and plans, of right and wrong answers and of scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""None"""
+"""Tasks of files: what is read, and what is told of files that are missing or wrong."""
 
 from __future__ import annotations
 

@@ -220,6 +220,14 @@ def test_without_numbers_of_choices_there_are_no_guessers(tmp_path: Path) -> Non
     assert check.answers.choices == (2, 2, 2, 2)
 
 
+def test_one_right_label_tells_nothing(tmp_path: Path) -> None:
+    archive(tmp_path / "m.npz", [[0, 1, 0, 1]], [0, 0, 0, 0])
+    assert mistake(tmp_path).startswith(
+        "5: label_bias: t[m-0shot]: a prompt was scored on examples whose right answers all have "
+        "the same label"
+    )
+
+
 def test_texts_that_differ_from_example_to_example_are_no_labels(tmp_path: Path) -> None:
     rows = ["prompt,example,prediction,gold,choices"]
     rows += [f"p,e{number},text {number},text {number},2" for number in range(8)]
