@@ -252,7 +252,8 @@ class Answers:
                 f"prompt {self.prompts[prompt]!r} was evaluated on no example; leave it out, "
                 "or finish the run"
             )
-        if not self.evaluated.all(where=self.correct):  # which makes no copy of the cells
+        # No copy of the cells is made, unless a package gives numbers as truth values.
+        if not self.evaluated.all(where=self.correct.astype(np.bool_, copy=False)):
             prompt, example = np.argwhere(self.correct & ~self.evaluated)[0]
             raise self._error(
                 f"prompt {self.prompts[prompt]!r} is right on example "

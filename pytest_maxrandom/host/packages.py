@@ -138,7 +138,8 @@ def blamed(
     Raises
     ------
     ExtensionError
-        In place of all other errors than the plugin's own; or what `error_of` makes of a sentence.
+        In place of all other errors than the plugin's own; another error, if `error_of` makes one
+        of the sentence.
     """
     try:
         yield

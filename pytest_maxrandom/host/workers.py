@@ -33,9 +33,11 @@ def variable(name: str, value: str) -> Iterator[None]:
 
 
 def started(script: Path, *arguments: str, **variables: str) -> subprocess.Popen[bytes]:
-    """Run a script alone, with the paths of this process, pipes, and nothing it says of errors.
+    """Start a script alone in a process, with the paths of this one, and with pipes to and from it.
 
-    Nothing is imported from the working folder, and no package that this process has imported.
+    Nothing is imported from the working folder, and no package that this process has imported. What
+    it writes to the stream of errors is dropped. `variables` of the environment are set for it
+    beside the few that it keeps.
     """
     run = (
         f"import runpy, sys; sys.path[:] = {sys.path!r}; "

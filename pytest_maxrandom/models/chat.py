@@ -90,9 +90,19 @@ class ChatTemplate:
 
 @functools.lru_cache(maxsize=16)
 def _rendered(asked: str, seconds: int) -> tuple[str, ...]:
-    """Return the texts of some messages; the error of a template that is wrong is its reason."""
+    """Return the texts of some messages.
+
+    Raises
+    ------
+    ValueError
+        If the template is wrong, or takes more than it may.
+    """
     with workers.started(_WORKER, str(seconds), str(_MEMORY)) as process:
-        written, _ = process.communicate(asked.encode("utf-8", "surrogatepass"))
+        try:
+            written, _ = process.communicate(asked.encode("utf-8", "surrogatepass"))
+        except BaseException:  # such as an interrupt, after which nobody waits for it
+            process.kill()
+            raise
     try:
         reply = json.loads(written)
     except ValueError:  # it has ended

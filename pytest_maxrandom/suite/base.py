@@ -287,12 +287,15 @@ class Spec(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Describe keys by the docstrings below them, which no suite needs to be read."""
+        """Describe keys by the docstrings below them, which only a schema needs."""
         made = handler(core)
         properties = handler.resolve_ref_schema(made).get("properties", {})
         for name, field in cls.model_fields.items():
-            if field.description is None and (told := description(cls, name)):
-                properties[field.alias or name]["description"] = told
+            alias = field.validation_alias
+            key = alias if isinstance(alias, str) else name
+            told = None if field.description else description(cls, name)
+            if told and key in properties:
+                properties[key]["description"] = told
         return made
 
     @field_validator("*", mode="before")

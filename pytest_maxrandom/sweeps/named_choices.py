@@ -39,6 +39,10 @@ def choices_named(
     ----------
     labels : sequence of str
         What answers with each choice; where choices have no labels, their texts.
+    texts : sequence of str
+        The text of each choice.
+    cut : bool
+        Whether the text was cut at its end: it then names none that may go on as another choice.
 
     Returns
     -------

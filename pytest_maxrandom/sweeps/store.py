@@ -286,7 +286,7 @@ def _code(error: BaseException) -> int:
 def _connect(path: Path, *, read_only: bool = False, shared: bool = False) -> sqlite3.Connection:
     """Open the file, or make it.
 
-    In a folder that cannot be written to SQLite can keep no shared memory. What others write
+    A file in a folder that cannot be written to is read without shared memory. What others write
     meanwhile may look damaged; the rows' checksums keep it from being used.
     """
     if not read_only:

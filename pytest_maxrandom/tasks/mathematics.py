@@ -48,4 +48,4 @@ def is_same(answer: str, reference: str) -> bool:
                 raise BrokenPipeError
     except BrokenPipeError:  # it was ended
         return False
-    return reply == b"1\n"
+    return reply.strip() == b"1"  # of whatever line ends the system writes

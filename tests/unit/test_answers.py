@@ -57,6 +57,12 @@ def test_right_or_wrong_is_the_score_of_0_or_1_to_the_last_bit(seed: int) -> Non
     assert with_scores.correct_counts.tolist() == plain.correct_counts.tolist()
 
 
+def test_truth_values_of_a_package_may_be_numbers() -> None:
+    scores = without_own(np.random.default_rng(0).integers(0, 2, (7, 31)).astype(np.float64))
+    told, plain = graded(scores, scores=None, correct=(scores == 1) * 1), graded(scores)
+    assert told.correct_counts.tolist() == plain.correct_counts.tolist()
+
+
 def test_a_prompt_is_worth_the_mean_over_examples_of_the_mean_over_samples() -> None:
     rng = np.random.default_rng(1)
     eighths = rng.integers(0, 9, (5, 12, 4))

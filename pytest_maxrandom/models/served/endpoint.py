@@ -311,7 +311,8 @@ def _origin(url: str) -> str:
     try:
         parts = urlsplit(url)
         port = "" if parts.port is None else f":{parts.port}"
-        return f"{parts.scheme}://{parts.hostname}{port}" if parts.hostname else "another path"
+        scheme = f"{parts.scheme}://" if parts.scheme else ""
+        return f"{scheme}{parts.hostname}{port}" if parts.hostname else "another path"
     except ValueError:
         return "elsewhere"
 

@@ -57,6 +57,8 @@ class Cycle:
 
     def _between(self, start: int, stop: int) -> Numbers:
         """Return the numbers of adjacent rows, without the division of each, which is slow."""
+        if start == stop:
+            return np.zeros(0, dtype=_smallest(self.size))
         first, last = start // self.each, -(-stop // self.each)
         number, turns = first % self.size, last - first
         if number + turns <= self.size:

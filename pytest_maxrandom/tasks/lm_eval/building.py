@@ -123,7 +123,12 @@ def requested(
 def built(
     request: Request, group: Group
 ) -> tuple[list[Document], list[Document] | None, list[Document] | None]:
-    """Let lm-eval make the documents of a task, in a process of its own; see `source.Read`.
+    """Let lm-eval make the documents of a task, in a process of its own.
+
+    Returns
+    -------
+    scored, shown, pool : lists of Document
+        See :class:`pytest_maxrandom.tasks.lm_eval.source.Read`.
 
     Raises
     ------

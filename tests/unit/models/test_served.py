@@ -163,6 +163,7 @@ def test_what_no_key_tells_is_in_the_handshake(server: FakeServer, word_tokenize
         ({"values": [2.5]}, "tells '2.5' as a log-probability; expected a number of at most 0"),
         ({"page": True}, "answers with '<html>', which is not JSON"),
         ({"redirect": "https://elsewhere.example/v1"}, "redirects to https://elsewhere.example,"),
+        ({"redirect": "//elsewhere.example/v1"}, "redirects to elsewhere.example,"),
         ({"redirect": "/v1/"}, "redirects to another path,"),
         ({"statuses": [(500, {})] * 30}, "again: 'not now'; look into its log, or raise `timeout`"),
         ({"statuses": [(429, {})] * 30}, "again: 'not now'; lower `concurrency`, or raise `timeo"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.host.packages import SOURCES, installed, load
@@ -83,6 +83,11 @@ class Drawing(Spec):
     shapes: list[Annotated[Shape, SHAPES.validator]]
 
 
+class Renamed(Spec):
+    own: int = Field(1, validation_alias="written")
+    """What suites call otherwise."""
+
+
 def places(value: object) -> list[tuple[str | int, ...]]:
     with pytest.raises(ValidationError) as caught:
         Drawing.model_validate({"shapes": [value]})
@@ -103,6 +108,11 @@ def test_without_a_known_kind_only_what_no_kind_has_is_wrong_beside_it() -> None
 def test_a_key_that_says_nothing_may_stand_with_any_kind() -> None:
     drawing = Drawing.model_validate({"shapes": [{"name": "a", "kind": "square", "radius": None}]})
     assert drawing.shapes == [Square(name="a", kind="square")]
+
+
+def test_a_key_is_described_under_the_name_that_suites_write() -> None:
+    (written,) = Renamed.model_json_schema()["properties"].values()
+    assert written["description"] == "What suites call otherwise."
 
 
 def test_a_package_adds_a_kind_with_its_own_keys(install: Install) -> None:

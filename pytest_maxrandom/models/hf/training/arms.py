@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def check(spec: TransformersSpec, training: Training) -> None:
-    """Refuse what cannot be trained, as far as a sound suite and its texts tell that.
+    """Refuse what cannot be trained because of its adapter, its objective or its texts.
+
+    How its weights are quantized, and whether it reads chat messages, was checked with the suite.
 
     Raises
     ------

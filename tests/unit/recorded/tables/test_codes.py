@@ -64,6 +64,10 @@ def test_rows_given_by_the_places_of_texts_are_those_texts(parts: list[list[int]
     assert distinct == [*dict.fromkeys(texts)]  # and none that no row has
 
 
+def test_where_there_are_no_rows_there_are_no_numbers() -> None:
+    assert Codes().rows()[:].tolist() == []
+
+
 @pytest.mark.parametrize(
     "texts",
     [
