@@ -8,18 +8,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from pybtex.plugin import register_plugin
+from pybtex.style.formatting.alpha import Style as Alpha
+from pybtex.style.template import first_of, optional, sentence
+
+import pytest_maxrandom
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+sys.path.insert(0, str(ROOT / "tools"))
 
-import site_reference  # noqa: E402
-from docutils import nodes  # noqa: E402
-from docutils.utils.math.latex2mathml import tex2mathml  # noqa: E402
-from pybtex.plugin import register_plugin  # noqa: E402
-from pybtex.style.formatting.alpha import Style as Alpha  # noqa: E402
-from pybtex.style.template import first_of, optional, sentence  # noqa: E402
-
-import pytest_maxrandom  # noqa: E402
+import site_reference  # noqa: E402 - it is found there
 
 if TYPE_CHECKING:
     from typing import Any
@@ -99,7 +100,7 @@ def publish_schemas(app: Sphinx, failure: Exception | None) -> None:
             shutil.copyfile(ROOT / "pytest_maxrandom" / source, folder / name)
 
 
-class LinkedOnce(Alpha):  # type: ignore[misc]
+class LinkedOnce(Alpha):  # type: ignore[misc]  # pybtex has no types
     """One link for each publication: its DOI, its arXiv page, or else its address."""
 
     def format_web_refs(self, entry: Entry) -> Any:

@@ -10,6 +10,7 @@ import functools
 import inspect
 import threading
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -74,13 +75,11 @@ def run(options: argparse.Namespace) -> str:
     SuiteError
         With all the mistakes of the suites.
     """
-    try:
-        import mcp.server  # noqa: F401
-    except ImportError as error:
+    if find_spec("mcp") is None:
         raise SearchError(
             "the package mcp is not installed; install it with "
             "`pip install 'pytest-maxrandom[mcp]'`"
-        ) from error
+        )
     try:
         how = How(options.feedback, options.budget, options.by, options.store)
     except SearchError as error:

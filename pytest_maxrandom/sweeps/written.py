@@ -147,11 +147,12 @@ def first_match(pattern: str, text: str) -> re.Match[str] | None:
     ScoreError
         If that takes too long, or the package `regex` is missing.
     """
-    return _by_regex(  # type: ignore[no-any-return]
+    match: re.Match[str] | None = _by_regex(
         lambda regex, seconds: regex.search(pattern, text, flags=regex.VERSION0, timeout=seconds),
         f"`generation: pattern: {pattern}`",
         text,
     )
+    return match
 
 
 def _by_regex(look: Callable[[Any, float], Any], what: str, text: str) -> Any:

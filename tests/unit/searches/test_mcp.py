@@ -159,7 +159,7 @@ def test_a_server_that_is_killed_goes_on(suite: Path, feedback: str) -> None:
 
 
 def test_a_server_that_cannot_start_says_why(
-    suite: Path, capsys: pytest.CaptureFixture[str]
+    suite: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["mcp", str(suite), "--budget", "0"]) == 2
     assert "--budget: found 0, expected a whole number from 1 on" in capsys.readouterr().err
@@ -167,3 +167,6 @@ def test_a_server_that_cannot_start_says_why(
     assert "--by: found '', expected a name of who proposes" in capsys.readouterr().err
     assert main(["mcp", str(suite.with_name("none.yaml"))]) == 2
     assert "there is no file or folder" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert main(["mcp", str(suite)]) == 2
+    assert "`pip install 'pytest-maxrandom[mcp]'`" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -179,6 +180,27 @@ def test_a_seed_gives_the_same_splits_again_and_another_seed_gives_others() -> N
     first, again, other = (splits_of(20, 50, 0.75, seed) for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any(axis=1).mean() > 0.9
+
+
+def test_of_guessers_the_validation_accuracy_foretells_nothing() -> None:
+    generator, everywhere = np.random.default_rng(7), np.ones((20, 60), dtype=bool)
+    parts = [
+        split_trials(generator.random((20, 60)) < 0.5, everywhere, [HALF] * 60, splits=1, seed=seed)
+        for seed in range(1000)
+    ]
+    trials = Trials(
+        *(np.concatenate([getattr(part, of.name) for part in parts]) for of in fields(Trials))
+    )
+    above = float(trials.test_above_chance.mean())
+    assert above == pytest.approx(stats.binom.sf(7, 15, 0.5), abs=0.06)
+    for value in predictive_values(trials).values():
+        assert value.auroc_F == pytest.approx(0.5, abs=0.06)
+        assert value.auroc == pytest.approx(0.5, abs=0.06)
+        assert value.precision == pytest.approx(above, abs=0.06)
+    # The best of guessers is above the standard baseline, and above the maximum half of the time.
+    assert trials.above_standard.mean() > 0.99
+    assert 0.3 < trials.above_maximum.mean() < 0.7
+    assert np.exp(-trials.maximum_score).mean() == pytest.approx(0.5, abs=0.15)
 
 
 def test_a_model_that_knows_is_recognised_by_both_baselines() -> None:
