@@ -30,6 +30,7 @@ from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.kind import JudgedAnswers
+from pytest_maxrandom.host.machine import one_thread
 from pytest_maxrandom.record import BestPrompt, Remark
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
@@ -141,6 +142,7 @@ def _shuffle(planned: PlannedClaim, sweep: Sweep, labels: Labels) -> Shuffle:
     return shuffle._replace(aggregate=planned.aggregate)
 
 
+@one_thread()
 def result_of_sweep(
     planned: PlannedClaim,
     sweep: Sweep,
@@ -225,6 +227,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
     return [View(seen, [each.in_order(read.examples) for each in known])]
 
 
+@one_thread()
 def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()) -> Result:
     """Return the result of a claim about recorded results.
 

@@ -15,6 +15,7 @@ import stat
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
+from functools import cache
 from getpass import getuser
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -24,6 +25,8 @@ from pytest_maxrandom.host.workers import variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from threadpoolctl import ThreadpoolController
 
 Kind = Literal["agreed", "gpu", "ledger", "store", "sweep", "trained"]
 
@@ -259,6 +262,25 @@ def _shared(workers: int) -> bool:
         return os.getloadavg()[0] >= _BUSY
     except (AttributeError, OSError):  # not on Windows
         return False
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let products of matrices take one thread, whatever computes beside them.
+
+    A verdict's products are small: on two free cores a second thread saves nothing. On cores that
+    others use, each product waits until both threads were given time, and one spins meanwhile.
+    """
+    with _linear_algebra().limit(limits=1):
+        yield
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    import numpy as np  # noqa: F401  # whose library there is to find
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def available_memory() -> int | None:

@@ -6,11 +6,24 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from pytest_maxrandom import judge
+from pytest_maxrandom.claims.assessment import assess
 from pytest_maxrandom.host import machine
-from pytest_maxrandom.host.machine import available_memory, cores, forget_peak, peak_memory
+from pytest_maxrandom.host.machine import (
+    available_memory,
+    cores,
+    forget_peak,
+    one_thread,
+    peak_memory,
+)
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record.result import Result
 
 LOADED = """
 import os
@@ -53,6 +66,35 @@ def test_what_is_loaded_already_has_read_its_variable() -> None:
 def test_who_has_said_how_threads_wait_is_heeded() -> None:
     assert _said(2, OMP_WAIT_POLICY="ACTIVE") == ["ACTIVE", "ACTIVE"]
     assert _said(2, GOMP_SPINCOUNT="1000") == ["None", "None"]
+
+
+def _threads() -> list[int]:
+    """The threads of each library that multiplies matrices."""
+    return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+
+def test_products_take_one_thread_while_a_claim_is_judged_and_as_many_as_before_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[list[int]] = []
+
+    def watched(*arguments: Any, **named: Any) -> Result:
+        seen.append(_threads())
+        return assess(*arguments, **named)
+
+    monkeypatch.setattr("pytest_maxrandom.claims.views.assess", watched)
+    rows = [
+        {"prompt": prompt, "example": place, "answer": said, "right": right}
+        for prompt in "xy"
+        for place, (said, right) in enumerate(zip("abba", "abab", strict=True))
+    ]
+    with threadpool_limits(2, user_api="blas"):  # two where a machine has one core, as well
+        judge(rows, prediction="answer", gold="right", choices=2)
+        assert set(_threads()) <= {2}
+        with pytest.raises(KeyError), one_thread():
+            raise KeyError
+        assert set(_threads()) <= {2}
+    assert [set(each) <= {1} for each in seen] == [True]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux begins the peak anew")
