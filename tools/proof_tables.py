@@ -41,9 +41,8 @@ HEAD = """\
 
 `make tables` writes this page: the proofs behind
 [what a green run means](what-a-green-run-means.md), with the cells that `make proof` leaves out,
-because they take long and state the same laws. Each heading says what the last columns are, and
-each proof, `tests/proof/test_*.py`, says what is drawn, and fails if a share is above its level by
-more than three standard errors.
+because they take long and state the same laws. Each proof, `tests/proof/test_*.py`, says what is
+drawn, and fails if a share of guessers is above its level by more than three standard errors.
 """
 
 
@@ -52,8 +51,8 @@ class Ran(TypedDict):
 
     id: str
     passed: bool
-    rows: list[tuple[str, str]]
-    """The title of a table, and a row of it."""
+    rows: list[tuple[str, str, str]]
+    """The title of a table, its columns, and a row of it."""
     commit: str
 
 
@@ -111,16 +110,15 @@ def page_of(ids: Sequence[str], kept: dict[str, Ran]) -> Iterator[str]:
     """Yield the lines of the page."""
     yield HEAD
     yield f"Of {len(ids)} tests, {len([each for each in ids if each in kept])} have run.\n"
-    tables: dict[str, list[str]] = {}
+    tables: dict[tuple[str, str], list[str]] = {}
     for each in ids:
-        for title, row in kept[each]["rows"] if each in kept else ():
-            tables.setdefault(title, []).append(row)
-    for title, rows in sorted(tables.items()):
-        cells = 1 + max(row.count("|") for row in rows)
+        for title, columns, row in kept[each]["rows"] if each in kept else ():
+            tables.setdefault((title, columns), []).append(row)
+    for (title, columns), rows in sorted(tables.items()):
         yield f"## {title[:1].upper()}{title[1:]}\n"
-        yield "|" + " |" * cells
-        yield "|" + " --- |" * cells
-        yield from (f"| {row}{' |' * (cells - row.count('|'))}" for row in rows)
+        yield f"| {columns} |"
+        yield "| --- " * (1 + columns.count("|")) + "|"
+        yield from (f"| {row} |" for row in rows)
         yield ""
     failed = [each for each in ids if each in kept and not kept[each]["passed"]]
     for title, named in (

@@ -19,17 +19,20 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def measured(record_property: Callable[[str, object], None]) -> Measured:
-    """Keep a row of a table with the test's report: the table's name, what it is of, shares.
+    """Keep a row of a table with the test's report: the table, its columns, what it is of, shares.
 
-    A share may also be a text, such as why there is none.
+    Columns are names with bars in between, and so are the first cells of a row; a share may also be
+    a text, such as why there is none.
     """
 
-    def keep(table: str, name: str, *shares: float | str) -> None:
+    def keep(table: str, columns: str, row: str, *shares: float | str) -> None:
         cells = [
             share if isinstance(share, str) else f"{share:.3f}".removeprefix("0")
             for share in shares
         ]
-        record_property("measured", [table, " | ".join([name, *cells])])
+        whole = " | ".join([row, *cells])
+        assert whole.count("|") == columns.count("|"), (columns, whole)
+        record_property("measured", [table, columns, whole])
 
     return keep
 
@@ -52,12 +55,13 @@ def _commit() -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    tables: dict[str, list[str]] = {}
+    tables: dict[tuple[str, str], list[str]] = {}
     reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
     for name, value in (each for report in reports for each in report.user_properties):
         if name == "measured":
-            tables.setdefault(value[0], []).append(value[1])
-    for table, rows in sorted(tables.items()):
+            table, columns, row = value
+            tables.setdefault((table, columns), []).append(row)
+    for (table, columns), rows in sorted(tables.items()):
         terminalreporter.section(table)
-        for row in rows:
+        for row in (columns, *rows):
             terminalreporter.line(f"| {row} |")

@@ -72,7 +72,8 @@ def test_equal_models_are_told_apart_in_five_of_a_hundred_runs(
         left_out += 0 not in found.among_best
         by_hand += min(holm_by_hand(models)) <= LEVEL
     shares = [wrong / RUNS, left_out / RUNS, by_hand / RUNS]
-    measured(f"equal models ({RUNS} runs)", f"{many} models | rho {rho} | {t} | {n}", *shares)
+    columns = "models | rho | t | n | a wrong order | the best left out | wrong by hand"
+    measured(f"equal models ({RUNS} runs)", columns, f"{many} | {rho} | {t} | {n}", *shares)
     assert wrong <= most(RUNS)
     assert left_out <= most(RUNS)
 
@@ -97,7 +98,9 @@ def test_clusters_and_intervals_keep_the_level(t: int, measured: Measured) -> No
         found = best_models(models, clusters=groups.tolist())
         wrong += min(each.holm for each in found.orders) <= LEVEL
         missed += any(not each.low <= 0 <= each.high for each in found.orders)
-    measured(f"clusters of 3 ({runs} runs)", f"3 models | {t} | 120", wrong / runs, missed / runs)
+    columns = "models | t | n | a wrong order | an interval that misses"
+    row = f"3 | {t} | 120"
+    measured(f"clusters of 3 ({runs} runs)", columns, row, wrong / runs, missed / runs)
     assert wrong <= most(runs)
     assert missed <= most(runs)
 
@@ -112,7 +115,9 @@ def test_tries_that_are_not_at_hand_are_paid_for(measured: Measured) -> None:
         wrong += min(each.holm for each in found.orders) <= LEVEL
         naive = best_models(shown, intervals=False)
         as_one += min(each.holm for each in naive.orders) <= LEVEL
-    measured(f"best of 20 beside worst of 20 ({RUNS} runs)", "", wrong / RUNS, as_one / RUNS)
+    columns = "t | n | a wrong order | wrong, if nobody says t"
+    shares = wrong / RUNS, as_one / RUNS
+    measured(f"best of 20 beside worst of 20 ({RUNS} runs)", columns, "20 | 200", *shares)
     assert wrong <= most(RUNS)
 
 
@@ -126,7 +131,8 @@ def test_many_good_prompts_are_not_better_than_one(measured: Measured) -> None:
         found = best_models(models, intervals=False, resamples=RESAMPLES)
         wrong += min(each.holm for each in found.orders) <= LEVEL
         by_hand += min(holm_by_hand(models)) <= LEVEL
-    measured(f"20 good prompts beside one ({RUNS} runs)", "", wrong / RUNS, by_hand / RUNS)
+    columns, shares = "t | n | a wrong order | wrong by hand", (wrong / RUNS, by_hand / RUNS)
+    measured(f"20 good prompts beside one ({RUNS} runs)", columns, "20 | 200", *shares)
     assert wrong <= most(RUNS)
 
 
@@ -146,5 +152,6 @@ def test_with_one_prompt_each_as_much_is_found_as_by_hand(rho: float, measured: 
         by_hand += sum(hand[a, b] <= LEVEL and found.means[a] > found.means[b] for a, b in right)
         alone += found.among_best == (0,)
     shares = [told / runs / 5, by_hand / runs / 5, alone / runs]
-    measured(f"true orders told ({runs} runs)", f"4 models | rho {rho} | 1 | 200", *shares)
+    columns = "models | rho | t | n | told | told by hand | the best is known"
+    measured(f"true orders told ({runs} runs)", columns, f"4 | {rho} | 1 | 200", *shares)
     assert shares[0] >= shares[1] - 0.05

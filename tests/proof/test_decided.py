@@ -117,7 +117,8 @@ def test_the_verdict_is_that_of_the_whole_sweep(kind: str, name: str, measured: 
             assert [each.correct for each in found.predictions] == right.sum(1).tolist()
             scored += N * T
     share = scored / (RUNS * N * T)
-    measured("Share of the answers that a verdict takes", f"{kind} | {name}", share)
+    columns = "answers | claim | share"
+    measured("Share of the answers that a verdict takes", columns, f"{kind} | {name}", share)
     if kind == "guessers" and claim.p_max is not None:
         assert share <= 0.7
     if kind == "all right in .85" and passes:

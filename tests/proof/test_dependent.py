@@ -27,6 +27,7 @@ RUNS = scaled(2000, 24)
 KNOW = scaled(400, 24)
 ALSO_WHOLE = 3
 """Runs of a cell that are also judged as a suite is."""
+COLUMNS = "guessers and right answers | t | without the flags | with them"
 WITHOUT_TEXTS = [name for name in COPIES if "answers alone" in name]
 CELLS = [
     *((name, t) for name in IN_ORDER for t in (1, 10)),
@@ -45,7 +46,8 @@ def test_what_nobody_declares_helps_no_guesser(name: str, t: int, measured: Meas
         untold = draw(generator, t)
         assert verdict(untold) == whole_verdict(untold)
     found = np.array([verdict(draw(generator, t)) for _ in range(RUNS)])
-    measured(f"undeclared dependence ({RUNS} runs)", f"{name}, t = {t}", *found.mean(axis=0))
+    table, shares = f"undeclared dependence ({RUNS} runs)", found.mean(axis=0)
+    measured(table, COLUMNS, f"{name} | {t}", *shares)
     assert found[:, 1].sum() <= most(RUNS)
 
 
@@ -58,7 +60,8 @@ def test_one_to_three_prompts_do_not_tell_copies_without_texts(
     generator = np.random.default_rng(32)
     found = np.array([verdict(COPIES[name](generator, t)) for _ in range(RUNS)])
     shares = found.mean(axis=0)
-    measured(f"copies that few prompts do not tell ({RUNS} runs)", f"{name}, t = {t}", *shares)
+    table = f"copies that few prompts do not tell ({RUNS} runs)"
+    measured(table, COLUMNS, f"{name} | {t}", *shares)
     assert shares[1] >= shares[0] / 2
     if WHOLE and name.startswith("40 %"):
         assert found[:, 1].sum() > most(RUNS)
@@ -69,7 +72,8 @@ def test_who_knows_is_not_accused(name: str, measured: Measured) -> None:
     generator = np.random.default_rng(32)
     found = np.array([verdict(KNOWING[name](generator, 10)) for _ in range(KNOW)])
     before, after = found.mean(axis=0)
-    measured(f"undeclared dependence, knowledge ({KNOW} runs)", f"{name}, t = 10", before, after)
+    table = f"undeclared dependence, knowledge ({KNOW} runs)"
+    measured(table, COLUMNS, f"{name} | 10", before, after)
     assert after >= before - 0.05
 
 
@@ -79,5 +83,5 @@ def test_nor_is_who_knows_without_texts_and_with_few_prompts(t: int, measured: M
     found = np.array([verdict(draw(generator, t)) for _ in range(KNOW)])
     before, after = found.mean(axis=0)
     table = f"undeclared dependence, knowledge ({KNOW} runs)"
-    measured(table, f"know .7, no texts, t = {t}", before, after)
+    measured(table, COLUMNS, f"know .7, no texts | {t}", before, after)
     assert after >= before - 0.05

@@ -89,5 +89,11 @@ def test_a_spent_level_passes_guessers_in_five_of_a_hundred_runs_whenever_one_lo
         best = np.maximum.accumulate((sweep.answers == sweep.gold).sum(axis=1)) / N
         spending += bool(((best > at_end) & (of_all <= levels)).any())
         naive += bool(((best > at_once) & (shuffled <= LEVEL)).any())
-    measured(f"{LOOKS} looks ({RUNS} runs)", name, naive / RUNS, spending / RUNS)
+    measured(
+        f"{LOOKS} looks ({RUNS} runs)",
+        "guessers | .05 each | spent",
+        name,
+        naive / RUNS,
+        spending / RUNS,
+    )
     assert spending <= (LEVEL * RUNS if WHOLE else most(RUNS))

@@ -46,6 +46,8 @@ pytestmark = pytest.mark.proof
 
 RATE, LEVEL = 0.7, 0.05
 RUNS, RESAMPLES = scaled(2000, 15), 499
+TABLE = f"no candidate is better ({RUNS} runs)"
+COLUMNS = "candidates | scores | t | n | exact | resampled"
 CLUSTER = 4
 ALIKE = {
     "independent": (0.0, 1),
@@ -117,7 +119,7 @@ def test_the_best_of_t_that_are_no_better_passes_in_five_of_a_hundred_runs(
         for test in passed:
             passed[test] += passes(candidates, incumbent, groups, test)
     shares = [passed[test] / RUNS for test in passed]
-    measured(f"no candidate is better ({RUNS} runs)", f"{alike} | {kind} | {t} | {n}", *shares)
+    measured(TABLE, COLUMNS, f"{alike} | {kind} | {t} | {n}", *shares)
     assert passed["exact"] <= most(RUNS)
     assert passed[usual_test(n // ALIKE[alike][1])] <= most(RUNS)
 
@@ -140,8 +142,10 @@ def test_the_default_test_holds_its_level_with_few_examples_and_can_pass(
     if n % CLUSTER == 0 or units == n:  # else the last cluster is a smaller one
         assert least == pytest.approx(t / 2**units)
     passed = sum(passes(*drawn(generator, t, n, alike, kind, rates), "exact") for _ in range(RUNS))
-    name = f"few examples: passes the default test; the least p ({RUNS} runs)"
-    measured(name, f"{alike} | {kind} | {t} | {n}", passed / RUNS, f"{min(1.0, least):.1e}")
+    columns = "candidates | scores | t | n | pass the default test | the least p"
+    row = f"{alike} | {kind} | {t} | {n}"
+    shown = f"{min(1.0, least):.1e}"
+    measured(f"few examples ({RUNS} runs)", columns, row, passed / RUNS, shown)
     assert passed <= most(RUNS)
     assert passed == 0 or least <= LEVEL
 
@@ -159,7 +163,7 @@ def test_candidates_scored_without_their_own_demonstrations_pass_no_more_often(
         for test in passed:
             passed[test] += passes(candidates, incumbent, groups, test)
     shares = [passed[test] / RUNS for test in passed]
-    measured(f"no candidate is better ({RUNS} runs)", "leave-out | t 20 | n 200", *shares)
+    measured(TABLE, COLUMNS, "leave-out | right or wrong | 20 | 200", *shares)
     assert max(passed.values()) <= most(RUNS)
 
 
@@ -173,7 +177,7 @@ def test_one_worse_and_noisier_candidate_and_a_margin_let_no_more_pass(measured:
         for test in passed:
             passed[test] += passes(candidates, incumbent, groups, test, by=0.03)
     shares = [passed[test] / RUNS for test in passed]
-    measured(f"no candidate is better ({RUNS} runs)", "by .03, one worse | t 20 | n 400", *shares)
+    measured(TABLE, COLUMNS, "by .03, one worse | right or wrong | 20 | 400", *shares)
     assert max(passed.values()) <= most(RUNS)
 
 
@@ -187,7 +191,7 @@ def test_the_luck_of_an_incumbent_makes_the_claim_harder(measured: Measured) -> 
         for test in passed:
             passed[test] += passes(scores[:20], lucky, groups, test)
     shares = [passed[test] / RUNS for test in passed]
-    measured(f"no candidate is better ({RUNS} runs)", "incumbent was the best of 20", *shares)
+    measured(TABLE, COLUMNS, "incumbent was the best of 20 | right or wrong | 20 | 200", *shares)
     assert max(passed.values()) <= max(1, most(RUNS) // 4)
 
 
@@ -218,8 +222,8 @@ def test_an_incumbent_that_was_chosen_for_its_low_score_pays_for_its_rank(
         )
         passed["any"] += any(told)
     shares = [passed[name] / RUNS for name in passed]
-    name = f"a chosen incumbent ({RUNS} runs): {'; '.join(passed)}"
-    measured(name, f"{alike} | t {t} | n 200", *shares)
+    columns = " | ".join(["candidates | t | n", *passed])
+    measured(f"a chosen incumbent ({RUNS} runs)", columns, f"{alike} | {t} | 200", *shares)
     assert max(passed["worst"], passed["any"], passed["worst, resampled"]) <= most(RUNS)
 
 
@@ -258,8 +262,9 @@ def test_twenty_incumbents_named_in_turn_pass_at_most_half_as_often_again_as_one
         passed["k (k + 1)"] += any(told)
         passed["the first alone"] += told[0]
     shares = [each / RUNS for each in passed.values()]
-    name = f"{named} {of} named as the incumbent in turn ({RUNS} runs): {'; '.join(passed)}"
-    measured(name, f"t {tried} | n 200", *shares)
+    columns = " | ".join(["t | n", *passed])
+    table = f"{named} {of} named as the incumbent in turn ({RUNS} runs)"
+    measured(table, columns, f"{tried} | 200", *shares)
     assert passed["k (k + 1)"] <= most(RUNS, 1.5 * LEVEL)
     assert passed["the first alone"] <= most(RUNS)
 
@@ -298,12 +303,9 @@ def test_a_hundred_looks_at_recorded_answers_pass_in_a_twentieth_at_most(
                 found.append(assess_scores(of_look, answers, 5, incumbent))
         passed += any(each.passed for each in found)
         one_level += any(each.incumbent_p <= LEVEL for each in found if each.incumbent_p)
-    measured(
-        f"a hundred looks at recorded answers ({runs} runs): the ledger's level; .05 each",
-        "t 5 | n 60",
-        passed / runs,
-        one_level / runs,
-    )
+    columns = "t | n | the ledger's level | .05 each"
+    table = f"a hundred looks at recorded answers ({runs} runs)"
+    measured(table, columns, "5 | 60", passed / runs, one_level / runs)
     assert passed <= most(runs)
 
 
@@ -327,6 +329,7 @@ def test_resampled_finds_one_better_candidate_as_often_as_whites_test_by_hand(
         highest = (counts @ differences.T / 200 - means).max(axis=1)
         by_hand += (1 + int((highest >= means.max() - 1e-12).sum())) / (1 + RESAMPLES) <= LEVEL
     shares = [passed["exact"] / runs, passed["resampled"] / runs, by_hand / runs]
-    measured(f"one of 200 is better by .10 ({runs} runs)", "rho .9, n 200", *shares)
+    columns = "candidates | t | n | exact | resampled | White by hand"
+    measured(f"one is better by .10 ({runs} runs)", columns, "rho .9 | 200 | 200", *shares)
     assert abs(passed["resampled"] - by_hand) <= 0.05 * runs
     assert passed["resampled"] >= passed["exact"]

@@ -59,7 +59,9 @@ def test_what_labels_are_left_out_tells_hardly_anything(
             )
             passed[statistic] += test.p_value <= LEVEL
     plain, lifted = (count / RUNS for count in passed.values())
-    measured(f"left-out demonstrations ({RUNS} runs)", f"{name}, n = {n}, {k} shots", plain, lifted)
+    columns = "guessers | n | shots | accuracy | lift"
+    row = f"{name} | {n} | {k}"
+    measured(f"left-out demonstrations ({RUNS} runs)", columns, row, plain, lifted)
     assert passed[LIFT] <= most(RUNS)
     if name == "against them, drawn" and n == 100:
         assert plain > 0.2

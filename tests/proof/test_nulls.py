@@ -84,8 +84,9 @@ def test_clusters_of_unequal_size_help_no_guesser(
         cells = affordable(cells, lambda cell: clusters == 40 and cell[1] == 50)
     for labels, t in cells:
         share, _ = clustered_share(name, clusters, labels, t, RUNS, 0.7)
-        row = f"{name} | {clusters} | m = {labels[0]}, {labels[1]} | t = {t}"
-        measured(f"type I, clusters of 1 to 20 ({RUNS} runs)", row, share)
+        columns = "guessers | clusters | choices | largest label | t | pass"
+        row = f"{name} | {clusters} | {labels[0]} | {labels[1]} | {t}"
+        measured(f"type I, clusters of 1 to 20 ({RUNS} runs)", columns, row, share)
         highest = max(highest, share)
     assert highest <= most(RUNS) / RUNS
 
@@ -101,8 +102,10 @@ def test_it_does_not_matter_how_far_right_answers_follow_the_cluster(
     )
     for clusters, labels in cells if WHOLE else cells[:1]:
         share, _ = clustered_share(name, clusters, labels, 10, RUNS, follow)
-        row = f"{name} | {clusters} | m = {labels[0]}, {labels[1]} | {follow} follow"
-        measured(f"type I, how far right answers follow, t = 10 ({RUNS} runs)", row, share)
+        columns = "guessers | clusters | choices | largest label | right answers that follow | pass"
+        row = f"{name} | {clusters} | {labels[0]} | {labels[1]} | {follow}"
+        table = f"type I, how far right answers follow, t = 10 ({RUNS} runs)"
+        measured(table, columns, row, share)
         highest = max(highest, share)
     assert highest <= most(RUNS) / RUNS
 
@@ -115,8 +118,12 @@ def test_who_knows_passes_on_clusters_of_unequal_size(
     cells = [(labels, follow) for labels in LABELS for follow in (0.0, 0.7, 1.0)]
     for labels, follow in cells if WHOLE else [(LABELS[0], 0.7)]:
         share, untold = clustered_share(name, 10, labels, t, POWER_RUNS, follow)
-        row = f"{name} | m = {labels[0]}, {labels[1]} | {follow} follow | t = {t}"
-        measured(f"power, 10 clusters of 1 to 20 ({POWER_RUNS} runs)", row, share, untold)
+        columns = (
+            "who | choices | largest label | right answers that follow | t | pass | cannot tell"
+        )
+        row = f"{name} | {labels[0]} | {labels[1]} | {follow} | {t}"
+        table = f"power, 10 clusters of 1 to 20 ({POWER_RUNS} runs)"
+        measured(table, columns, row, share, untold)
         if name == "right on .9" and labels[1] <= 0.7 and follow < 1:
             assert share >= 0.9
 
@@ -150,8 +157,9 @@ def test_an_order_of_ones_own_helps_no_guesser(name: str, kind: str, measured: M
         cells += [((15, 100, 2), 1), ((15, 100, 3), 1), ((30, 400, 2), 1), ((30, 400, 2), 10)]
     for (things, n, size), t in cells if WHOLE else cells[:1]:
         share = compared_share(name, kind, things, n, size, t, RUNS)
-        row = f"{name} | {kind} | K = {things}, n = {n}, best of {size} | t = {t}"
-        measured(f"type I, things that recur ({RUNS} runs)", row, share)
+        columns = "guessers | questions | things | n | in each | t | pass"
+        row = f"{name} | {kind} | {things} | {n} | {size} | {t}"
+        measured(f"type I, things that recur ({RUNS} runs)", columns, row, share)
         highest = max(highest, share)
     assert highest <= most(RUNS) / RUNS
 
@@ -176,8 +184,10 @@ def test_a_third_choice_that_is_no_thing_helps_no_guesser(
             assert test is not None
             assert test.things <= 15  # "about the same" is none
             passed += test.p_value <= LEVEL
-        row = f"{name} | right of {which} {share} | t = {t}"
-        measured(f'type I, pairs or "about the same" ({RUNS} runs)', row, passed / RUNS)
+        columns = "guessers | right of | share | t | pass"
+        row = f"{name} | {which} | {share} | {t}"
+        table = f'type I, pairs or "about the same" ({RUNS} runs)'
+        measured(table, columns, row, passed / RUNS)
         highest = max(highest, passed / RUNS)
     assert highest <= most(RUNS) / RUNS
 
@@ -187,8 +197,9 @@ def test_who_knows_the_order_passes(accuracy: str, measured: Measured) -> None:
     for things, n, t in [(15, 100, 1), (15, 100, 10), (30, 400, 1), (30, 400, 10)]:
         for kind in (KINDS[0], KINDS[2], KINDS[3]) if WHOLE else KINDS[:1]:
             share = compared_share(accuracy, kind, things, n, 2, t, POWER_RUNS)
-            row = f"right on {accuracy} | {kind} | K = {things}, n = {n} | t = {t}"
-            measured(f"power, pairs of things ({POWER_RUNS} runs)", row, share)
+            columns = "right on | questions | things | n | t | pass"
+            row = f"{accuracy} | {kind} | {things} | {n} | {t}"
+            measured(f"power, pairs of things ({POWER_RUNS} runs)", columns, row, share)
             if accuracy == "0.8":
                 assert share >= 0.9
 
@@ -232,6 +243,7 @@ def test_the_rate_of_constants_leaves_nothing_to_label_guessers(
             best = int((gold == (generator.random((t, n)) >= affirms)).sum(axis=1).max())
         passed += MaxRandomBaseline(n, chances, t).p_value(best) <= LEVEL
     share = passed / runs
-    row = f"{answer}, {majority} affirm | {sets} sets of labels | t = {t}"
-    measured(f"type I, p_max with the rate of constants ({runs} runs)", row, share)
+    columns = "guessers | right to affirm | sets of labels | t | pass"
+    row = f"{answer} | {majority} | {sets} | {t}"
+    measured(f"type I, p_max with the rate of constants ({runs} runs)", columns, row, share)
     assert share <= most(runs) / runs

@@ -219,9 +219,10 @@ def test_guessers_pass_no_more_than_the_level(n: int, skewed: bool, measured: Me
             said = questions.drawn(rng, name, t, alike)
             passed[cell] += passes(questions.shuffle(said), seed)
     for name, t, _ in cells[::2]:
-        row = f"{name}, n = {n}, t = {t}, {'skewed' if skewed else 'balanced'}"
+        row = f"{name} | {'skewed' if skewed else 'balanced'} | {n} | {t}"
         shares = [passed[name, t, alike] / RUNS for alike in (0.0, 0.8)]
-        measured(f"open answers: apart, and .8 shared ({RUNS} runs)", row, *shares)
+        columns = "guessers | kinds of answers | n | t | prompts apart | .8 shared"
+        measured(f"open answers ({RUNS} runs)", columns, row, *shares)
     assert max(passed.values()) <= most(RUNS)
 
 
@@ -250,6 +251,7 @@ def test_samples_help_no_guesser_of_open_answers(n: int, measured: Measured) -> 
             passed[(t, k), how, spread] += passes(shuffle, seed)
     for (t, k), how, _ in cells[::2]:
         shares = [passed[(t, k), how, spread] / RUNS for spread in spreads]
-        table = f"open answers, samples drawn anew, and all different ({RUNS} runs)"
-        measured(table, f"{how} | n = {n}, k = {k} | t = {t}", *shares)
+        columns = "aggregate | n | samples | t | drawn anew | all different"
+        row = f"{how} | {n} | {k} | {t}"
+        measured(f"open answers, several samples ({RUNS} runs)", columns, row, *shares)
     assert max(passed.values()) <= most(RUNS)

@@ -79,5 +79,5 @@ def test_who_reads_what_lies_around_passes_as_who_does_not(
             ]
             tries.try_prompt(instruction="".join(str(int(vote > 0)) for vote in votes) + "\n")
             passed += bool(tries.verdict().passed)
-    measured("Searches that read what lies around", look.__name__, passed / RUNS)
+    measured("Searches that read what lies around", "reads | pass", look.__name__, passed / RUNS)
     assert passed <= most(RUNS)

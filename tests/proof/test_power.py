@@ -50,5 +50,7 @@ def test_knowledge_passes_as_often_as_by_the_same_rule_computed_by_hand(
         verdicts.append(verdict_on(sweep))
         expected += by_hand(sweep, PERMUTATIONS, permuting)
     p_max, permuted, passed = shares_of(verdicts)
-    measured(f"power ({RUNS} runs)", name, p_max, permuted, expected / RUNS, passed)
+    columns = "who | p_max alone | permutation_p alone | the rule by hand | the default claim"
+    shares = p_max, permuted, expected / RUNS, passed
+    measured(f"power ({RUNS} runs)", columns, name, *shares)
     assert passed >= expected / RUNS - LOST

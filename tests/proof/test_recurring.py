@@ -28,6 +28,7 @@ def test_who_says_none_passes_no_more_than_the_level(
     random = np.random.default_rng(33)
     sweeps = (saying_none(random, t, share=share) for _ in range(RUNS))
     passed = [p_value(listing(*sweep), seed) <= LEVEL for seed, sweep in enumerate(sweeps)]
-    name = f"'none' to {100 * share:.0f} %, right to 40 %, t = {t}"
-    measured(f"recurring texts, choices listed ({RUNS} runs)", name, float(np.mean(passed)))
+    columns, row = "'none' to | 'none' is right to | t | pass", f"{share} | .4 | {t}"
+    table = f"recurring texts, choices listed ({RUNS} runs)"
+    measured(table, columns, row, float(np.mean(passed)))
     assert sum(passed) <= MOST

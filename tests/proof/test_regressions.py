@@ -79,7 +79,7 @@ def test_an_unchanged_run_alarms_in_a_twentieth_at_most(
         for _ in range(RUNS)
     ]
     share = alarms(worse)
-    measured("An unchanged run", f"n = {n}, {tasks} tasks", share)
+    measured("An unchanged run", "n | tasks | worse", f"{n} | {tasks}", share)
     assert share <= most(RUNS) / RUNS
 
 
@@ -115,7 +115,7 @@ def test_means_over_prompts_clusters_and_graded_scores_keep_the_level(
         base, head = sides
         worse.append([Change(base, head, clusters).p_worse()])
     share = alarms(worse)
-    measured("An unchanged run, n = 60, t = 10", kind, share)
+    measured("An unchanged run, n = 60, t = 10", "answers | worse", kind, share)
     assert share <= most(RUNS) / RUNS
 
 
@@ -135,8 +135,8 @@ def test_a_base_that_was_the_best_of_many_is_not_called_better(
         plain.append(Change(*best).p_worse())
         paid.append([chosen(plain[-1], 1, base_of)])
     uncorrected, share = float(np.mean(np.array(plain) <= LEVEL)), alarms(paid)
-    name = f"n = {n}, base of {base_of}, head of {head_of}"
-    measured("A lucky base: McNemar; corrected", name, uncorrected, share)
+    columns = "n | base is the best of | head is the best of | McNemar | corrected"
+    measured("A lucky base", columns, f"{n} | {base_of} | {head_of}", uncorrected, share)
     assert share <= most(RUNS) / RUNS
     if base_of >= 20 and head_of == 1:
         assert uncorrected > 0.15  # what is paid for is no small thing
@@ -158,7 +158,8 @@ def test_a_planted_loss_is_found_as_often_as_the_plan_says(
         found.append(judged([p, *[1.0] * (tasks - 1)], [1.0] * tasks, [1] * tasks, LEVEL)[0].shown)
     share = found.count("worse") / RUNS
     power = power_of_worse(n, loss, 2 * _STRICTLY_SAME, level)
-    measured("A planted loss: found; planned", f"{loss}, n = {n}, {tasks} tasks", share, power)
+    columns = "loss | n | tasks | found | planned"
+    measured("A planted loss", columns, f"{loss} | {n} | {tasks}", share, power)
     assert abs(share - power) <= 4 * np.sqrt(power * (1 - power) / RUNS) + 0.005
 
 
@@ -175,8 +176,9 @@ def test_a_loss_of_the_margin_is_called_not_worse_in_a_twentieth_at_most(
         for shown, loss in ((false, -margin), (true, 0.0)):
             shown.append(Change(base, changed(random, base, loss)).p_not_worse(margin) <= LEVEL)
     power = power_of_not_worse(n, 2 * _STRICTLY_SAME, margin, LEVEL)
-    name = f"{margin}, n = {n}"
-    measured("Not worse: of a loss; of none; planned", name, *map(np.mean, (false, true)), power)
+    columns = "margin | n | a loss of the margin | no loss | planned"
+    shares = *map(np.mean, (false, true)), power
+    measured("Called not worse", columns, f"{margin} | {n}", *shares)
     assert np.mean(false) <= most(RUNS) / RUNS
     assert abs(np.mean(true) - power) <= 4 * np.sqrt(power * (1 - power) / RUNS) + 0.005
 
@@ -202,8 +204,8 @@ def test_a_hundred_looks_together_alarm_in_a_twentieth_at_most(
         alarmed += "worse" in shown
         one_level += min(ps) <= LEVEL
     share = alarmed / RUNS
-    name = f"n = {n}, base drawn {base}"
-    measured("A hundred looks: shared level; one each", name, share, one_level / RUNS)
+    columns = "n | base drawn | shared level | one level each"
+    measured("A hundred looks", columns, f"{n} | {base}", share, one_level / RUNS)
     assert share <= most(RUNS) / RUNS
     assert one_level / RUNS > 0.2
 
@@ -250,12 +252,9 @@ def test_a_hundred_comparisons_of_recorded_results_alarm_in_a_twentieth_at_most(
         assert regressions(now, now, "main", asserted).claims[0].loss == "the same"
         alarmed += "worse" in losses
         one_level += min(ps) <= LEVEL / 2
-    measured(
-        "A hundred comparisons of recorded results: the ledger's level; .025 each",
-        f"n = 200, base drawn {base}",
-        alarmed / runs,
-        one_level / runs,
-    )
+    columns = "n | base drawn | the ledger's level | .025 each"
+    table = "A hundred comparisons of recorded results"
+    measured(table, columns, f"200 | {base}", alarmed / runs, one_level / runs)
     assert alarmed <= most(runs)
 
 

@@ -139,8 +139,12 @@ def test_no_way_to_spread_samples_helps_a_guesser(
             small[place] += p <= LEVEL
             passed[place] += p <= LEVEL and best > expected
     shares = [each / RUNS for each in (*small, *passed)]
-    table = f"type I, samples: {', '.join(AGGREGATES)}, and of each who passes ({RUNS} runs)"
-    measured(table, f"{spread} | {labels} | n = {n}, k = {k} | t = {t}", *shares)
+    columns = " | ".join(
+        ["samples are | labels | n | samples | t", *(f"{each}: p" for each in AGGREGATES)]
+        + [f"{each}: passes" for each in AGGREGATES]
+    )
+    row = f"{spread} | {labels} | {n} | {k} | {t}"
+    measured(f"type I, several samples ({RUNS} runs)", columns, row, *shares)
     assert max(small) <= most(RUNS)
 
 
@@ -172,9 +176,9 @@ def test_who_knows_some_answers_passes_by_what_samples_come_to(
             passed += p <= LEVEL and best > expected
             one = max_t_test(said[..., 0], gold, permutations=ARRANGEMENTS, seed=seed // ALIKE)
             single += one.p_value <= LEVEL
-        row = f"{how} | n = 100, k = {k} | t = {t}"
-        measured(
-            f"power, samples ({POWER_RUNS} runs)", row, passed / POWER_RUNS, single / POWER_RUNS
-        )
+        columns = "aggregate | n | samples | t | all samples | the first alone"
+        shares = passed / POWER_RUNS, single / POWER_RUNS
+        row = f"{how} | 100 | {k} | {t}"
+        measured(f"power, several samples ({POWER_RUNS} runs)", columns, row, *shares)
         if how == "mean" and k == 5:
             assert passed >= least(POWER_RUNS, 0.9)

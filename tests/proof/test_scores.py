@@ -31,6 +31,7 @@ pytestmark = pytest.mark.proof
 
 LEVEL = 0.05
 RUNS = scaled(2000, 6)
+BESIDE = "t | n | here | t-test | betting"
 RHO = 0.8
 """How alike prompts are: the share of examples whose draw they have in common."""
 
@@ -118,8 +119,8 @@ def test_no_prompt_is_above_the_bar(
         best = scores[int(scores.mean(axis=1).argmax())]
         passed += passes(best, bar, LEVEL / t)
     shares = (passed / RUNS).tolist()
-    measured(f"scores at the bar: here, t-test, betting ({RUNS} runs)",
-             f"{kind} | rho {rho} | {t} | {n}", *shares)  # fmt: skip
+    columns = f"scores | rho | {BESIDE}"
+    measured(f"scores at the bar ({RUNS} runs)", columns, f"{kind} | {rho} | {t} | {n}", *shares)
     assert passed[0] <= most(RUNS)
 
 
@@ -146,8 +147,9 @@ def test_no_prompt_is_better_than_the_control(
         control = np.full(len(groups), KINDS[kind][1])
         found = best_over_incumbent(scores, control, clusters=groups.tolist())
         passed += found.p <= LEVEL
-    measured(f"no better than the control ({RUNS} runs)",
-             f"{kind} | {'clusters' if clustered else 'alone'}", passed / RUNS)  # fmt: skip
+    columns = "scores | examples | t | pass"
+    row = f"{kind} | {'clusters of 1 to 7' if clustered else 'independent'} | 10"
+    measured(f"no better than the control ({RUNS} runs)", columns, row, passed / RUNS)
     assert passed <= most(RUNS)
 
 
@@ -160,7 +162,7 @@ def test_power_beside_the_t_test_and_betting(kind: str, t: int, n: int, measured
     for _ in range(RUNS):
         scores = drawn(generator, kind, 1, n, 0.0)[0]
         found += passes(scores, bar, LEVEL / t)
-    measured(f"a prompt that is .10 above the bar: here, t-test, betting ({RUNS} runs)",
-             f"{kind} | {t} | {n}", *(found / RUNS).tolist())  # fmt: skip
+    table = f"a prompt that is .10 above the bar ({RUNS} runs)"
+    measured(table, f"scores | {BESIDE}", f"{kind} | {t} | {n}", *(found / RUNS).tolist())
     if n == 400:
         assert found[0] >= found[2] - most(RUNS)

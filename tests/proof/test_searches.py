@@ -42,6 +42,7 @@ FEW_RUNS = scaled(300, 30)
 """Where a share is not one of guessers that are judged by the rule."""
 PROMPT = Prompt((), Format(Layout(append_choices=False)))
 NONE_CAN = "none can pass"
+STEPS = "feedback | steps"
 FEEDBACK: tuple[Feedback, ...] = ("none", "accept", "improved", "score", "answers")
 
 
@@ -194,7 +195,8 @@ def test_guessers_that_climb_do_not_pass(
             found += passes(tried, gold, rule)
         assert found <= most(RUNS)
         shares.append(found / RUNS if rule.can_pass else NONE_CAN)
-    measured("Climbs of guessers that pass", f"{feedback} | {steps}", *shares)
+    columns = f"{STEPS} | labels 50/50 | labels 70/30"
+    measured("Climbs of guessers that pass", columns, f"{feedback} | {steps}", *shares)
 
 
 @pytest.mark.parametrize("steps", [20, 50, 200])
@@ -209,12 +211,8 @@ def test_a_count_of_tries_alone_is_fooled_by_climbs(
         tried = climb(generator, gold, feedback, steps)
         found += passes(tried, gold, steps)
         later += passes(best_of(tried, gold)[None], gold, 3)
-    measured(
-        "Climbs that would pass by t",
-        f"{feedback} | {steps}",
-        found / FEW_RUNS,
-        later / FEW_RUNS,
-    )
+    columns, shares = f"{STEPS} | by t | a suite of 3", (found / FEW_RUNS, later / FEW_RUNS)
+    measured("Climbs that would pass by t", columns, f"{feedback} | {steps}", *shares)
     if steps > 20 or feedback == "answers":
         assert min(found, later) > most(FEW_RUNS)
 
@@ -235,7 +233,7 @@ def test_a_later_suite_of_three_prompts_is_judged_by_the_climb(
         found += prompts is not None and passes(best_of(tried, gold)[None], gold, prompts)
     assert found <= most(RUNS)
     share = found / RUNS if rule.can_pass else NONE_CAN
-    measured("A suite after a climb", f"{feedback} | {steps}", share)
+    measured("A suite after a climb", f"{STEPS} | pass", f"{feedback} | {steps}", share)
 
 
 def flips(
@@ -286,7 +284,8 @@ def test_a_climb_that_stops_where_it_would_pass_does_not(
                 found += 1
                 break
     named = f"{climbs.__name__} | {feedback} | {steps} | {'a budget' if declared else 'none'}"
-    measured("Climbs that stop where they would pass", named, found / runs)
+    columns = f"climb | {STEPS} | told before | pass"
+    measured("Climbs that stop where they would pass", columns, named, found / runs)
     assert found <= most(runs)
 
 
@@ -313,7 +312,8 @@ def test_verdicts_in_between_are_counted(
         found += passes(tried, gold, rule)
         by_t += run < FEW_RUNS and passes(tried, gold, steps)
     shares = found / RUNS, by_t / FEW_RUNS
-    measured("Searches begun again after verdicts, and by t", f"{feedback} | {rounds}", *shares)
+    columns = "feedback | rounds | pass | by t"
+    measured("Searches begun again after verdicts", columns, f"{feedback} | {rounds}", *shares)
     assert found <= most(RUNS)
     if rounds == 6:
         assert by_t > most(FEW_RUNS)
@@ -345,7 +345,7 @@ def test_several_searches_go_on_from_each_other(
         by_t += run < FEW_RUNS and passes(tried, gold, len(tried))
     shares = found / RUNS if rule.can_pass else NONE_CAN, by_t / FEW_RUNS
     named = ", ".join(f"{feedback} {steps}" for feedback, steps in searches)
-    measured("Several searches, and by t", named, *shares)
+    measured("Several searches", "searches | pass | by t", named, *shares)
     assert found <= most(RUNS)
 
 
@@ -360,9 +360,8 @@ def test_guessers_that_vote_do_not_pass(feedback: Feedback, steps: int, measured
         found += passes(tried, gold, rule)
         by_t += run < FEW_RUNS and passes(tried, gold, steps)
     share = found / RUNS if rule.can_pass else NONE_CAN
-    measured(
-        "Votes of guessers that pass, and by t", f"{feedback} | {steps}", share, by_t / FEW_RUNS
-    )
+    columns, shares = f"{STEPS} | pass | by t", (share, by_t / FEW_RUNS)
+    measured("Votes of guessers that pass", columns, f"{feedback} | {steps}", *shares)
     assert found <= most(RUNS)
     if feedback == "score":
         assert by_t > most(FEW_RUNS)
@@ -400,8 +399,9 @@ def test_who_reads_the_results_of_a_suite_does_not_pass(
         found += passes(np.vstack(tried), gold, rule)
         unpaid += run < FEW_RUNS and passes(np.vstack(tried), gold, Rule.of(feedback, 10))
     share = found / RUNS if rule.can_pass else NONE_CAN
-    named = f"{feedback} | {shown} {when}"
-    measured("Searches that read a suite, and without paying", named, share, unpaid / FEW_RUNS)
+    columns = "feedback | prompts of the suite | when | pass | without paying"
+    row, shares = f"{feedback} | {shown} | {when}", (share, unpaid / FEW_RUNS)
+    measured("Searches that read a suite", columns, row, *shares)
     assert found <= most(RUNS)
     if shown == 200 and feedback == "none":
         assert unpaid > most(FEW_RUNS)
@@ -428,7 +428,8 @@ def test_who_knows_passes_after_a_small_suite(
         gold = labels(generator)
         found += passes(np.where(generator.random((steps, N)) < knows, gold, 1 - gold), gold, rule)
     named = f"{feedback} | {steps} | {shown} | {knows}"
-    measured("Power of searches after a suite", named, found / FEW_RUNS)
+    columns = f"{STEPS} | prompts of the suite | right on | pass"
+    measured("Power of searches after a suite", columns, named, found / FEW_RUNS)
     assert found >= least(FEW_RUNS, power)
 
 
@@ -454,5 +455,7 @@ def test_who_knows_passes(
         gold = labels(generator)
         tried = np.where(generator.random((steps, N)) < knows, gold, 1 - gold)
         found += passes(tried, gold, rule)
-    measured("Power of searches", f"{feedback} | {steps} | {looks} | {knows}", found / FEW_RUNS)
+    columns = f"{STEPS} | looks | right on | pass"
+    row = f"{feedback} | {steps} | {looks} | {knows}"
+    measured("Power of searches", columns, row, found / FEW_RUNS)
     assert found >= least(FEW_RUNS, power)

@@ -21,6 +21,7 @@ from tests.proof.test_searches import (
     NONE_CAN,
     PROMPT,
     RUNS,
+    STEPS,
     N,
     Rule,
     climb,
@@ -68,7 +69,8 @@ def test_climbs_that_are_no_better_than_the_incumbent_do_not_beat_it(
         tried = climb(generator, right, feedback, steps, said) == 0
         found += beats(tried, incumbent, rule)
         by_t += run < FEW_RUNS and beats(tried, incumbent, steps)
-    measured("Climbs beside an incumbent", f"{feedback} | {steps}", found / RUNS, by_t / FEW_RUNS)
+    columns, shares = f"{STEPS} | pass | by t", (found / RUNS, by_t / FEW_RUNS)
+    measured("Climbs beside an incumbent", columns, f"{feedback} | {steps}", *shares)
     assert found <= most(RUNS)
     if steps == 200:
         assert by_t > most(FEW_RUNS)
@@ -140,7 +142,8 @@ def test_climbs_of_guessers_that_answer_passages_do_not_pass(
         tried = climb_of_passages(generator, right, feedback, steps, 0.7)
         beside += beats(tried == 0, incumbent, rule, PASSAGES)
     measured(
-        "Climbs on passages, and beside an incumbent",
+        "Climbs on passages",
+        f"{STEPS} | labels 50/50 | labels 70/30 | beside an incumbent",
         f"{feedback} | {steps}",
         *shares,
         beside / runs if can else "as any claim" if feedback == "none" else NONE_CAN,
@@ -160,7 +163,8 @@ def test_who_is_better_than_the_incumbent_beats_it(
         tried = generator.random((steps, N)) < knows
         found += beats(tried, generator.random(N) < 0.7, rule)
     named = f"{feedback} | {steps} | {knows}"
-    measured("Searches that are better than an incumbent", named, found / FEW_RUNS)
+    columns = f"{STEPS} | right on | pass"
+    measured("Searches that are better than an incumbent", columns, named, found / FEW_RUNS)
     assert found >= least(FEW_RUNS, power)
 
 
@@ -174,7 +178,8 @@ def test_the_test_set_judges_what_was_told_of_answers(
     for _ in range(runs):
         gold = labels(generator)
         found += on_test_set(np.where(generator.random(N) < knows, gold, 1 - gold), gold) <= LEVEL
-    measured("The test set after a search", f"answers | {knows}", found / runs)
+    columns = "feedback | right on | pass"
+    measured("The test set after a search", columns, f"answers | {knows}", found / runs)
     assert found <= most(runs) if power is None else found >= least(runs, power)
 
 
@@ -188,7 +193,8 @@ def test_a_test_set_that_is_opened_again_decides_nothing(openings: int, measured
         first += on_test_set(tried[0], gold) <= LEVEL
         voted += run < FEW_RUNS and on_test_set(tried[-1], gold, openings=openings) <= LEVEL
     shares = first / RUNS, voted / FEW_RUNS
-    measured("Test sets opened again: the first alone, p times openings", f"{openings}", *shares)
+    columns = "openings | the first alone | p times openings"
+    measured("Test sets opened again", columns, f"{openings}", *shares)
     assert first <= most(RUNS)
     assert voted > most(FEW_RUNS)
 

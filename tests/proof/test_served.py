@@ -169,7 +169,8 @@ def test_a_real_server_gives_the_numbers_of_the_same_weights(
     write_suite(tmp_path, real.said())
     claims, predictions = finished(started(tmp_path), tmp_path)
     apart = same(predictions, here[1])
-    measured("Largest difference in nats from the same weights here", real.kind, apart)
+    table = "Largest difference from the same weights here"
+    measured(table, "server | nats", real.kind, apart)
     assert apart <= TOLERANCE
     for claim, its in zip(claims, here[0], strict=True):
         assert (claim["verdict"], claim["passed"]) == (its["verdict"], its["passed"])
@@ -343,7 +344,7 @@ def test_a_real_vllm_computes_fewer_tokens_than_by_echo(tmp_path: Path, measured
             for what, own, its in zip(ours._fields, ours, theirs, strict=True):
                 shown = ".1f" if what == "seconds" else ",.0f"
                 row = f"{own:{shown}} / {its:{shown}}"
-                measured(f"What vLLM took, ours and by echo: {what}", name, row)
+                measured(f"What vLLM took: {what}", "workload | ours / by echo", name, row)
             assert ours.tokens <= theirs.tokens
             if "2 choices" not in name:
                 assert theirs.tokens / ours.tokens >= 1.8

@@ -129,7 +129,8 @@ def _files(folder: Path, own: str, others: str) -> dict[str, str]:
 @pytest.fixture
 def control(tmp_path: Path, kind: Kind, measured: Measured) -> Control:
     found = Control(tmp_path, kind)
-    measured("Trained arms", kind, found.share("tuned on the text"), found.boosts())
+    columns = "texts | found | bias"
+    measured("Trained arms", columns, kind, found.share("tuned on the text"), found.boosts())
     return found
 
 

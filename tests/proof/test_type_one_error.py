@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proof
 
 T = 50
+SHARES = "p_max alone | permutation_p alone | the default claim"
 RUNS = scaled(2000, 60)
 ALL = {**GUESSERS, **MORE, **SHARED_PASSAGES}
 
@@ -33,7 +34,7 @@ def test_a_suite_that_says_nothing_else_passes_guessers_in_five_of_a_hundred_run
     generator = np.random.default_rng(16)
     verdicts = [verdict_on(ALL[name](generator, T)) for _ in range(RUNS)]
     passed = [each.passed for each in verdicts]
-    measured(f"type I ({RUNS} runs)", name, *shares_of(verdicts))
+    measured(f"type I ({RUNS} runs)", f"guessers | {SHARES}", name, *shares_of(verdicts))
     assert None not in passed
     assert sum(map(bool, passed)) <= most(RUNS)
 
@@ -63,7 +64,9 @@ def test_questions_that_share_a_passage_help_no_guesser_where_the_suite_says_so(
     undeclared = [verdict_on(replace(sweep, clusters=None)) for sweep in told]
     _, permuted, unaware = shares_of(undeclared)
     *_, aware = shares_of([verdict_on(sweep) for sweep in told])
-    measured(f"type I, shared passages ({RUNS} runs)", name, permuted, unaware, aware)
+    columns = "guessers | not declared, permutation_p alone | not declared | declared"
+    table = f"type I, shared passages ({RUNS} runs)"
+    measured(table, columns, name, permuted, unaware, aware)
     assert permuted > 0.2  # what shuffled answers alone would be worth
     assert unaware < permuted  # a red flag fails those whose answers follow the order of the file
     assert round(aware * RUNS) <= most(RUNS)
@@ -80,8 +83,9 @@ def test_where_only_right_and_wrong_are_known_nobody_passes_and_nobody_fails(
     verdicts = [verdict_on(sweep, right_and_wrong=True) for sweep in sweeps]
     untold = np.mean([each.passed is None for each in verdicts])
     p_max, _, passed = shares_of(verdicts)
-    row = f"say the label frequencies, {majority:.0%}, t = {t}"
-    measured(f"right and wrong alone ({RUNS} runs)", row, p_max, passed, untold)
+    columns = "guessers | t | p_max alone | the default claim | cannot tell"
+    row = f"say the label frequencies, {majority:.0%} | {t}"
+    measured(f"right and wrong alone ({RUNS} runs)", columns, row, p_max, passed, untold)
     assert p_max > 10 * LEVEL  # what a green run would have been worth
     assert untold == 1
     code, [claim] = judge(tmp_path, [sweeps[0]], right_and_wrong=True)

@@ -87,5 +87,6 @@ def test_other_metrics_pass_guessers_no_more_often(name: str, measured: Measured
         for metric in OTHERS:
             found[metric] += verdict_on(sweep, metric)[1]
     shares = (count / RUNS for count in found.values())
-    measured(f"type I, other metrics ({RUNS} runs)", name, *shares)
+    columns = " | ".join(["guessers", *found])
+    measured(f"type I, other metrics ({RUNS} runs)", columns, name, *shares)
     assert max(found.values()) <= most(RUNS)

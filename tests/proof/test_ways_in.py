@@ -143,4 +143,4 @@ def test_every_way_in_says_the_same_of_guessers(
         assert first[:2] == (expected.p_max, expected.permutation_p)
         assert first[3] == expected.passed
     table = f"the same p-values and verdict by, t = {T} ({SWEEPS} sweeps each)"
-    measured(table, name, ", ".join(records))
+    measured(table, "guessers | ways in", name, ", ".join(records))

@@ -18,14 +18,19 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_rows_stand_in_the_order_of_the_tests_and_what_has_not_run_is_named() -> None:
+    columns = "name | pass"
     ids = ["a.py::test_x[1]", "a.py::test_x[2]", "a.py::test_x[3-y]", "b.py::test_z"]
     kept: dict[str, Ran] = {
-        ids[1]: {"id": ids[1], "passed": True, "rows": [("shares", "two | .05")], "commit": "c"},
-        ids[0]: {"id": ids[0], "passed": False, "rows": [("shares", "one | .07")], "commit": "c"},
+        ids[place]: {"id": ids[place], "passed": passed, "rows": [row], "commit": "c"}
+        for place, passed, row in (
+            (1, True, ("shares", columns, "two | .05")),
+            (0, False, ("shares", columns, "one | .07")),
+        )
     }
     lines = list(page_of(ids, kept))
     at = lines.index("## Shares\n")
-    assert lines[at + 1 : at + 5] == ["| | |", "| --- | --- |", "| one | .07 |", "| two | .05 |"]
+    assert lines[at + 1 : at + 3] == [f"| {columns} |", "| --- | --- |"]
+    assert lines[at + 3 : at + 5] == ["| one | .07 |", "| two | .05 |"]
     at = lines.index("## Failed\n")
     assert lines[at + 1] == "- `a.py::test_x`, 1: `1`"
     at = lines.index("## Not run\n")
@@ -47,6 +52,7 @@ def test_what_a_proof_measures_is_kept_at_once_with_the_commit(tmp_path: Path) -
     assert name == f"tests/proof/test_scores.py::{test}"
     assert found["passed"]
     assert found["commit"]
-    [(title, row)] = found["rows"]
+    [(title, columns, row)] = found["rows"]
     assert title.startswith("scores at the bar")
-    assert row == "constant | rho 0.0 | 1 | 30 | .000 | .000 | .000"
+    assert columns == "scores | rho | t | n | here | t-test | betting"
+    assert row == "constant | 0.0 | 1 | 30 | .000 | .000 | .000"
