@@ -71,7 +71,8 @@ class ClaimTries:
             Distinct prompts; and variants of the model and of the scoring.
         """
         claim, _ = self._tries()
-        claim -= own_tries(self._planned, self._subject) - self._ledger.tries()  # not begun
+        begun = self._ledger.tries(self._subject)
+        claim -= own_tries(self._planned, self._subject) - begun
         variants = {(each.model_digest, each.scoring) for each in claim}
         return max(1, len({each.prompt for each in claim})), max(1, len(variants))
 
