@@ -27,16 +27,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 import transformers
 
-from benchmarks.peers import PAPER_BATCH, Ours, TokensFed, paper_loop
+from benchmarks.peers import PAPER_BATCH, Ours, Score, TokensFed, paper_loop
 from benchmarks.sweep import PAPER, ROOT, choices, nodes_of, table
-from benchmarks.workloads import WORKLOADS, load_tasks, questions, train_tokenizer
+from benchmarks.workloads import WORKLOADS, Workload, load_tasks, questions, train_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from benchmarks.peers import Score
     from benchmarks.sweep import Encoded
-    from benchmarks.workloads import Workload
     from pytest_maxrandom.models.questions import Question
 
 SIZES: dict[str, tuple[int, int, int, int, int]] = {

@@ -28,9 +28,9 @@ from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.sweeps.decided import DecidedSweep, run_decided
-from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.executor import Job, LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts
-from pytest_maxrandom.sweeps.sweep import run_sweep
+from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 from tests.goals import Goal
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.sweeps.executor import Job
-    from pytest_maxrandom.sweeps.sweep import Sweep
 
 N, LEVEL = 100, 0.05
 KINDS = {"guessers": 0.0, "all right in .55": 0.1, "in .65": 0.3, "in .85": 0.7}

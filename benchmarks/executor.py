@@ -28,7 +28,7 @@ from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.sweeps.cluster.actor import Wanted, version
 from pytest_maxrandom.sweeps.cluster.executor import Cluster
-from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.executor import Job, LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, run_sweep
@@ -37,7 +37,6 @@ from pytest_maxrandom.tasks.task import Example, Layout, Task
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.sweeps.executor import Job
 
 N, CHUNK = 100, 10
 MOST_MS, LEAST_EFFICIENCY = 20.0, 0.9

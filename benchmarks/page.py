@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.record import BestPrompt
+from pytest_maxrandom.record import BestPrompt, ClaimRecord
 from pytest_maxrandom.record.packed import pack
 from pytest_maxrandom.reports.page.cells import BestAnswer, Cells, ShownText
 from pytest_maxrandom.reports.page.render import html
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-    from pytest_maxrandom.record import ClaimRecord
 
 TASKS, MODELS, T, N = 12, 12, 200, 200
 TIMES = 5

@@ -5,15 +5,12 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.models.requests import Request
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.models.requests import Likelihoods
+from pytest_maxrandom.models.requests import Likelihoods, Request
 
 Score = Callable[[Sequence[Request]], list[float]]
 """From the requests of one prompt to the log-likelihood of each, in nats."""

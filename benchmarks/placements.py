@@ -25,16 +25,14 @@ from pytest_maxrandom.studies.label_bias.interactions import further, placements
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.tasks import BigBenchSpec, ValidationSpec
-from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.executor import Job, LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts, validation_set
-from pytest_maxrandom.sweeps.sweep import run_sweep
+from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.sweeps.executor import Job
-    from pytest_maxrandom.sweeps.sweep import Sweep
     from pytest_maxrandom.tasks.task import Task
 
 TASK = "movie_recommendation"

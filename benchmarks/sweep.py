@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 import transformers
 
-from benchmarks.peers import HARNESS_BATCH, PAPER_BATCH, Ours, TokensFed, harness, paper_loop
+from benchmarks.peers import HARNESS_BATCH, PAPER_BATCH, Ours, Score, TokensFed, harness, paper_loop
 from benchmarks.workloads import (
     WORKLOADS,
+    Precision,
     Workload,
     load_model,
     load_tasks,
@@ -44,8 +45,6 @@ from benchmarks.workloads import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchmarks.peers import Score
-    from benchmarks.workloads import Precision
     from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.tasks.task import Task
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.claims.assessment import assess
-from pytest_maxrandom.claims.recorded_claims import plan_recorded
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim, plan_recorded
 from pytest_maxrandom.claims.views import result_of_recorded, views_of_recorded
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.permutation import max_t_of_all
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 
 T, N, CHOICES = 200, 1000, 4
 LEVEL = 0.05

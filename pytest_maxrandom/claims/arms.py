@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.suite.arms import model_names
+from pytest_maxrandom.suite.arms import ArmSpec, model_names
 from pytest_maxrandom.suite.base import FormatSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.suite.arms import ArmSpec
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.prompts import PromptsSpec

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from pytest_maxrandom.claims.beside import Beside, beside
-from pytest_maxrandom.claims.nulls import LearntGuessers
+from pytest_maxrandom.claims.beside import Beside, IncumbentAnswers, beside
+from pytest_maxrandom.claims.nulls import LearntGuessers, Null
 from pytest_maxrandom.claims.samples import sampled
 from pytest_maxrandom.claims.searched import fewest_of_tree, permuted_p_of_tree
-from pytest_maxrandom.claims.shuffles import Permuted, learnt_by, permuted, permuted_open
-from pytest_maxrandom.claims.verdict import judge
-from pytest_maxrandom.flags import find, preferences
+from pytest_maxrandom.claims.shuffles import Permuted, Shuffle, learnt_by, permuted, permuted_open
+from pytest_maxrandom.claims.verdict import Claim, judge
+from pytest_maxrandom.flags import Flag, JudgedAnswers, find, preferences
 from pytest_maxrandom.flags.counting import majority
 from pytest_maxrandom.record import NewQuestions, RedFlag, Remark
 from pytest_maxrandom.record.metrics import METRICS
-from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import Tally
 from pytest_maxrandom.stats.winner import (
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.claims.beside import IncumbentAnswers
-    from pytest_maxrandom.claims.nulls import Null
-    from pytest_maxrandom.claims.shuffles import Shuffle
-    from pytest_maxrandom.claims.verdict import Claim
-    from pytest_maxrandom.flags import Flag, JudgedAnswers
-    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.maximum import BestOfPrompts
     from pytest_maxrandom.stats.winner import Select, Weights
     from pytest_maxrandom.suite.claims import Metric

@@ -11,7 +11,7 @@ from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, permuted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.metrics import METRICS
-from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.assessment import View
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.suite.claims import Metric
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.answers import NO_CHOICE, letter_place
-from pytest_maxrandom.claims.evidence import of_best
+from pytest_maxrandom.answers import NO_CHOICE, Answers, letter_place
+from pytest_maxrandom.claims.evidence import Evidence, of_best
 from pytest_maxrandom.claims.listed import answers_by_text
 from pytest_maxrandom.claims.nulls import NoMetric, guessers_in
 from pytest_maxrandom.claims.samples import scored_by_samples
@@ -17,8 +17,6 @@ from pytest_maxrandom.record.metrics import METRICS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.claims.evidence import Evidence
     from pytest_maxrandom.suite.claims import Metric
 
 _LISTS = (

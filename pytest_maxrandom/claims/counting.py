@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.claims.earlier import EarlierTasks
 from pytest_maxrandom.claims.samples import scores_samples
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.ledger import SetLedger, Subject
+from pytest_maxrandom.ledger import SetLedger, Subject, Try
 from pytest_maxrandom.ledger.history import ClaimedSet
 from pytest_maxrandom.record import Remark, Tries
-from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.clusters import numbered, united
 from pytest_maxrandom.stats.looks import spent
 
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.condition import Condition
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.ledger.opened import LedgerFiles
     from pytest_maxrandom.ledger.withheld import Withheld
-    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.decided import undecidable
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.models.questions import Estimate
-from pytest_maxrandom.models.training import Size
+from pytest_maxrandom.models.training import Size, Trained, Training
 from pytest_maxrandom.sweeps.estimate import MOST_TEXTS, estimate, left, probe, seconds_of
-from pytest_maxrandom.sweeps.executor import LocalExecutor
+from pytest_maxrandom.sweeps.executor import Job, LocalExecutor
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
-    from pytest_maxrandom.models.training import Trained, Training
-    from pytest_maxrandom.sweeps.executor import Job
 
     Asked = tuple[PlannedClaim, Sequence[Job]]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError, MaxRandomError
 from pytest_maxrandom.host.data import Boundary, boundary
-from pytest_maxrandom.ledger.base import bases
+from pytest_maxrandom.ledger.base import Base, bases
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.ledger.questions import question_digest
 from pytest_maxrandom.ledger.rewording import Earlier
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_maxrandom.ledger import SetLedger
-    from pytest_maxrandom.ledger.base import Base
     from pytest_maxrandom.suite.tasks import TaskSpec
     from pytest_maxrandom.tasks.task import Example
 

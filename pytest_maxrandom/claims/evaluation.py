@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.counting import (
     own_tries,
     subject_of,
 )
-from pytest_maxrandom.claims.decided import ClaimGoal, result_of_decided, undecidable
+from pytest_maxrandom.claims.decided import ClaimGoal, Undecidable, result_of_decided, undecidable
 from pytest_maxrandom.claims.kept import of_sweep
 from pytest_maxrandom.claims.lengths import counting_too_long
 from pytest_maxrandom.claims.opening import Opening
@@ -41,7 +41,6 @@ from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pytest_maxrandom.claims.decided import Undecidable
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.record.result import Result

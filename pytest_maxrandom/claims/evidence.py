@@ -9,7 +9,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.listed import shuffles_of_lists
-from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.nulls import Guessers, Null
 from pytest_maxrandom.claims.open_tasks import follows_only
 from pytest_maxrandom.claims.publication import of_examples
 from pytest_maxrandom.claims.samples import (
@@ -21,7 +21,7 @@ from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, beside_ord
 from pytest_maxrandom.claims.strata import by_places, strata
 from pytest_maxrandom.claims.verdict import APPROXIMATE, COUNTED, EXACT, PERMUTED
 from pytest_maxrandom.flags.things import choice_of
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import Published, Remark
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.majority import View, chances_of_constants
 from pytest_maxrandom.sweeps.labels import label, label_by_text
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.claims.nulls import Null
-    from pytest_maxrandom.record import Published
     from pytest_maxrandom.suite.recorded import Chance
 
 

@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.session import SessionState
 from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import Backends, ModelPool
-from pytest_maxrandom.record import RunRecord
+from pytest_maxrandom.record import ClaimRecord, RunRecord
 from pytest_maxrandom.suite.loader import Suite
 from pytest_maxrandom.sweeps.sweep import stored_sweep
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.record import ClaimRecord
 
 
 def stored_run(path: Path, store: Path, called: str) -> RunRecord:

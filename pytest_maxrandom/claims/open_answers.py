@@ -21,7 +21,7 @@ from pytest_maxrandom.stats.clusters import named_clusters
 from pytest_maxrandom.sweeps.open_answers import coded, said_of
 from pytest_maxrandom.sweeps.open_controls import controls
 from pytest_maxrandom.sweeps.open_roles import COPIED, is_offered
-from pytest_maxrandom.sweeps.predictions import samples_of, texts_of, unread_of
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, samples_of, texts_of, unread_of
 from pytest_maxrandom.sweeps.samples import with_samples
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.flags.kind import Compared
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.references import Matching
     from pytest_maxrandom.tasks.task import Example
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.sweeps.open_roles import COPIED
-from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts
+from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, PromptSet
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.mathematics import MISSING, is_missing
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.suite.spec import SuiteSpec
-    from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Task
 
 

@@ -16,15 +16,16 @@ from pytest_maxrandom.claims.open_answers import shuffle_of_open
 from pytest_maxrandom.claims.searched import unjudged
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted, permuted_open
 from pytest_maxrandom.notation import count, level, p_value
-from pytest_maxrandom.record import HeldOut, Remark
-from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.record import HeldOut, Remark, Searched
+from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.stats.winner import wilson
-from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.executor import Job, jobs_of
 from pytest_maxrandom.sweeps.labels import (
+    Labels,
     label,
     label_by_cluster,
     label_exchanged_texts,
@@ -32,23 +33,17 @@ from pytest_maxrandom.sweeps.labels import (
     label_told,
 )
 from pytest_maxrandom.sweeps.open_answers import labels_of_references
-from pytest_maxrandom.sweeps.prompts.formats import shown_order
+from pytest_maxrandom.sweeps.prompts.formats import Prompt, shown_order
 from pytest_maxrandom.tasks.references import Matching
-from pytest_maxrandom.tasks.task import share_choices
+from pytest_maxrandom.tasks.task import Example, share_choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import SetLedger, Subject
-    from pytest_maxrandom.record import Searched
-    from pytest_maxrandom.record.result import Result
-    from pytest_maxrandom.sweeps.executor import Job
-    from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
-    from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.sweeps.sweep import Sweep
-    from pytest_maxrandom.tasks.task import Example
 
     Ask = Callable[[Sequence[Job]], Sweep]
 

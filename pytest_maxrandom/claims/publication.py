@@ -14,7 +14,7 @@ import numpy as np
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.record import Published, Remark
-from pytest_maxrandom.stats.chances import chance_groups, mean_of
+from pytest_maxrandom.stats.chances import Groups, chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, MaxRandomBaseline
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.stats.chances import Groups
     from pytest_maxrandom.suite.recorded import Chance
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from pytest_maxrandom.claims.classes import in_metric
 from pytest_maxrandom.claims.incumbents import NoIncumbent
 from pytest_maxrandom.claims.kept import of_answers
-from pytest_maxrandom.claims.nulls import NoMetric
+from pytest_maxrandom.claims.nulls import NoMetric, Null
 from pytest_maxrandom.claims.plan import settled
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.recorded_incumbents import (
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.beside import IncumbentAnswers
     from pytest_maxrandom.claims.evidence import Evidence
-    from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.stats.exchanges import Exchange
     from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.claims import Metric

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.sweeps.cluster.actor import Wanted, version
-from pytest_maxrandom.sweeps.cluster.executor import Ahead
-from pytest_maxrandom.sweeps.executor import LocalExecutor
+from pytest_maxrandom.sweeps.cluster.executor import Ahead, Cluster
+from pytest_maxrandom.sweeps.executor import Executor, Job, LocalExecutor, Scored
 from pytest_maxrandom.sweeps.parts import Parts
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.models.training import Trained
     from pytest_maxrandom.record import Arithmetic
-    from pytest_maxrandom.sweeps.cluster.executor import Cluster
-    from pytest_maxrandom.sweeps.executor import Executor, Job, Scored
     from pytest_maxrandom.sweeps.sweep import Cache, Progress
 
     Begin = Callable[[Sequence[Job]], None]

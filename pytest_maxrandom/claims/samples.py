@@ -15,7 +15,7 @@ from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.components import components
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.sample_chance import Kinds
-from pytest_maxrandom.stats.samples import Aggregate, profiles
+from pytest_maxrandom.stats.samples import Aggregate, How, profiles
 from pytest_maxrandom.suite.prompts import PassSpec
 from pytest_maxrandom.sweeps.samples import choices_of_samples
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.stats.samples import How
     from pytest_maxrandom.suite.spec import SuiteSpec
 
 VOTE = "use `aggregate: vote`, which makes one answer of the samples"

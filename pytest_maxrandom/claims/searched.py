@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_maxrandom.claims.needed import least_p
 from pytest_maxrandom.claims.verdict import BESIDE
-from pytest_maxrandom.record import Remark, Searched, SearchOfExamples
+from pytest_maxrandom.record import Remark, Searched, SearchOfExamples, Unpassable
 from pytest_maxrandom.stats import search
 from pytest_maxrandom.stats.matching import fewest_hits, matches_p
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.shuffles import Shuffle
     from pytest_maxrandom.ledger import SetLedger, Subject, Try
     from pytest_maxrandom.ledger.lines import Looked, Told
-    from pytest_maxrandom.record import Unpassable
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.search import Feedback
 

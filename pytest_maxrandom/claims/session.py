@@ -15,8 +15,8 @@ from pytest_maxrandom.claims.views import answers_of
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.flags.kinds.identical_models import compact, may_be_one
 from pytest_maxrandom.ledger.opened import LedgerFiles
-from pytest_maxrandom.sweeps.predictions import labelled
-from pytest_maxrandom.sweeps.rows import ModelAnswers
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, labelled
+from pytest_maxrandom.sweeps.rows import Key, ModelAnswers
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, stored_sweep
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.sweeps.cluster.executor import Cluster
     from pytest_maxrandom.sweeps.executor import Scored
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
-    from pytest_maxrandom.sweeps.rows import Key
 
 
 def results_file(path: Path, *, simulated: bool) -> Path:

@@ -18,9 +18,9 @@ from pytest_maxrandom.errors import ShardError
 from pytest_maxrandom.ledger import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.opened import LedgerFiles
 from pytest_maxrandom.ledger.set_ledger import SetLedger
-from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.record import Arithmetic, Fingerprint, Remark
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.sweeps.executor import LocalExecutor
+from pytest_maxrandom.sweeps.executor import Job, LocalExecutor
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, run_sweep
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.models.registry import ModelPool
-    from pytest_maxrandom.record import Fingerprint, Remark
-    from pytest_maxrandom.sweeps.executor import Job
 
     Part = tuple[PlannedClaim, list[Job]]
     Progress = Callable[[PlannedClaim, int, int], None]

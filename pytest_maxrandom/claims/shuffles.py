@@ -19,7 +19,7 @@ from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.stats.clustered import cluster_test
 from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
-from pytest_maxrandom.stats.learnt import learnt_chance, mean_accuracies, mean_credits
+from pytest_maxrandom.stats.learnt import LearntChance, learnt_chance, mean_accuracies, mean_credits
 from pytest_maxrandom.stats.metrics import LIFT
 from pytest_maxrandom.stats.orders import OrderTest, order_test
 from pytest_maxrandom.stats.permutation import (
@@ -30,7 +30,7 @@ from pytest_maxrandom.stats.permutation import (
     of_all,
     permutations_for,
 )
-from pytest_maxrandom.sweeps.predictions import labelled
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,11 +39,9 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.stats.gold import Gold
-    from pytest_maxrandom.stats.learnt import LearntChance
     from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 _CELLS = 2**20
 """Numbers of samples, by example and label, that are counted at once."""

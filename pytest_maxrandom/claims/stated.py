@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.evidence import Evidence, of_best
-from pytest_maxrandom.claims.nulls import LearntGuessers
+from pytest_maxrandom.claims.nulls import Guessers, LearntGuessers
 from pytest_maxrandom.claims.publication import (
     PublishedGuessers,
     agrees,
@@ -17,16 +17,13 @@ from pytest_maxrandom.claims.publication import (
     published,
 )
 from pytest_maxrandom.notation import chances, span
-from pytest_maxrandom.record import Remark
-from pytest_maxrandom.suite.recorded import at_shots
+from pytest_maxrandom.record import Published, Remark
+from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec, at_shots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.claims.nulls import Guessers
-    from pytest_maxrandom.record import Published
-    from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec
 
 
 class Contradiction(Exception):

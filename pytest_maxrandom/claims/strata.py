@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.answers import RECURRING, letter_place
+from pytest_maxrandom.answers import RECURRING, Answers, letter_place
 from pytest_maxrandom.claims.shuffles import NoPermutations, refuse_untold
 from pytest_maxrandom.stats.clusters import united
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.answers import Answers
 
 _OFTEN = (0.05, 0.2)
 """Shares of the answers where a label is right from which on another one is no stray answer; the

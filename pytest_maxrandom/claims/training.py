@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.drawn import NoTexts, right_choice
-from pytest_maxrandom.errors import SuiteError, dotted
-from pytest_maxrandom.models.training import LabelledText, Training
+from pytest_maxrandom.errors import Problem, SuiteError, dotted
+from pytest_maxrandom.models.training import LabelledText, Trained, Training
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, TrainingRecord
 from pytest_maxrandom.stats.seeding import Stream, digest
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.condition import Apart, Condition
-    from pytest_maxrandom.errors import Problem
-    from pytest_maxrandom.models.training import Trained
     from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.suite.training import TrainSpec

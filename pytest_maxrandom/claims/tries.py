@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.counting import (
+    ClaimsOfRun,
     claim_ledger,
     own_tries,
     subject_by,
@@ -17,15 +18,13 @@ from pytest_maxrandom.claims.counting import (
 from pytest_maxrandom.claims.searched import searched, told_besides, told_of
 from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import Remark, Searched
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from pytest_maxrandom.claims.counting import ClaimsOfRun
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import SetLedger, Subject, Try
-    from pytest_maxrandom.record import Searched
 
 
 _QUICKLY_READ = 1 << 30
@@ -71,7 +70,8 @@ class ClaimTries:
             Distinct prompts; and variants of the model and of the scoring.
         """
         claim, _ = self._tries()
-        claim -= own_tries(self._planned, self._subject) - self._ledger.tries()  # not begun
+        begun = self._ledger.tries(self._subject)
+        claim -= own_tries(self._planned, self._subject) - begun
         variants = {(each.model_digest, each.scoring) for each in claim}
         return max(1, len({each.prompt for each in claim})), max(1, len(variants))
 

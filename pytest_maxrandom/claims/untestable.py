@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.arms import arms_of
+from pytest_maxrandom.claims.arms import Arm, arms_of
 from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.needed import least_p
 from pytest_maxrandom.claims.opening import out_of_reach
-from pytest_maxrandom.claims.planned import ClaimOfSuite
+from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.samples import VOTE, scores_samples
 from pytest_maxrandom.claims.training import wrong_files
 from pytest_maxrandom.claims.verdict import BESIDE, CLAIMABLE, OF_GUESSERS, Claim
@@ -29,11 +29,11 @@ from pytest_maxrandom.errors import (
     SuiteError,
     dotted,
 )
-from pytest_maxrandom.notation import P_VALUES, equals, level, p_value
+from pytest_maxrandom.notation import P_VALUES, Unmet, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
-from pytest_maxrandom.suite.parts import sound_parts, sound_results, sound_texts
+from pytest_maxrandom.suite.parts import Part, sound_parts, sound_results, sound_texts
 from pytest_maxrandom.suite.tasks import TaskSpec
 from pytest_maxrandom.tasks.load import absent_data, absent_file, load_task, members, set_aside
 
@@ -41,14 +41,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.claims.arms import Arm
-    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.registry import Backends
-    from pytest_maxrandom.notation import Unmet
     from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.models import ModelSpec
-    from pytest_maxrandom.suite.parts import Part
     from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.tasks.task import Where
 

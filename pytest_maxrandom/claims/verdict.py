@@ -9,27 +9,24 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_maxrandom.claims.nulls import (
     Guessers,
     LearntGuessers,
+    Null,
     SampleGuessers,
     ScoreGuessers,
     against,
 )
-from pytest_maxrandom.flags import KINDS
+from pytest_maxrandom.flags import KINDS, Flag
 from pytest_maxrandom.notation import Unmet
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import Remark, Severity, Standing
 from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.judged_losses import look_share
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
-from pytest_maxrandom.suite.claims import severities
+from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags, severities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pytest_maxrandom.claims.nulls import Null
-    from pytest_maxrandom.flags import Flag
-    from pytest_maxrandom.record import Severity, Standing
     from pytest_maxrandom.stats.exchanges import Exchange
-    from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
 
 EXACT: Mapping[str, Any] = {"permutation_p": DEFAULT_LEVEL, "beats": "max_random"}
 """The default claim: no luck, by a test that holds whatever the prompts share, and better than what

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.answers import Unread
+from pytest_maxrandom.answers import Answers, Unread
 from pytest_maxrandom.claims.assessment import View, assess, ranking
 from pytest_maxrandom.claims.balanced import balanced_of_recorded, balanced_of_sweep
 from pytest_maxrandom.claims.kept import of_answers
@@ -19,7 +19,7 @@ from pytest_maxrandom.claims.open_answers import (
     follows,
     open_answers_of,
 )
-from pytest_maxrandom.claims.planned import generated_by
+from pytest_maxrandom.claims.planned import PlannedClaim, generated_by
 from pytest_maxrandom.claims.samples import (
     guessers_of_samples,
     scored_by_samples,
@@ -29,16 +29,21 @@ from pytest_maxrandom.claims.scored import assess_scores, flagged
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
 from pytest_maxrandom.errors import ModelError, SweepError
-from pytest_maxrandom.flags.kind import JudgedAnswers
+from pytest_maxrandom.flags.kind import Compared, JudgedAnswers
 from pytest_maxrandom.host.machine import one_thread
-from pytest_maxrandom.record import BestPrompt, Remark
+from pytest_maxrandom.record import BestPrompt, Generated, Remark
 from pytest_maxrandom.record.metrics import METRICS
-from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.stats.chances import choices_of
-from pytest_maxrandom.sweeps.executor import jobs_of
-from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.executor import Job, jobs_of
+from pytest_maxrandom.sweeps.labels import Labels, label
 from pytest_maxrandom.sweeps.lettered import texts_untold
-from pytest_maxrandom.sweeps.predictions import of_predictions, read_as, samples_of
+from pytest_maxrandom.sweeps.predictions import (
+    PromptPredictions,
+    of_predictions,
+    read_as,
+    samples_of,
+)
 from pytest_maxrandom.sweeps.samples import with_samples
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import share_choices
@@ -46,17 +51,9 @@ from pytest_maxrandom.tasks.task import share_choices
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.beside import IncumbentAnswers
-    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-    from pytest_maxrandom.flags.kind import Compared
-    from pytest_maxrandom.record import Generated
-    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.suite.claims import Metric
-    from pytest_maxrandom.sweeps.executor import Job
-    from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 

@@ -16,7 +16,7 @@ from pytest_maxrandom.commands.diff import ASSERT, read_asserted
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.data import Boundary, work_tree
 from pytest_maxrandom.ledger.base import BASE
-from pytest_maxrandom.record import RESERVED
+from pytest_maxrandom.record import RESERVED, Reserved
 from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
 from pytest_maxrandom.reports.guessers import odds_section
 from pytest_maxrandom.reports.markdown import MARKDOWN
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
-    from pytest_maxrandom.record import Reserved
 
 _REPORT = Path("maxrandom-report/report.md")
 _FAIL_ON = ("deselected",)

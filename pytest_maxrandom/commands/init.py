@@ -21,7 +21,7 @@ from pytest_maxrandom.commands.recorded_drafts import (
     untold_of,
     words_of,
 )
-from pytest_maxrandom.commands.task_guesses import completed
+from pytest_maxrandom.commands.task_guesses import Guess, completed
 from pytest_maxrandom.commands.tasks import keys_of
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError
 from pytest_maxrandom.recorded.found import find_results, name_of
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.claims.planned import Planned
-    from pytest_maxrandom.commands.task_guesses import Guess
 
 _DESCRIPTION = """\
 Write a suite for the given tasks and models, or for predictions that exist already. Its comments

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.commands import add_command, json_text, table
 from pytest_maxrandom.notation import level
-from pytest_maxrandom.record import SCORE
+from pytest_maxrandom.record import SCORE, ClaimRecord, Sampled
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.components import Components, expected_of, more, more_of_examples
 from pytest_maxrandom.stats.losses import regression_plan
@@ -19,8 +19,6 @@ from pytest_maxrandom.stats.sizes import baseline_summary, plan
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-
-    from pytest_maxrandom.record import ClaimRecord, Sampled
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

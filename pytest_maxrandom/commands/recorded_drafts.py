@@ -14,7 +14,7 @@ from pytest_maxrandom.commands.drafts import yaml_of
 from pytest_maxrandom.errors import KEYS, listed
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.record.metrics import METRICS
-from pytest_maxrandom.recorded.found import find_results, format_of, name_of
+from pytest_maxrandom.recorded.found import FoundResults, find_results, format_of, name_of
 from pytest_maxrandom.recorded.roles import shown
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.suite.recorded import RESULTS, RecordedSuiteSpec, RecordedTaskSpec
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
     from pytest_maxrandom.record import Remark
-    from pytest_maxrandom.recorded.found import FoundResults
 
 _BY_NAME = {
     "only_right_and_wrong": COUNTED,

@@ -9,7 +9,7 @@ import string
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_maxrandom.commands.asked import asked_for
 from pytest_maxrandom.errors import Problem, SuiteError, listed, quoted
@@ -31,7 +31,6 @@ from pytest_maxrandom.tasks.rows import RowReader, columns_of, holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import TypeAlias
 
     from pytest_maxrandom.tasks.found import FoundTask
 

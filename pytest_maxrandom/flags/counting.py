@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.answers import NO_CHOICE
+from pytest_maxrandom.answers import NO_CHOICE, Answers
 from pytest_maxrandom.stats.counts import GuesserCount
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.majority import ConstantAnswer, majority_answer
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.flags.kind import JudgedAnswers, Parts
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pytest_maxrandom.host.packages import RED_FLAGS, NamedParts
-from pytest_maxrandom.record.claim import Shortcuts
+from pytest_maxrandom.record.claim import Measure, Shortcuts
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.notation import Unmet
     from pytest_maxrandom.record import HeuristicName
     from pytest_maxrandom.record.base import Severity
-    from pytest_maxrandom.record.claim import Measure
     from pytest_maxrandom.record.result import Result
 
 Parameters: TypeAlias = Mapping[str, Any]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.answers import letter_place
+from pytest_maxrandom.answers import Answers, letter_place
 from pytest_maxrandom.stats.compared import ordered
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from pytest_maxrandom.answers import Answers
 
 
 class Things(NamedTuple):

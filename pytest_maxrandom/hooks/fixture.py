@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
-from pytest_maxrandom.claims.verdict import judge as verdict
+from pytest_maxrandom.claims.verdict import Claim, judge as verdict
 from pytest_maxrandom.claims.views import result_of_recorded
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.hooks import arguments
 from pytest_maxrandom.hooks.failures import raise_said
 from pytest_maxrandom.hooks.run import RECORDS, run_name
 from pytest_maxrandom.record import BY_HAND, SCORE, ClaimRecord, Remark
-from pytest_maxrandom.record.result import DEFAULT_LEVEL
+from pytest_maxrandom.record.result import DEFAULT_LEVEL, Result
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.chances import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
-    from typing import TypeAlias
 
     import pytest
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.beside import IncumbentAnswers
-    from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.hooks.arguments import RowOfScores, Scores
-    from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.stats.chances import Chance
     from pytest_maxrandom.stats.incumbents import IncumbentTest
 

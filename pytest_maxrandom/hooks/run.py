@@ -6,7 +6,7 @@ import json
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,14 +15,13 @@ from pytest_maxrandom.record import (
     BY_HAND,
     LISTS,
     UNREADABLE,
+    Adjustment,
+    Outcome,
     Record,
     RunRecord,
     adapter_of,
     plain,
 )
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import Adjustment, Outcome
 
 RECORDS = pytest.StashKey[Sequence[Record]]()
 """The records of a pytest item: one for an item of a suite."""

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.metadata import EntryPoint, distribution, distributions
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pytest_maxrandom.errors import ExtensionError, MaxRandomError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _PREFIX = "pytest_maxrandom."
 BACKENDS = "pytest_maxrandom.backends"

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host import TRAINED, TRAINED_GB
-from pytest_maxrandom.models.questions import Estimate
+from pytest_maxrandom.models.questions import Estimate, Question, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_maxrandom.models.questions import Question, Reply
     from pytest_maxrandom.models.training import Size, Trained, Training
     from pytest_maxrandom.record import Arithmetic, Fingerprint
     from pytest_maxrandom.suite.models import ModelSpec

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import ModelError, ModelNotFound, ScoreError, listed
 from pytest_maxrandom.host.machine import cores, peak_memory, resting_threads
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located
+from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Resources
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.gguf_header import parts_of
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
 from pytest_maxrandom.models.llamacpp import BATCH, PACKAGE, Reader, vocabulary
-from pytest_maxrandom.models.questions import Answer, Reply
+from pytest_maxrandom.models.questions import Answer, Finish, Generation, Question, Reply
 from pytest_maxrandom.models.requests import Request, uniform
 from pytest_maxrandom.models.tokens import LocalTokens, TokenizedModel
 from pytest_maxrandom.record import Arithmetic
@@ -27,9 +27,7 @@ from pytest_maxrandom.suite.models import GgufSpec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.llamacpp import OwnTokens, Row
-    from pytest_maxrandom.models.questions import Finish, Generation, Question
 
 
 class Gguf(Backend):

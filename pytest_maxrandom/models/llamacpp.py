@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.gguf_header import header_mistake
-from pytest_maxrandom.models.requests import common_length
+from pytest_maxrandom.models.requests import Request, common_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
-
-    from pytest_maxrandom.models.requests import Request
 
     Row = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.models.base import Backend, Identity, Located, Model
-from pytest_maxrandom.models.questions import Answer, Reply
+from pytest_maxrandom.models.base import Backend, Identity, Located, Model, Resources
+from pytest_maxrandom.models.questions import Answer, Question, Reply
 from pytest_maxrandom.models.requests import common_length
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.models.base import Resources
-    from pytest_maxrandom.models.questions import Question
     from pytest_maxrandom.tasks.task import Example
 
 _ARITHMETIC = Arithmetic("", "simulated", {})

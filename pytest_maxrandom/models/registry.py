@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import pkgutil
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound
 from pytest_maxrandom.host.packages import BACKENDS, blamed, load
-from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Model, Resources
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Model
     from pytest_maxrandom.models.training import Size, Trained, Training
     from pytest_maxrandom.record import Arithmetic, Fingerprint
     from pytest_maxrandom.suite.models import ModelSpec

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.base import Model
-from pytest_maxrandom.models.questions import Answer, Estimate, Reply, both
+from pytest_maxrandom.models.questions import Answer, Estimate, Question, Reply, both
 from pytest_maxrandom.models.requests import Request, encode, encode_prompts, fit, in_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_maxrandom.models.chat import ChatTemplate
-    from pytest_maxrandom.models.questions import Question
 
 
 class Tokens(Protocol):

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.models.requests import Picks, common_length
+from pytest_maxrandom.models.requests import Picks, Request, common_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
-
-    from pytest_maxrandom.models.requests import Request
 
     Integers = NDArray[np.int64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -86,7 +86,8 @@ class KeptAnswers:
 
     def packed(self) -> str:
         """Return it in letters, for a report."""
-        return pack({name: value for name, value in asdict(self).items() if value is not None})
+        known = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return pack({name: value for name, value in known if value is not None})
 
     @classmethod
     def unpacked(cls, packed: str) -> Self:

@@ -12,16 +12,14 @@ from pytest_maxrandom.recorded.free_texts import are_free
 from pytest_maxrandom.recorded.names import MEANING, NAMED, called_so, last_known, plain
 from pytest_maxrandom.recorded.roles import Guess, Guessed
 from pytest_maxrandom.recorded.tables.cells import are_graded, can_be, is_list
-from pytest_maxrandom.recorded.tables.codes import by_first_row
-from pytest_maxrandom.recorded.tables.columns import IF_NAMED
+from pytest_maxrandom.recorded.tables.codes import Column, by_first_row
+from pytest_maxrandom.recorded.tables.columns import IF_NAMED, Rows
 from pytest_maxrandom.recorded.wide import folded, prompt_columns
 from pytest_maxrandom.suite.recorded import TableColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.recorded.tables.codes import Column
-    from pytest_maxrandom.recorded.tables.columns import Rows
 
 _MOST_LABELS = 10
 """Labels of right answers up to which they seem to be the choices of every question."""

@@ -24,13 +24,12 @@ from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Meant
 from pytest_maxrandom.recorded.tables.summary import read_summary
 from pytest_maxrandom.recorded.tables.table import read_table
-from pytest_maxrandom.suite.recorded import StatedShots
+from pytest_maxrandom.suite.recorded import RecordedModelSpec, ResultsSpec, StatedShots, WholeSweeps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.suite.loader import RecordedSuite
-    from pytest_maxrandom.suite.recorded import RecordedModelSpec, ResultsSpec, WholeSweeps
 
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(:-(?P<default>[^}]*))?\}")
 

@@ -18,7 +18,7 @@ from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.searches.private import private_ledger
 from pytest_maxrandom.searches.proposals import Proposals
 from pytest_maxrandom.searches.replies import Reply, as_number, reply
-from pytest_maxrandom.stats.search import WITHHELD
+from pytest_maxrandom.stats.search import WITHHELD, Feedback
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.sweep import run_sweep
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.stats.search import Feedback
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example

@@ -20,7 +20,7 @@ from pytest_maxrandom.stats.gold import (
     membership,
     right_labels,
 )
-from pytest_maxrandom.stats.metrics import Tally
+from pytest_maxrandom.stats.metrics import Statistic, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.stats.maximum import Floats
-    from pytest_maxrandom.stats.metrics import Statistic
 
     Order = NDArray[np.integer[Any]]
     Scores = tuple[Floats, Callable[[NDArray[Any]], Floats]]

@@ -63,7 +63,7 @@ import numpy as np
 
 from pytest_maxrandom.stats.chances import proportion, whole_number
 from pytest_maxrandom.stats.clusters import units_of
-from pytest_maxrandom.stats.incumbents import RESAMPLES
+from pytest_maxrandom.stats.incumbents import RESAMPLES, IncumbentTest
 from pytest_maxrandom.stats.model_rises import ModelRises, resamples_of
 from pytest_maxrandom.stats.multiplicity import above, holm
 from pytest_maxrandom.stats.score_pairs import ScorePair
@@ -72,8 +72,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from pytest_maxrandom.stats.incumbents import IncumbentTest
 
     Floats = NDArray[np.float64]
 

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from pytest_maxrandom.stats.chances import mean_chance, proportion, whole_number
-from pytest_maxrandom.stats.counts import log1m_exp
+from pytest_maxrandom.stats.counts import GuesserCount, log1m_exp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.counts import GuesserCount
 
 Number = TypeVar("Number", int, float)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,8 +11,6 @@ import numpy as np
 from pytest_maxrandom.stats.chances import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Sequence
-
     from numpy.typing import NDArray
 
     Gold: TypeAlias = Sequence[int | Iterable[int]] | NDArray[np.integer]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.stats.arranged import checked
+from pytest_maxrandom.stats.arranged import ArrangementTest, checked
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.permutation import exchanged_blocks
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from pytest_maxrandom.stats.arranged import ArrangementTest
     from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.stats.maximum import Floats
 

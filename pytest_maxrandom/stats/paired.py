@@ -15,15 +15,13 @@ import numpy as np
 
 from pytest_maxrandom.stats.chances import integers, whole_number
 from pytest_maxrandom.stats.counts import binomial_tail
-from pytest_maxrandom.stats.differences import sign_flip
+from pytest_maxrandom.stats.differences import SignFlip, sign_flip
 from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from pytest_maxrandom.stats.differences import SignFlip
 
     Counts = NDArray[np.int64]
 

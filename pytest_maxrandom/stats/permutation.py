@@ -39,7 +39,7 @@ from pytest_maxrandom.stats.arranged import (
 )
 from pytest_maxrandom.stats.chances import integers, whole_number
 from pytest_maxrandom.stats.gold import right_labels
-from pytest_maxrandom.stats.metrics import ACCURACY
+from pytest_maxrandom.stats.metrics import ACCURACY, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.stats.arranged import Order
     from pytest_maxrandom.stats.gold import Gold
-    from pytest_maxrandom.stats.metrics import Statistic
 
 
 STOP_AFTER = 1_000

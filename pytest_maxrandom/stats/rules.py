@@ -6,14 +6,12 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.stats.chances import mean_of
+from pytest_maxrandom.stats.chances import Groups, mean_of
 from pytest_maxrandom.stats.clusters import effective_n
 from pytest_maxrandom.stats.counts import GuesserCount
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
-
-    from pytest_maxrandom.stats.chances import Groups
 
 
 def total(values: Iterable[Fraction | int]) -> Fraction:

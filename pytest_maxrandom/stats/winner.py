@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
-    from typing import TypeAlias
 
     from numpy.typing import ArrayLike, NDArray
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.plan import plan, read_suite
-from pytest_maxrandom.claims.planned import PlannedClaim
+from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.recorded_claims import plan_recorded
 from pytest_maxrandom.claims.untestable import missing_claims
 from pytest_maxrandom.models.registry import Backends
@@ -17,8 +17,6 @@ from pytest_maxrandom.suite.loader import RecordedSuite
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from pytest_maxrandom.claims.planned import Planned
 
 
 def plan_file(path: Path, backends: Backends | None = None) -> list[Planned]:

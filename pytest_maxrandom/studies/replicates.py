@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import draw_condition, told_by_clusters
-from pytest_maxrandom.claims.planned import Design, Planned
+from pytest_maxrandom.claims.planned import Design, Planned, PlannedClaim
 from pytest_maxrandom.claims.untestable import no_texts, untrainable
-from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.ledger import examples_digest
-from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, note
+from pytest_maxrandom.record import ClaimRecord, Remark, Replicate, ReplicatesRecord, note
 from pytest_maxrandom.stats.replication import contradicting_share
 from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_maxrandom.claims.condition import Condition
-    from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.errors import Problem
-    from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.record.result import Result
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec

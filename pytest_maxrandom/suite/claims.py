@@ -15,6 +15,7 @@ from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interactio
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
 from pytest_maxrandom.suite.base import (
+    Contradiction,
     Distinct,
     Mark,
     Name,
@@ -30,8 +31,6 @@ from pytest_maxrandom.suite.base import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
-
-    from pytest_maxrandom.suite.base import Contradiction
 
 
 class _Kinds:

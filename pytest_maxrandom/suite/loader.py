@@ -12,7 +12,7 @@ from pytest_maxrandom.host import limits
 from pytest_maxrandom.host.data import reading, refused
 from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
 from pytest_maxrandom.suite.mistakes import mistakes_of
-from pytest_maxrandom.suite.positions import read
+from pytest_maxrandom.suite.positions import Document, read
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.suite.base import Location
-    from pytest_maxrandom.suite.positions import Document
     from pytest_maxrandom.suite.tasks import TaskSpec
 
 _OF_LM_EVAL = frozenset({"dataset_path", "doc_to_text", "group", "include", "output_type", "task"})

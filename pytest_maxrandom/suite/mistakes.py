@@ -12,7 +12,7 @@ import yaml
 
 from pytest_maxrandom.errors import did_you_mean, dotted, quoted
 from pytest_maxrandom.record.metrics import METRICS
-from pytest_maxrandom.suite.base import BROKEN, NO_SURROGATES, QUANTIZATIONS
+from pytest_maxrandom.suite.base import BROKEN, NO_SURROGATES, QUANTIZATIONS, Location, Spec
 from pytest_maxrandom.suite.positions import Document, no_word
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import Part
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-    from pytest_maxrandom.suite.base import Location, Spec
 
 _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
     SuiteSpec: (RecordedSuiteSpec, "of recorded results"),

@@ -14,6 +14,7 @@ from pytest_maxrandom.record import SIMULATION, Remark, looks_real
 from pytest_maxrandom.suite.base import (
     CONTRADICTION,
     QUANTIZATIONS,
+    Contradiction,
     Dtype,
     Name,
     NamedModel,
@@ -25,8 +26,6 @@ from pytest_maxrandom.suite.extensions import SpecUnion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from pytest_maxrandom.suite.base import Contradiction
 
 
 class ModelSpec(NamedModel):

@@ -16,11 +16,11 @@ from pytest_maxrandom.errors import ExtensionError, Problem, SuiteError
 from pytest_maxrandom.suite.checks import entries, is_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite
 from pytest_maxrandom.suite.mistakes import mistakes_of
-from pytest_maxrandom.suite.models import MODELS
+from pytest_maxrandom.suite.models import MODELS, ModelSpec
 from pytest_maxrandom.suite.positions import Document, read
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
-from pytest_maxrandom.suite.tasks import TASKS, usual_format
+from pytest_maxrandom.suite.tasks import TASKS, TaskSpec, usual_format
 from pytest_maxrandom.suite.training import is_path
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from pytest_maxrandom.suite.base import FormatSpec, Location
-    from pytest_maxrandom.suite.models import ModelSpec
-    from pytest_maxrandom.suite.tasks import TaskSpec
 
 _NONE = {"name": "none"}
 

@@ -15,6 +15,7 @@ from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.suite.arms import ArmSpec, ComparingSettings
 from pytest_maxrandom.suite.base import (
     OPEN_SCORINGS,
+    Contradiction,
     Distinct,
     Name,
     OneOrMore,
@@ -44,8 +45,6 @@ from pytest_maxrandom.suite.training import ClassifySpec  # noqa: TC001 - read b
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from pytest_maxrandom.suite.base import Contradiction
 
 
 Count = Annotated[int, Field(ge=2, le=1000)]

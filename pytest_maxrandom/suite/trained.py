@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.suite.arms import things_changed
-from pytest_maxrandom.suite.base import FOUR_BITS, as_list
+from pytest_maxrandom.suite.arms import ArmSpec, ContaminationSpec, things_changed
+from pytest_maxrandom.suite.base import FOUR_BITS, Contradiction, Location, as_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.suite.arms import ArmSpec, ContaminationSpec
-    from pytest_maxrandom.suite.base import Contradiction, Location
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.training import TrainSpec
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from pytest_maxrandom.errors import did_you_mean
-from pytest_maxrandom.suite.base import Distinct, OneOrMore, Seed, Spec, Text
+from pytest_maxrandom.suite.base import Contradiction, Distinct, OneOrMore, Seed, Spec, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.suite.base import Contradiction
 
 Examples = Annotated[int, Field(gt=0, le=1_000_000)]
 Epochs = Annotated[int, Field(gt=0, le=1000)]

@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_maxrandom.host.machine import held
-from pytest_maxrandom.sweeps.executor import total
-from pytest_maxrandom.sweeps.parts import Parts
+from pytest_maxrandom.sweeps.executor import Executor, Job, total
+from pytest_maxrandom.sweeps.parts import BegunPrompt, Parts
 from pytest_maxrandom.sweeps.sweep import Sweep, check_scorers, run_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_maxrandom.sweeps.executor import Executor, Job
-    from pytest_maxrandom.sweeps.parts import BegunPrompt
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Cache, Progress
 

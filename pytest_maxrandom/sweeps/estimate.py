@@ -7,14 +7,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_maxrandom.models.questions import Estimate
-from pytest_maxrandom.sweeps.executor import LocalExecutor, questions_of
+from pytest_maxrandom.sweeps.executor import Job, LocalExecutor, questions_of
 from pytest_maxrandom.sweeps.parts import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.sweep import Cache
 
 MOST_TEXTS = 50_000

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_maxrandom.errors import ModelError, PromptTooLong, QuestionError, ScoreError, SweepError
-from pytest_maxrandom.models.questions import both
+from pytest_maxrandom.models.questions import Answer, Question, both
 from pytest_maxrandom.record import Arithmetic, Fingerprint, SweepCost
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.scorers import SCORERS, stored_as
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.models.questions import Answer, Question
     from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt

@@ -15,18 +15,16 @@ from pytest_maxrandom.stats.compared import ordered, settled
 from pytest_maxrandom.stats.exchanges import Exchange
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.sweeps.lettered import with_listed_texts
-from pytest_maxrandom.sweeps.prompts.formats import shown_order
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.sweeps.recurring import recurring
-from pytest_maxrandom.tasks.task import share_choices
+from pytest_maxrandom.tasks.task import Example, share_choices
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
-    from pytest_maxrandom.tasks.task import Example
 
 T = TypeVar("T")
 

@@ -20,13 +20,12 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_maxrandom.tasks.references import number_of
+from pytest_maxrandom.tasks.references import Matching, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from pytest_maxrandom.tasks.references import Matching
     from pytest_maxrandom.tasks.task import Example
 
 COPIED = "copied"

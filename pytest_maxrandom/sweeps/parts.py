@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_maxrandom.models.questions import both
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.sweeps.executor import scored_digest, spent, total
-from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.executor import Job, Scored, scored_digest, spent, total
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.record import SweepCost
-    from pytest_maxrandom.sweeps.executor import Job, Scored
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.prompts.formats import Format
     from pytest_maxrandom.tasks.task import Example
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from pytest_maxrandom.answers import NO_CHOICE, Answers, Unread
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
-from pytest_maxrandom.sweeps.labels import common_words
-from pytest_maxrandom.sweeps.prompts.formats import shown_order
+from pytest_maxrandom.sweeps.labels import Labels, common_words
+from pytest_maxrandom.sweeps.prompts.formats import Prompt, shown_order
 from pytest_maxrandom.sweeps.scorers import SCORERS, joined
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.questions import Answer, Finish
     from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.suite.base import Scoring
-    from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
 
 _SHORT = 20

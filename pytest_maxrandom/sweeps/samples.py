@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pytest_maxrandom.answers import NO_CHOICE
+from pytest_maxrandom.answers import NO_CHOICE, Answers, OpenAnswers
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.flags.things import choice_of
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
-from pytest_maxrandom.stats.samples import UNREAD, Aggregate, voted
+from pytest_maxrandom.stats.samples import UNREAD, Aggregate, How, voted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.answers import Answers, OpenAnswers
-    from pytest_maxrandom.stats.samples import How
 
 S = TypeVar("S", bound=np.generic)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.samples import UNREAD, voted
+from pytest_maxrandom.stats.samples import UNREAD, Aggregate, voted
 from pytest_maxrandom.sweeps.open_answers import voices_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.sweeps.executor import spent, total
-from pytest_maxrandom.sweeps.parts import Parts
-from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.executor import Cost, Executor, Job, Scored, spent, total
+from pytest_maxrandom.sweeps.parts import BegunPrompt, Parts
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 from pytest_maxrandom.sweeps.rows import Key
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.several import made_one
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.record import Arithmetic, Fingerprint, SweepCost
-    from pytest_maxrandom.sweeps.executor import Cost, Executor, Job, Scored
-    from pytest_maxrandom.sweeps.parts import BegunPrompt
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.store import Store
 
     Progress = Callable[[int, int, int], None]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.host.limits import limits, raised
-from pytest_maxrandom.models.questions import Generation, Question
+from pytest_maxrandom.models.questions import Answer, Generation, Question
 from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.sweeps.named_choices import choices_named
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.models.questions import Answer
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.references import Filter, Matching

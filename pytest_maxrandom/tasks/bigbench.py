@@ -27,14 +27,13 @@ from pytest_maxrandom.tasks.reading import (
     read_file,
 )
 from pytest_maxrandom.tasks.references import Open, kind_of
-from pytest_maxrandom.tasks.task import Example, Layout
+from pytest_maxrandom.tasks.task import Example, Layout, Task, Where
 from pytest_maxrandom.tasks.whole import finished_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_maxrandom.tasks.task import Task, Where
 
 _LAYOUT_KEYS = {
     "task_prefix": "task_prefix",

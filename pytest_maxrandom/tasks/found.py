@@ -8,14 +8,14 @@ import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, listed, quoted
 from pytest_maxrandom.host.delimiters import delimiter_of
 from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from pytest_maxrandom.suite.parts import task_of_keys
-from pytest_maxrandom.suite.tasks import FORMATS, RowsSpec
+from pytest_maxrandom.suite.tasks import FORMATS, RowsSpec, TaskSpec
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.load import members
 from pytest_maxrandom.tasks.reading import shown
@@ -23,9 +23,7 @@ from pytest_maxrandom.tasks.rows import RowReader, holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import TypeAlias
 
-    from pytest_maxrandom.suite.tasks import TaskSpec
     from pytest_maxrandom.tasks.task import Where
 
 _YAML = (".yaml", ".yml")

@@ -6,27 +6,23 @@ from collections import defaultdict
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pytest_maxrandom.errors import Problem, SuiteError, quoted
 from pytest_maxrandom.host.data import refused
 from pytest_maxrandom.host.packages import SOURCES, blamed, load, titled
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.suite.tasks import PoolSpec, usual_format
+from pytest_maxrandom.suite.tasks import PoolSpec, TaskSpec, TestSpec, usual_format
 from pytest_maxrandom.tasks.bigbench import BigBench
 from pytest_maxrandom.tasks.lm_eval import LmEval
 from pytest_maxrandom.tasks.reading import Findings, quoting_own
 from pytest_maxrandom.tasks.tables import Csv, Hub, Jsonl
-from pytest_maxrandom.tasks.task import Layout, Task
+from pytest_maxrandom.tasks.task import Example, Layout, Source, Task, Where
 from pytest_maxrandom.tasks.whole import checked_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import TypeAlias
-
-    from pytest_maxrandom.suite.tasks import TaskSpec, TestSpec
-    from pytest_maxrandom.tasks.task import Example, Source, Where
 
     _Key: TypeAlias = tuple[str, ...]
 

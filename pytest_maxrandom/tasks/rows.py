@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
 from pytest_maxrandom.tasks.reading import (
+    Findings,
     JsonObject,
     Mistake,
     as_cluster,
@@ -22,21 +23,19 @@ from pytest_maxrandom.tasks.reading import (
 )
 from pytest_maxrandom.tasks.references import Open, kind_of, number_of
 from pytest_maxrandom.tasks.right_answers import (
+    Slots,
     by_index,
     by_label,
     by_letter,
     by_multi_hot,
     by_text,
 )
-from pytest_maxrandom.tasks.task import Example
+from pytest_maxrandom.tasks.task import Example, Where
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.suite.tasks import RowsSpec
-    from pytest_maxrandom.tasks.reading import Findings
-    from pytest_maxrandom.tasks.right_answers import Slots
-    from pytest_maxrandom.tasks.task import Where
 
 Parts: TypeAlias = "Sequence[tuple[str, str | None]]"  # texts, each with the column after it
 

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import quoted
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.tasks.reading import HALF_A_PAIR, UNPAIRED
-from pytest_maxrandom.tasks.task import Layout, Task
+from pytest_maxrandom.tasks.reading import HALF_A_PAIR, UNPAIRED, Findings
+from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_maxrandom.tasks.reading import Findings
-    from pytest_maxrandom.tasks.task import Example
 
 _SHOWN = 3
 """Ids of examples that a remark names."""

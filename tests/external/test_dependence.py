@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import KINDS
+from pytest_maxrandom.flags import KINDS, Flag, JudgedAnswers
 from pytest_maxrandom.flags.kinds.compared_things import compared_in
 from pytest_maxrandom.flags.texts import same_text
 from pytest_maxrandom.stats.clusters import effective_n
@@ -25,7 +25,6 @@ from tests.unit.flags.made import result, seen, worded
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.flags import Flag, JudgedAnswers
     from pytest_maxrandom.tasks import Task
 
 

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.claims.recorded_claims import plan_recorded
-from pytest_maxrandom.flags import JudgedAnswers, find
+from pytest_maxrandom.flags import Flag, JudgedAnswers, find
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from tests.unit.flags.made import answered, result, seen, worded
@@ -25,7 +25,6 @@ from tests.unit.recorded.suites import flags
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.flags import Flag
 
 SUITES = Path(__file__).parents[2] / "eval_suites" / "paper"
 MODELS = ("Llama-2-7b", "OLMo-7B", "falcon-7b")

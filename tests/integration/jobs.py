@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.integration.action_runner import Result, run_action
-from tests.unit.ci.server import TOKEN
-
-if TYPE_CHECKING:
-    from tests.unit.ci.server import Server
+from tests.unit.ci.server import TOKEN, Server
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"

@@ -19,14 +19,13 @@ from tests.integration.jobs import ROOT
 from tests.integration.test_attacks import gate
 from tests.integration.test_attacks_on_ledgers import LEDGER_ATTACKS
 from tests.repositories import begin_repository, commit, git
-from tests.served import serving, written
+from tests.served import FakeServer, serving, written
 from tests.unit.models.tokenizers import write_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.served import FakeServer
 
 pytest.importorskip("regex")
 PAGE = "docs/explanation/threat-model.md"

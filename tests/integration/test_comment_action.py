@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
 
-from tests.integration.action_runner import commands
+from tests.integration.action_runner import Result, commands
 from tests.integration.jobs import (
     COMMENT,
     FAILS,
@@ -21,11 +21,7 @@ from tests.integration.jobs import (
     run_gate,
     write_claims,
 )
-from tests.unit.ci.server import TOKEN
-
-if TYPE_CHECKING:
-    from tests.integration.action_runner import Result
-    from tests.unit.ci.server import Server
+from tests.unit.ci.server import TOKEN, Server
 
 EVENT = {"pull_request": {"number": 7, "head": {"sha": SHA}}}
 

@@ -18,20 +18,18 @@ import pytest
 
 from pytest_maxrandom.models.registry import Backends
 from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
+from pytest_maxrandom.suite.models import MockSpec, ModelSpec, TransformersSpec
 from pytest_maxrandom.sweeps.cluster.actor import ModelActor, Refused, Wanted, version
 from tests.any_score import SUITES, numbers, write_suites
 from tests.models import located
 from tests.parts import alike
-from tests.ray_nodes import nodes_in
+from tests.ray_nodes import Nodes, nodes_in
 from tests.served import serving
 from tests.terminals import below, in_a_terminal, screens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.suite.models import ModelSpec
-    from tests.ray_nodes import Nodes
 
 pytest.importorskip("ray", reason="ray is not installed")
 pytestmark = [

@@ -26,13 +26,12 @@ from tests.integration.jobs import (
     run_gate,
     write_claims,
 )
-from tests.unit.ci.server import TOKEN, serving
+from tests.unit.ci.server import TOKEN, Server, serving
 from tests.unit.ci.test_gitlab import GitLabServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.unit.ci.server import Server
 
 EXAMPLE_FOR_FORKS = ROOT / ".github" / "examples" / "gate-comment.yml"
 EXAMPLES = sorted((ROOT / ".github" / "examples").glob("gate*.yml"))

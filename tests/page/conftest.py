@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.record import BestPrompt
+from pytest_maxrandom.record import BestPrompt, ClaimRecord, RunRecord
 from pytest_maxrandom.record.packed import pack
 from pytest_maxrandom.reports.page.cells import BestAnswer, Cells, ShownText
 from pytest_maxrandom.reports.page.render import html
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Dialog, Page
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 

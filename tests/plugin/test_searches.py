@@ -16,14 +16,12 @@ from pytest_maxrandom import search
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.searches.replies import Answered
-from pytest_maxrandom.stats.search import likely_better
+from pytest_maxrandom.stats.search import Feedback, likely_better
 from tests.plugin.search_suite import N, begun, claims, judged_as, replies, write
 from tests.searched import lines, write_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pytest_maxrandom.stats.search import Feedback
 
 
 def with_test_set(suite: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import SearchError
-from pytest_maxrandom.stats.search import likely_better
+from pytest_maxrandom.stats.search import Feedback, likely_better
 from tests.plugin.search_suite import N, begun, claims, judged_as, replies, write
 from tests.searched import lines
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.searches.replies import Reply
-    from pytest_maxrandom.stats.search import Feedback
 
 
 @pytest.fixture

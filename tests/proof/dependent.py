@@ -17,15 +17,13 @@ from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.flags import KINDS, JudgedAnswers
 from pytest_maxrandom.record.result import Result
 from pytest_maxrandom.stats.permutation import max_t_test, permutations_for
-from tests.proof.nulls import compare, right_on
+from tests.proof.nulls import Compared, compare, right_on
 from tests.proof.scale import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-    from tests.proof.nulls import Compared
 
     Labels = NDArray[np.int64]
     Draw = Callable[[np.random.Generator, int], "Untold"]

@@ -14,7 +14,7 @@ from pytest_maxrandom.claims.verdict import EXACT, Claim
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.decided import DecidedSweep, run_decided
-from pytest_maxrandom.sweeps.executor import Cost, Scored, jobs_of
+from pytest_maxrandom.sweeps.executor import Cost, Job, Scored, jobs_of
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.goals import Goal
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.sweeps.executor import Job
     from tests.proof.conftest import Measured
 
 pytestmark = pytest.mark.proof

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.proof.guessers import KNOWING, N
+from tests.proof.guessers import KNOWING, N, Sweep
 from tests.proof.judging import shares_of, verdict_on
 from tests.proof.scale import LEVEL, scaled
 
 if TYPE_CHECKING:
     from tests.proof.conftest import Measured
-    from tests.proof.guessers import Sweep
 
 pytestmark = pytest.mark.proof
 

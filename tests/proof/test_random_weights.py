@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,7 +13,6 @@ from tests.proof.sessions import run_pytest, shares
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
 
     from tests.proof.conftest import Measured
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.plugin.test_ways_in import Asked, Cell, as_inspect, as_lm_eval, as_npz, as_table
-from tests.proof.guessers import GUESSERS, KNOWING, SHARED_PASSAGES
+from tests.proof.guessers import GUESSERS, KNOWING, SHARED_PASSAGES, Sweep
 from tests.proof.judging import as_run, verdict_on
 from tests.proof.more_guessers import MORE
 from tests.proof.scale import scaled
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord
     from tests.proof.conftest import Measured
-    from tests.proof.guessers import Sweep
 
 pytestmark = pytest.mark.proof
 

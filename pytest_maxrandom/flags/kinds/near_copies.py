@@ -17,7 +17,7 @@ from pytest_maxrandom.flags.dependence import Dependent
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
 from pytest_maxrandom.flags.texts import CLUSTERS
 from pytest_maxrandom.stats.clusters import alike_within, follows, united
-from pytest_maxrandom.stats.copies import answered_alike
+from pytest_maxrandom.stats.copies import Told, answered_alike
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.repeats import repeats_p
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.copies import Told
 
 _ALIKE = 0.75
 """Share of words that two texts have in common, of those that are no frame (Dice)."""

@@ -28,7 +28,7 @@ from pytest_maxrandom.hooks.progress import Progress, board, say
 from pytest_maxrandom.hooks.run import RECORDS, run_name
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import Backends, ModelPool
-from pytest_maxrandom.record import Arithmetic, Record
+from pytest_maxrandom.record import Arithmetic, Record, Remark
 from pytest_maxrandom.sweeps.cluster.connection import address_of
 from pytest_maxrandom.sweeps.cluster.executor import Ahead, Cluster
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.dry_run import Asked
-    from pytest_maxrandom.record import Remark
 
 _COLLECTED = pytest.StashKey[list[Planned]]()
 _BACKENDS = pytest.StashKey[Backends]()

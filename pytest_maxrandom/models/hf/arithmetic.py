@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.models.hf import devices
-from pytest_maxrandom.models.hf.stored import read
+from pytest_maxrandom.models.hf.stored import Stored, read
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.base import FOUR_BITS, ON_LOADING
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     import torch
 
-    from pytest_maxrandom.models.hf.stored import Stored
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.suite.models import TransformersSpec
 

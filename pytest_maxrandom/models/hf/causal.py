@@ -9,7 +9,7 @@ from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf import arithmetic
 from pytest_maxrandom.models.hf.devices import peak_of
-from pytest_maxrandom.models.questions import Answer, Estimate, Reply
+from pytest_maxrandom.models.questions import Answer, Estimate, Question, Reply
 from pytest_maxrandom.models.requests import Likelihoods, Request
 from pytest_maxrandom.models.tokens import LocalTokens, TokenizedModel
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.hf.engines.choice import Engine
     from pytest_maxrandom.models.hf.generating import Generator
-    from pytest_maxrandom.models.questions import Question
 
 _ADDED = 8
 """Tokens that stand for no byte of the text, at most (beginning, SentencePiece's first space)."""

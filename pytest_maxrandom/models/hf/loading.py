@@ -14,7 +14,7 @@ from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host.machine import cores, resting_threads
 from pytest_maxrandom.models.hf import stored
 from pytest_maxrandom.models.hf.arithmetic import keep_generic
-from pytest_maxrandom.models.hf.devices import check_placement
+from pytest_maxrandom.models.hf.devices import Processors, check_placement
 from pytest_maxrandom.models.hf.refusals import (
     brief,
     check_files,
@@ -26,7 +26,6 @@ from pytest_maxrandom.suite.base import ON_LOADING, QUANTIZATIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_maxrandom.models.hf.devices import Processors
     from pytest_maxrandom.models.hf.stored import Stored
     from pytest_maxrandom.suite.models import TransformersSpec
 

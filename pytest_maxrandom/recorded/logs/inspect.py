@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.files import Fields
+from pytest_maxrandom.recorded.files import Fields, Object
 from pytest_maxrandom.recorded.logs.inspect_files import open_log
 from pytest_maxrandom.recorded.logs.runs import (
     LoggedAnswer,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.recorded.files import Object
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import InspectResults
 

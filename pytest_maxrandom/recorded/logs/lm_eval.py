@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.files import read_json
-from pytest_maxrandom.recorded.logs.lm_eval_samples import COMPARED, read_samples
+from pytest_maxrandom.recorded.files import Object, read_json
+from pytest_maxrandom.recorded.logs.lm_eval_samples import COMPARED, Sample, read_samples
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather, is_share
 from pytest_maxrandom.tasks.lm_eval.generated import compared_by
 from pytest_maxrandom.tasks.reading import Mistake
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.recorded.files import Object
-    from pytest_maxrandom.recorded.logs.lm_eval_samples import Sample
     from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.suite.recorded import LmEvalResults
     from pytest_maxrandom.tasks.references import Matching

@@ -15,7 +15,7 @@ import numpy as np
 
 from pytest_maxrandom.answers import are_letters
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.files import read_lines
+from pytest_maxrandom.recorded.files import Fields, Object, read_lines
 from pytest_maxrandom.recorded.logs.runs import cluster_of, digest, is_share
 from pytest_maxrandom.recorded.logs.written import Written, question_of
 from pytest_maxrandom.sweeps.lettered import listed
@@ -23,7 +23,6 @@ from pytest_maxrandom.sweeps.lettered import listed
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.files import Fields, Object
 
 COMPARED = frozenset({"acc", "acc_norm"})
 """Metrics that compare the choices with one another."""

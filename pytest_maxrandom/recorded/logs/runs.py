@@ -15,7 +15,7 @@ import numpy as np
 from pytest_maxrandom.answers import Answers, are_letters
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.logs.written import compared
+from pytest_maxrandom.recorded.logs.written import Written, compared
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.sweeps.samples import folded
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.logs.written import Written
     from pytest_maxrandom.tasks.references import Matching
 
     _Table: TypeAlias = list[list["LoggedAnswer"]]  # (t, n)

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
-from pytest_maxrandom.stats.labels import needed
+from pytest_maxrandom.stats.labels import LabelFinding, needed
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.stats.gold import Gold
-    from pytest_maxrandom.stats.labels import LabelFinding
 
 _NEAR = 1e-12
 

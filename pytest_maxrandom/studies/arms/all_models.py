@@ -15,7 +15,7 @@ from pytest_maxrandom.stats.best_models import best_models
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.studies.arms.answers import Sides, Unpaired
 from pytest_maxrandom.studies.arms.compared import Compared
-from pytest_maxrandom.suite.arms import USUAL_LEVEL
+from pytest_maxrandom.suite.arms import USUAL_LEVEL, CompareSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.claims.evidence import Evidence
     from pytest_maxrandom.claims.untestable import MissingClaim
-    from pytest_maxrandom.suite.arms import CompareSpec
 
     Claimed = PlannedClaim | RecordedClaim | MissingClaim
 

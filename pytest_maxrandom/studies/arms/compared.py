@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import joined
 from pytest_maxrandom.claims.planned import Planned
-from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Remark, note
+from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Heading, Remark, note
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import Heading
     from pytest_maxrandom.studies.arms.answers import Sides
     from pytest_maxrandom.suite.arms import ContaminationSpec, DifferenceSpec
 

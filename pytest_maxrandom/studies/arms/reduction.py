@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pytest_maxrandom.record import PromptPair
-from pytest_maxrandom.stats.differences import MOST_EXACT, TiltedTest, sign_flip
+from pytest_maxrandom.stats.differences import MOST_EXACT, SignFlip, TiltedTest, sign_flip
 from pytest_maxrandom.stats.multiplicity import holm
 from pytest_maxrandom.stats.paired import mcnemar
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.differences import SignFlip
     from pytest_maxrandom.studies.arms.answers import PairedAnswers
 
 Units = Literal["examples", "clusters", "prompts", "replicates"]

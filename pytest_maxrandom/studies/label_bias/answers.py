@@ -14,8 +14,8 @@ from pytest_maxrandom.stats.chances import choices_of, is_share
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits, membership
 from pytest_maxrandom.stats.labels.scores import recalls
 from pytest_maxrandom.studies.label_bias.interactions import placements
-from pytest_maxrandom.sweeps.labels import label
-from pytest_maxrandom.sweeps.predictions import labelled
+from pytest_maxrandom.sweeps.labels import Labels, label
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, labelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-    from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 
 class NoLabels(ValueError):

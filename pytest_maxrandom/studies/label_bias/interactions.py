@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.stats.labels.priors import held_back
-from pytest_maxrandom.sweeps.executor import jobs_of
-from pytest_maxrandom.sweeps.labels import common_words, label_words, preferable
+from pytest_maxrandom.sweeps.executor import Job, jobs_of
+from pytest_maxrandom.sweeps.labels import Labels, common_words, label_words, preferable
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_as, shown_order
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import Example, share_choices
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Interaction
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.claims import LabelBiasSpec
-    from pytest_maxrandom.sweeps.executor import Job
-    from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
 
 

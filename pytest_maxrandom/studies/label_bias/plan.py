@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.record import LabelBiasRecord, Remark, note
 from pytest_maxrandom.stats.labels.priors import held_back
 from pytest_maxrandom.studies.label_bias.answers import NoLabels, recorded
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.answers import Answers
-    from pytest_maxrandom.errors import Problem
     from pytest_maxrandom.suite.claims import LabelBiasSpec
     from pytest_maxrandom.suite.loader import RecordedSuite, Suite
 

@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import MaxRandomError
-from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.base import EngineName, Resources
 from pytest_maxrandom.models.registry import ModelPool
-from pytest_maxrandom.sweeps.executor import LocalExecutor
+from pytest_maxrandom.sweeps.executor import Job, LocalExecutor, Scored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
-    from pytest_maxrandom.sweeps.executor import Job, Scored
 
 
 def version() -> str:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.record import Arithmetic, Remark
-from pytest_maxrandom.sweeps.cluster.actor import ModelActor, Refused
+from pytest_maxrandom.sweeps.cluster.actor import ModelActor, Refused, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.sweeps.cluster.actor import Wanted
     from pytest_maxrandom.sweeps.cluster.connection import Connection, Node
     from pytest_maxrandom.sweeps.cluster.orders import Chunk
 

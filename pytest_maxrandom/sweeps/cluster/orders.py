@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom import errors
 from pytest_maxrandom.errors import MaxRandomError, SweepError
-from pytest_maxrandom.sweeps.cluster.actor import Refused
+from pytest_maxrandom.sweeps.cluster.actor import Refused, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.sweeps.cluster.actor import Wanted
     from pytest_maxrandom.sweeps.executor import Job, Scored
 
 _MOST = 10

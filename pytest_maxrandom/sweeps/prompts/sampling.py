@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import Stream, digest
-from pytest_maxrandom.sweeps.prompts.formats import MOST_LETTERS, Format, Prompt
+from pytest_maxrandom.sweeps.prompts.formats import MOST_LETTERS, Format, Labels, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.base import FormatSpec
     from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
     from pytest_maxrandom.suite.tasks import ValidationSpec
-    from pytest_maxrandom.sweeps.prompts.formats import Labels
     from pytest_maxrandom.tasks.references import Matching
     from pytest_maxrandom.tasks.task import Example, Layout, Task
 

@@ -21,7 +21,7 @@ import yaml
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.limits import limits, raised
-from pytest_maxrandom.tasks.lm_eval.config import functions_of, read_config
+from pytest_maxrandom.tasks.lm_eval.config import Config, Function, functions_of, read_config
 from pytest_maxrandom.tasks.lm_eval.data import with_found_files
 from pytest_maxrandom.tasks.lm_eval.documents import Document
 from pytest_maxrandom.tasks.lm_eval.index import installed
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.suite.tasks import LmEvalSpec
-    from pytest_maxrandom.tasks.lm_eval.config import Config, Function
 
 _BUILDER = Path(__file__).with_name("through_worker.py")
 

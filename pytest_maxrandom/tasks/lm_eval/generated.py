@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
-from pytest_maxrandom.tasks.lm_eval.config import Function
+from pytest_maxrandom.tasks.lm_eval.config import Config, Function
 from pytest_maxrandom.tasks.lm_eval.examples import (
     Texts,
     Unanswerable,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_maxrandom.suite.prompts import TextPart
-    from pytest_maxrandom.tasks.lm_eval.config import Config
     from pytest_maxrandom.tasks.lm_eval.documents import Document
 
 _TOKENS = 256

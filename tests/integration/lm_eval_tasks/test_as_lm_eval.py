@@ -13,7 +13,7 @@ from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.models.hf.transformers import load
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.sweeps.scorers import SCORERS
-from tests.integration.lm_eval_tasks.conftest import DEMO_MODEL, FILES
+from tests.integration.lm_eval_tasks.conftest import DEMO_MODEL, FILES, Compared
 from tests.integration.lm_eval_tasks.documents import DECLARATIVE
 from tests.proof.scale import scaled
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Model
-    from tests.integration.lm_eval_tasks.conftest import Compared
 
 
 EACH = pytest.mark.parametrize("file", FILES)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.ci.selection import Selection
+from pytest_maxrandom.ci.selection import Selected, Selection
 from pytest_maxrandom.host.data import Boundary
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger.history import Commit
 from tests.repositories import begin_repository, commit, git
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.ci.selection import Selected
 
 FILE = PurePosixPath("checks/test_claims.py")
 TESTS = """

@@ -11,7 +11,7 @@ from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.tasks.task import Example
 from tests.notes import noted
-from tests.proof.nulls import clustered, compare, right_on
+from tests.proof.nulls import Clustered, Compared, clustered, compare, right_on
 from tests.suites import load_suite
 from tests.unit.claims.test_assessment import assessed
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import ClaimRecord
-    from tests.proof.nulls import Clustered, Compared
 
 
 def of_pairs(drawn: Compared, answers: NDArray[np.int64]) -> ClaimRecord:

@@ -14,18 +14,15 @@ from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.opening import confirmed, held_out, out_of_reach
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.models.questions import Answer
-from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record import ClaimRecord, HeldOut, Remark
 from pytest_maxrandom.reports.wording import word
-from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.reports.samples import claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from pytest_maxrandom.record import ClaimRecord, HeldOut
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 
 def questions(golds: str, choices: Sequence[str] = ("Yes", "No")) -> tuple[Example, ...]:

@@ -14,13 +14,12 @@ from pytest_maxrandom.claims.needed import surplus_needed
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.stats.incumbents import best_over_incumbent
+from pytest_maxrandom.stats.incumbents import BestOverIncumbent, best_over_incumbent
 from tests.notes import noted, sentences
 from tests.suites import load_suite
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.stats.incumbents import BestOverIncumbent
 
 MODELS = "models: [{name: some/model}]\n"
 FRUIT = "{name: fruit, format: csv, path: fruit.csv}"

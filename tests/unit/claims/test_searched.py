@@ -13,7 +13,7 @@ from pytest_maxrandom.claims.plan import plan, read_suite
 from pytest_maxrandom.claims.searched import found_in
 from pytest_maxrandom.claims.tries import expected
 from pytest_maxrandom.ledger.lines import Told
-from pytest_maxrandom.stats.search import Found
+from pytest_maxrandom.stats.search import Feedback, Found
 from pytest_maxrandom.suite.loader import Suite
 from tests.unit.ledger.common import OWN, fill, ledger
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import Try
-    from pytest_maxrandom.stats.search import Feedback
 
 
 def told(feedback: Feedback, *correct: int, first: int = 0) -> dict[Try, Told]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.answers import Answers
-from pytest_maxrandom.flags import JudgedAnswers
+from pytest_maxrandom.flags import Flag, JudgedAnswers
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.record.result import Result
 from pytest_maxrandom.reports.red_flags import sentence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from pytest_maxrandom.flags import Flag
 
 
 def seen(correct: ArrayLike, **given: Any) -> JudgedAnswers:

@@ -11,7 +11,7 @@ import pytest
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.suite.claims import AssertSpec
-from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.claims.test_assessment import always, assessed, knowing, yes_no
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_maxrandom.suite.claims import Metric
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 CLAIM = AssertSpec(p_max=0.01, permutation_p=0.01)
 

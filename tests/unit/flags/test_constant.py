@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import Flag, find
+from pytest_maxrandom.flags import Flag, JudgedAnswers, find
 from tests.unit.flags.made import answered, seen
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags import JudgedAnswers
 
 T, N, M = 20, 100, 4
 KNOWS = ["right answers told", "only right and wrong told"]

@@ -10,11 +10,10 @@ from pytest_maxrandom.claims.assessment import with_red_flags
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.flags import KINDS, Flag
-from pytest_maxrandom.suite.claims import AssertSpec, claimed
+from pytest_maxrandom.suite.claims import AssertSpec, RedFlags, claimed
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record.result import Result
-    from pytest_maxrandom.suite.claims import RedFlags
 
 FAILING = {
     "choices", "complementary_prompts", "colliding_ids", "repeated_examples", "other_examples",

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import KINDS
+from pytest_maxrandom.flags import KINDS, Flag
 from pytest_maxrandom.flags.kinds.compared_things import as_choices, compared_in
-from tests.proof.nulls import KINDS as ORDERS, compare, right_on
+from tests.proof.nulls import KINDS as ORDERS, Compared, compare, right_on
 from tests.unit.flags.made import answered, result, seen, worded
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.flags import Flag
-    from tests.proof.nulls import Compared
 
 
 def flags(drawn: Compared, kind: str = "compared_things", **given: Any) -> list[Flag]:

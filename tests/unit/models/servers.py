@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.models.questions import Generation, Question
+from pytest_maxrandom.models.questions import Generation, Question, Reply
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import MODELS
 from tests.hashed_model import likelihood
@@ -13,7 +13,6 @@ from tests.models import located
 
 if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.models.questions import Reply
     from tests.served import FakeServer
 
 QUESTIONS = [

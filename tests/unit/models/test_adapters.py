@@ -14,7 +14,7 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import ModelError, SuiteError
-from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.base import EngineName, Model, Resources
 from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.registry import Backends, ModelPool
@@ -25,7 +25,6 @@ from tests.suites import load_suite
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_maxrandom.models.base import EngineName, Model
 
 # What PEFT tells those who tune; nothing of it may reach those who run a suite.
 pytestmark = [

@@ -10,13 +10,12 @@ import pytest
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host.limits import in_force
 from pytest_maxrandom.models import chat
-from pytest_maxrandom.models.chat import ChatTemplate
+from pytest_maxrandom.models.chat import ChatTemplate, Templated
 from tests import tiny
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.models.chat import Templated
 
 pytest.importorskip("transformers")
 

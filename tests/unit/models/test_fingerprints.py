@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,8 +12,6 @@ from pytest_maxrandom.models.served.dialects import Dialect
 from pytest_maxrandom.models.served.handshake import FIXED, Checked, Serving
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from pytest_maxrandom.record import Fingerprint
 
 torch = pytest.importorskip("torch")

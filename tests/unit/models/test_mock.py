@@ -17,7 +17,7 @@ from pytest_maxrandom.models.registry import Backends, ModelPool
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.prompts import CounterfactualSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
-from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
+from pytest_maxrandom.sweeps.prompts.formats import Format, Labels, Prompt
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.sweeps.prompts.formats import Labels
 
 M = 3
 CHOICES = ("Yes", "No", "Yesterday")

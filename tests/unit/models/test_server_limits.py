@@ -15,12 +15,11 @@ from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.models.served.endpoint import Endpoint
 from pytest_maxrandom.models.served.openai import OpenAI
-from tests.served import serving, written
+from tests.served import FakeServer, serving, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.served import FakeServer
 
 KEY = "sk-A/b+c9.Zz_0123456789"
 

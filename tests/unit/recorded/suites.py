@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.claims.assessment import beside_verdict
-from pytest_maxrandom.claims.recorded_claims import plan_recorded
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim, plan_recorded
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.claims.views import result_of_recorded, views_of_recorded
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.flags import find
+from pytest_maxrandom.flags import Flag, find
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-    from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.record import ClaimRecord
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.claims.recorded_claims import plan_recorded
+from pytest_maxrandom.claims.recorded_claims import RecordedClaim, plan_recorded
 from pytest_maxrandom.errors import RecordedError, SuiteError
 from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
@@ -24,8 +24,6 @@ from tests.unit.recorded.test_predictions import answer, line, write
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pytest_maxrandom.claims.recorded_claims import RecordedClaim
 
 
 @pytest.mark.parametrize("ending", WRITERS)

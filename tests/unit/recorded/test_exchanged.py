@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.notes import noted
-from tests.proof.nulls import compare, right_on
+from tests.proof.nulls import Compared, compare, right_on
 from tests.unit.recorded.suites import judged, planned, suite_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
-    from tests.proof.nulls import Compared
 
 
 def table(

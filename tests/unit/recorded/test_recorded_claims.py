@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,7 +17,6 @@ from tests.unit.recorded.suites import flags, judged, mistakes, planned, rows, s
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from typing import Any
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.recorded.tables.grid import Meant

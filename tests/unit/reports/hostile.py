@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_maxrandom.record import Recorded, Remark
+from pytest_maxrandom.record import Outcome, Recorded, Remark, RunRecord
 from tests.unit.reports.samples import (
     calibrated,
     claim,
@@ -19,10 +19,6 @@ from tests.unit.reports.samples import (
     replicates,
     run,
 )
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import Outcome, RunRecord
-
 
 HOSTILE = "a|b <img> @someone ` `` \n](x) $math$ #12 :smile: \u200f\x1b[31m <!-- </details> \\|"
 

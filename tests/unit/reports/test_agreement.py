@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pytest_maxrandom.record import STANDINGS
+from pytest_maxrandom.record import STANDINGS, ClaimRecord, Standing
 from pytest_maxrandom.reports.agreement import MOST_COLUMNS, Counts, agreement
 from pytest_maxrandom.reports.rendering import latex, markdown
 from tests.unit.reports.opened import html
 from tests.unit.reports.page import folded, read
 from tests.unit.reports.samples import claim, recorded, run, several, untested
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord, Standing
 
 VERDICTS: tuple[Standing, ...] = (*STANDINGS,)
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_maxrandom.hooks.run import Run
-from pytest_maxrandom.record import Arithmetic, arithmetics
+from pytest_maxrandom.record import Arithmetic, ClaimRecord, RunRecord, arithmetics
 from pytest_maxrandom.record.run import LISTS
 from pytest_maxrandom.reports import computing
 from pytest_maxrandom.reports.details import facts
@@ -18,7 +18,6 @@ from tests.unit.reports.samples import claim, comparison, recorded, run
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
 
 OLD = Arithmetic("GenuineIntel x86_64 with avx2", "bitsandbytes", {"torch": "1.0"})
 NEW = Arithmetic("NVIDIA H100 (compute capability 9.0)", "torch", {"torch": "2.0", "peft": "0.1"})

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.flags import KINDS as RED_FLAGS
-from pytest_maxrandom.record import Reservation
+from pytest_maxrandom.record import ClaimRecord, Outcome, Reservation, RunRecord
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from tests.unit.reports.page import folded, read
@@ -19,7 +19,6 @@ from tests.unit.reports.test_text import ACTIVE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
 
 URL = "https://ci.test/runs/1"
 

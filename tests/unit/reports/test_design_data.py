@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.record import Arithmetic, RunRecord
 from pytest_maxrandom.reports.csv import TABLES, columns, csv
 from pytest_maxrandom.reports.results import dump, load, load_untrusted
 from pytest_maxrandom.reports.summary import designs, records
@@ -32,8 +32,6 @@ from tests.unit.reports.test_designs import many
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pytest_maxrandom.record import RunRecord
 
 
 def read_csv(record: RunRecord, table: str) -> list[dict[str, str]]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.ci.gate import judge
-from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.record import ClaimRecord, Design, Record, RunRecord
 from pytest_maxrandom.reports.annotations import annotate
-from pytest_maxrandom.reports.changes import changes, counted
+from pytest_maxrandom.reports.changes import Kind, changes, counted
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from pytest_maxrandom.reports.summary import names, symbol, tally, versions
@@ -36,8 +36,6 @@ from tests.unit.reports.samples import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_maxrandom.record import Design, Record, RunRecord
-    from pytest_maxrandom.reports.changes import Kind
 
 HERE = Path("/repository")
 TASKS = [f"task_{number}" for number in range(3)]

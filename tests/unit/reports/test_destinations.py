@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import Reservation
+from pytest_maxrandom.record import Reservation, RunRecord
 from pytest_maxrandom.reports.badge import badge, badge_svg
 from pytest_maxrandom.reports.checklist import UNKNOWN, checklist
 from pytest_maxrandom.reports.hub import hub
 from tests.unit.reports.samples import claim, comparison, recorded, run, untested
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import RunRecord
 
 FAILED: dict[str, Any] = {"passed": False, "outcome": "failed", "message": "no"}
 

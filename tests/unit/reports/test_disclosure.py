@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_maxrandom.record import HeldOut, Recorded, Tries
+from pytest_maxrandom.record import HeldOut, Recorded, RunRecord, Tries
 from pytest_maxrandom.reports.rendering import disclosure, markdown
 from tests.unit.reports.page import Page, read
 from tests.unit.reports.samples import (
@@ -15,9 +15,6 @@ from tests.unit.reports.samples import (
     several,
     untested,
 )
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import RunRecord
 
 
 def test_the_disclosure_says_what_a_paper_must_say() -> None:

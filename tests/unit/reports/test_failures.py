@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.nulls import Guessers, Null
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.record import ClaimRecord, RedFlag
 from pytest_maxrandom.reports.wording import failure
 from tests.unit.reports.samples import claim, comparison, contamination, replicates
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.claims.nulls import Null
 
 P05 = Claim(0.05, None)
 

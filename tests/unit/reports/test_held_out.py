@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import HeldOut, ValidationSet
+from pytest_maxrandom.record import ClaimRecord, HeldOut, ValidationSet
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.origins import held_out
 from pytest_maxrandom.reports.phrases import claimed, finding, needed
@@ -19,7 +19,6 @@ from tests.unit.reports.samples import claim, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import ClaimRecord
 
 ASIDE = ValidationSet(
     examples=60, available=100, duplicates=0, seed=0, chances={"1/2": 60}, test=50

@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.notation import percent
-from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow, SweepCost
-from pytest_maxrandom.reports.changes import changes
+from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow, RunRecord, SweepCost
+from pytest_maxrandom.reports.changes import Kind, changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv
 from pytest_maxrandom.reports.label_bias import (
@@ -46,8 +46,6 @@ from tests.unit.reports.test_latex import cited
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.changes import Kind
 
 KNOWS = interaction(0.64, 0.56, 0.66, 0.46)
 MOVED = interaction(0.5, 0.4, 0.45, 0.5, interaction="counterfactual")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import example, given, settings
 
-from pytest_maxrandom.record import HeldOut, Remark
+from pytest_maxrandom.record import HeldOut, Remark, RunRecord
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import latex
 from tests.unit.reports.hostile import HOSTILE, hidden_in
@@ -34,7 +34,6 @@ from tests.unit.reports.samples import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import RunRecord
 
 TEST_SET = HeldOut(
     n=40,

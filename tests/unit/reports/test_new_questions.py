@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import NewQuestions, Sampled
+from pytest_maxrandom.record import ClaimRecord, NewQuestions, Sampled
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv as as_csv
 from pytest_maxrandom.reports.references import bibtex
@@ -23,7 +23,6 @@ from tests.unit.reports.samples import claim, run, scored
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import ClaimRecord
 
 FOUND = NewQuestions(low=0.53432, estimate=0.60212, resamples=500)
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pytest_maxrandom.record import Recorded, Tries
+from pytest_maxrandom.record import ClaimRecord, Recorded, Tries
 from pytest_maxrandom.reports import computing, origins
 from tests.unit.reports.samples import claim, recorded, scored, untested
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord
 
 
 def with_prompts(**changed: Any) -> ClaimRecord:

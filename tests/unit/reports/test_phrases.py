@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pytest
 
-from pytest_maxrandom.record import BesideIncumbent, Remark
+from pytest_maxrandom.record import BesideIncumbent, ClaimRecord, Remark
 from pytest_maxrandom.reports import incumbent, phrases, quantities
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.headlines import headline
 from tests.unit.reports.samples import claim, run, scored, untested
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord
 
 BOTH = {"p_max": 0.05, "permutation_p": 0.05}
 

@@ -13,7 +13,7 @@ import pytest
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.reports.predictions import lines
-from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.reports.samples import claim
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.suite.base import Scoring
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 EXAMPLES = [
     Example("é\n1", "Snow?", ("wet", "dry"), (0,)),

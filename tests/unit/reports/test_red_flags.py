@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import DOCUMENTATION
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.record import RedFlag
+from pytest_maxrandom.record import ClaimRecord, RedFlag, Severity
 from pytest_maxrandom.reports.annotations import annotate
-from pytest_maxrandom.reports.changes import changes
+from pytest_maxrandom.reports.changes import Change, changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.headlines import all_flags, flagged as flagged_lines, open_questions
 from pytest_maxrandom.reports.origins import held_out
@@ -24,10 +24,6 @@ from pytest_maxrandom.reports.results import dump, load_untrusted
 from tests.unit.reports.opened import claims, html
 from tests.unit.reports.page import folded, read
 from tests.unit.reports.samples import claim, flag, flagged, linked, recorded, run, shown, untested
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord, Severity
-    from pytest_maxrandom.reports.changes import Change
 
 UNKNOWN = " (which are new is not known)"
 """Said where there is no earlier report to compare with."""

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import RedFlag
+from pytest_maxrandom.record import RedFlag, RunRecord
 from pytest_maxrandom.reports import schema
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.wording import word
@@ -22,7 +22,6 @@ from tests.unit.reports.samples import claim, run, untested
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import RunRecord
 
 CORE = set(
     """

@@ -7,13 +7,13 @@ import subprocess
 import sys
 import unicodedata
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from pytest_maxrandom.flags import KINDS
-from pytest_maxrandom.record import Sampled
+from pytest_maxrandom.record import RunRecord, Sampled
 from pytest_maxrandom.reports.headlines import by_luck
 from pytest_maxrandom.reports.layout import width_of, wrapped
 from pytest_maxrandom.reports.terminal import summary
@@ -32,9 +32,6 @@ from tests.unit.reports.samples import (
     shown,
     untested,
 )
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import RunRecord
 
 
 def first(record: RunRecord, width: int = 100) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pytest_maxrandom.record import RESERVED, Reservation
+from pytest_maxrandom.record import RESERVED, ClaimRecord, Reservation, RunRecord
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.unfolded import within, words
@@ -21,7 +21,6 @@ from tests.unit.reports.test_text import ACTIVE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
 
 URL = "https://ci.test/runs/1"
 NO_LIMIT = 10**9

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.record import AuditedTask, Remark
+from pytest_maxrandom.record import AuditedTask, Finding, Remark
 from pytest_maxrandom.studies.audit import audit, best_guesses
 from pytest_maxrandom.tasks.task import Example, Task
 from tests.unit.stats.oracle import best_at_least, counts, expected_best
@@ -18,7 +18,6 @@ from tests.unit.stats.oracle import best_at_least, counts, expected_best
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.record import Finding
 
 PROMPTS = (1, 10, 100)
 

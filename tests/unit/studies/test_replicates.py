@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.views import result_of_sweep, views_of_sweep
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.models.questions import Answer
-from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, SweepCost
+from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, Standing, SweepCost
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.plan import plan_file
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.record import Standing
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.models.mock import MockModel
-from pytest_maxrandom.models.questions import Answer, Estimate, Reply
+from pytest_maxrandom.models.questions import Answer, Estimate, Question, Reply
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.sweeps.estimate import Probe, estimate, left, probe, seconds_of
 from pytest_maxrandom.sweeps.executor import jobs_of
@@ -18,7 +18,6 @@ from pytest_maxrandom.tasks.task import Example, Layout
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.models.questions import Question
 
 FORM = Format(Layout(append_choices=False))
 EXAMPLES = [Example(f"e{i}", f"question {i}", ("Yes", "No"), (0,)) for i in range(10)]

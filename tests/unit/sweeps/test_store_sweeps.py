@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of, scored_digest
+from pytest_maxrandom.sweeps.executor import Job, LocalExecutor, Scored, jobs_of, scored_digest
 from pytest_maxrandom.sweeps.rows import ModelAnswers
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, Sweep, is_stored, run_sweep, stored_sweep
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.sweeps.executor import Job, Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.tasks.found import FoundTask, NoTask, Unreadable, find_tasks
+from pytest_maxrandom.tasks.found import Found, FoundTask, NoTask, Unreadable, find_tasks
 from pytest_maxrandom.tasks.load import load_task
 from tests.needs import needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.tasks.found import Found
 
 ROWS = 'input,choices,answer\nq1,"[""a"", ""b""]",a\nq2,"[""a"", ""b""]",b\n'
 SUITE = "models: [{name: m}]\ntasks:\n  - {name: own, format: csv, path: rows.csv}\n"

@@ -6,18 +6,16 @@ import sys
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.tasks.load import absent_data
-from tests.unit.tasks.conftest import where
+from tests.unit.tasks.conftest import Folder, where
 
 datasets = pytest.importorskip("datasets", reason="needs the extra: datasets")
 
-if TYPE_CHECKING:
-    from tests.unit.tasks.conftest import Folder
 
 ROWS = [
     {"input": "1 + 1?", "choices": ["two", "three"], "answer": 0, "other": {"x": 1}},

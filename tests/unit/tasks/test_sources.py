@@ -18,14 +18,12 @@ from pytest_maxrandom.suite.schema import schema
 from pytest_maxrandom.suite.tasks import TASKS, TaskSpec
 from pytest_maxrandom.tasks.load import BUILT_IN, load_task
 from pytest_maxrandom.tasks.tables import Csv
-from pytest_maxrandom.tasks.task import Example, Task
+from pytest_maxrandom.tasks.task import Example, Task, Where
 from tests.installed import install
 from tests.suites import having, load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from pytest_maxrandom.tasks.task import Where
 
     Claims = Callable[[str], list[PlannedClaim]]
 

@@ -17,12 +17,11 @@ from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.hf.engines.network import Budget, Network, is_out_of_memory, start
 from pytest_maxrandom.models.hf.engines.packed import FULL, SLIDING, Cheaper, Packed, Window
 from pytest_maxrandom.models.hf.engines.rows import Plain, Rows
-from pytest_maxrandom.models.requests import Request
+from pytest_maxrandom.models.requests import Likelihoods, Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.models.requests import Likelihoods
     from pytest_maxrandom.models.trie import Trie
 
 ENGINES = ("auto", "packed", "rows", "plain")

@@ -9,16 +9,14 @@ import torch
 
 from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.hf.engines import cache
-from pytest_maxrandom.models.hf.engines.network import moved
-from pytest_maxrandom.models.requests import Likelihoods
+from pytest_maxrandom.models.hf.engines.network import Budget, Network, Values, moved
+from pytest_maxrandom.models.requests import Likelihoods, Picks, Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.hf.engines.cache import Pair
-    from pytest_maxrandom.models.hf.engines.network import Budget, Network, Values
     from pytest_maxrandom.models.hf.engines.rows import Rows
-    from pytest_maxrandom.models.requests import Picks, Request
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 

@@ -8,14 +8,13 @@ import torch
 
 from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.hf.engines import cache
-from pytest_maxrandom.models.requests import Likelihoods, Picks
+from pytest_maxrandom.models.requests import Likelihoods, Picks, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.cache import Pair
     from pytest_maxrandom.models.hf.engines.network import Budget, Network, Values
-    from pytest_maxrandom.models.requests import Request
 
     Item = TypeVar("Item")
 

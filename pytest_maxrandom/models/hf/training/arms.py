@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from contextlib import ExitStack
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf.arithmetic import foretold
@@ -16,7 +16,6 @@ from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
 
     from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.training import Trained, Training

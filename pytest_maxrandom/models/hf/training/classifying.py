@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import ModelError, QuestionError, ScoreError, listed, quoted
 from pytest_maxrandom.models.base import Model
 from pytest_maxrandom.models.hf import arithmetic
-from pytest_maxrandom.models.hf.devices import peak_of
-from pytest_maxrandom.models.hf.loading import CAUSAL, CLASSIFIER, MASKED, open_model
+from pytest_maxrandom.models.hf.devices import Processors, peak_of
+from pytest_maxrandom.models.hf.loading import CAUSAL, CLASSIFIER, MASKED, Opened, open_model
 from pytest_maxrandom.models.hf.training import texts
 from pytest_maxrandom.models.hf.training.adapting import (
     check_room,
@@ -20,15 +20,12 @@ from pytest_maxrandom.models.hf.training.adapting import (
     widened,
 )
 from pytest_maxrandom.models.hf.training.fitting import fit, seed_of, seeded
-from pytest_maxrandom.models.questions import Answer, Estimate, Reply
+from pytest_maxrandom.models.questions import Answer, Estimate, Question, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.models.hf.devices import Processors
-    from pytest_maxrandom.models.hf.loading import Opened
-    from pytest_maxrandom.models.questions import Question
     from pytest_maxrandom.models.training import Trained, Training
     from pytest_maxrandom.suite.models import TransformersSpec
 

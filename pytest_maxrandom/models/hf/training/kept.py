@@ -11,7 +11,7 @@ import errno
 import json
 import os
 import shutil
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from pytest_maxrandom.models.training import Trained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
 _RECORD = "trained.json"

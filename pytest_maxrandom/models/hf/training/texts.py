@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf.causal import context_of
-from pytest_maxrandom.models.training import Size
+from pytest_maxrandom.models.training import Size, Training
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-    from pytest_maxrandom.models.training import Training
 
     Row = dict[str, Any]
 

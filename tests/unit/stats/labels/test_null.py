@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.stats.labels import null, scores
-from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline, ScoreBaseline
 from tests.unit.stats.oracle import best_score
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.maximum import ScoreBaseline
 
 close = pytest.approx
 N, M, T = 100, 4, 10

@@ -16,8 +16,8 @@ from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.sweeps.cluster.actor import Refused, Wanted
 from pytest_maxrandom.sweeps.cluster.executor import Cluster, RayExecutor
-from pytest_maxrandom.sweeps.cluster.orders import Order
-from pytest_maxrandom.sweeps.executor import Cost, Scored, jobs_of
+from pytest_maxrandom.sweeps.cluster.orders import Chunk, Order
+from pytest_maxrandom.sweeps.executor import Cost, Job, Scored, jobs_of
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.sweeps.cluster.fleet import Fleet
-    from pytest_maxrandom.sweeps.cluster.orders import Chunk
-    from pytest_maxrandom.sweeps.executor import Job
 
 _EXAMPLES = [Example(f"e{i}", f"question {i}", ("Yes", "No"), (i % 2,)) for i in range(4)]
 _FORM = Format(Layout(append_choices=False))
