@@ -16,6 +16,7 @@ from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.servers import check_server
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.ledger import Named
+from pytest_maxrandom.ledger.set_told import lowest_rank
 from pytest_maxrandom.models.questions import Answer
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import jobs_of
@@ -184,12 +185,12 @@ def _chosen(
     alike = {tried, *(one for one, each in swept.items() if _scores(each) == found.scores)}
     tries, named = ledger.tries(), named_by(found, subject)
     near = {each for each in tries if each.prompt == tried.prompt}
-    rank = None
     if (alike | near) & tries:
-        rank = ledger.rank_when_named(alike | near, named, means)
-    if rank is not None:
-        found = replace(found, chosen_here=len(tries), rank=rank)
-        if ledger.rank_when_named(alike, named) is not None:
+        known = ledger.known_when_named(named, means)
+        rank = lowest_rank(alike | near, known)
+        if rank is not None:
+            found = replace(found, chosen_here=len(tries), rank=rank)
+        if alike & known.keys():
             return found
     return replace(found, place=ledger.place_when_named(named))
 

@@ -62,10 +62,10 @@ def of_examples(results: Answers, t: int) -> Guessers:
     assert results.chances is not None
     values = sorted(set(results.chances))
     places = {value: place for place, value in enumerate(values)}
-    one_hot = np.zeros((len(results.chances), len(values)), dtype=np.int64)
-    one_hot[np.arange(len(results.chances)), [places[value] for value in results.chances]] = 1
-    scored = results.evaluated if results.prompts else np.ones((1, len(one_hot)), dtype=np.bool_)
-    rows, kinds = np.unique(scored @ one_hot, axis=0, return_inverse=True)
+    place = np.array([places[value] for value in results.chances])
+    scored = results.evaluated if results.prompts else np.ones((1, len(place)), dtype=np.bool_)
+    times = [scored[:, place == each].sum(axis=1) for each in range(len(values))]
+    rows, kinds = np.unique(np.stack(times, axis=1), axis=0, return_inverse=True)
     mixes = [
         tuple((value, size) for value, size in zip(values, row, strict=True) if size)
         for row in rows.tolist()

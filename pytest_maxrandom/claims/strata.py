@@ -13,7 +13,7 @@ import numpy as np
 from pytest_maxrandom.answers import RECURRING, Answers, letter_place
 from pytest_maxrandom.claims.shuffles import NoPermutations, refuse_untold
 from pytest_maxrandom.stats.clusters import united
-from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, times_given
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -181,7 +181,7 @@ def _given(results: Answers, members: list[int], share: float) -> Iterator[tuple
         said = said[said != NOT_EVALUATED]
         # Where a label is right once and one prompt was asked, that answer is all there is.
         often = max(share * said.size, min(2, said.size / 2))
-        given, times = np.unique(said, return_counts=True)
+        given, times = times_given(said)
         yield label, given[times >= often].tolist()
 
 

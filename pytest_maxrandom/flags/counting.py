@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_maxrandom.answers import NO_CHOICE, Answers
 from pytest_maxrandom.stats.counts import GuesserCount
-from pytest_maxrandom.stats.gold import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, times_given
 from pytest_maxrandom.stats.majority import ConstantAnswer, majority_answer
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.flags.kind import JudgedAnswers, Parts
 
 
+_AT_ONCE = 64  # examples
 UNLIKELY = 1e-6
 """What guessers do with at most this probability is no accident."""
 OF_ANSWERS = "{told:,} of {answers:,} answers ({part:percent}){of_best}"
@@ -159,9 +160,13 @@ def labels_shown(tried: Answers, gold: tuple[frozenset[int], ...]) -> list[dict[
     shown = [dict.fromkeys(right, 0) for right in gold]
     if tried.answers is not None:
         right = frozenset[int]().union(*gold)
-        for own, said, there in zip(shown, tried.answers.T, tried.evaluated.T, strict=True):
-            given, first, times = np.unique(said[there], return_index=True, return_counts=True)
-            for place in np.argsort(first).tolist():  # in the order of prompts
-                if (label := int(given[place])) in right:
-                    own[label] = own.get(label, 0) + int(times[place])
+        for start in range(0, len(shown), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            # Turned, because what is said to one example lies far apart.
+            said, there = tried.answers[:, part].T.copy(), tried.evaluated[:, part].T.copy()
+            for own, answers, scored in zip(shown[part], said, there, strict=True):
+                labels, times = times_given(answers[scored])
+                for label, many in zip(labels.tolist(), times.tolist(), strict=True):
+                    if label in right:
+                        own[label] = own.get(label, 0) + many
     return shown

@@ -71,8 +71,8 @@ class LedgerFile:
         words."""
         self.undone: dict[tuple[str, str], str] = {}
         """Digests of such sets to why their questions are others nevertheless."""
-        self.all_tries: set[Try] = set()
-        """Those of all claims."""
+        self.different = 0
+        """How many tries there are of all claims, each counted once."""
         self.looks: dict[ClaimKey, dict[str, Looked]] = {}
         """Claim to its looks, by their digests."""
         self.answered: dict[ClaimKey, set[Answered]] = {}
@@ -114,7 +114,7 @@ class LedgerFile:
         if row["kind"] == "prompt":
             self.models.setdefault(_claim(row), set()).add(row["model_digest"])
             self.claims.setdefault(row["model_digest"], set()).add(_claim(row))
-            self.all_tries.add(name)
+            self.different += not self.tried(name)
             begun = self._begun.setdefault(_claim(row), set())
             if row["correct"] is not None:
                 begun.discard(name)
@@ -161,10 +161,14 @@ class LedgerFile:
             self._shown = self._offset, found
         return found
 
+    def tried(self, tried: Try) -> bool:
+        """Tell whether it is a try of any claim."""
+        return any(tried in tries for tries in self.tries.values())
+
     def shows(self, tried: Try) -> bool:
         """Tell whether a line says how many answers of a try are right."""
         begun = any(tried in tries for tries in self._begun.values())
-        return tried in self.all_tries and not begun
+        return self.tried(tried) and not begun
 
     def _place(self, row: Row) -> tuple[dict[Any, Any] | set[Any], Any, Any]:
         """Return where a row belongs, what it is called there, and what is kept by that name."""

@@ -309,11 +309,11 @@ def linked(found: Iterable[TriesOfClaim], claim: ClaimKey, digests: set[str]) ->
         The model's, as far as they are known.
     """
     left = [each for each in found if each.claim.shots == claim.shots]
-    names, counted = {claim.model}, set[Try]()
+    names, counted = {claim.model}, frozenset[Try]()
     while True:
         same = [each.claim.model in names or not each.models.isdisjoint(digests) for each in left]
         if not any(same):
-            return frozenset(counted)
+            return counted
         linked = [*compress(left, same)]
         names |= {each.claim.model for each in linked}
         counted = counted.union(*(each.tries for each in linked))

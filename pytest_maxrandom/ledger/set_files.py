@@ -209,8 +209,7 @@ class SetFiles:
     def count(self, tries: set[Try]) -> int:
         """Return how many tries there are for any claim, together with some."""
         if len(self._files) == 1 and not self._siblings_in(self._file):
-            known = self._file.all_tries
-            return len(known) + len(tries - known)
+            return self._file.different + sum(not self._file.tried(each) for each in tries)
         return len(self.tries() | tries)
 
     def _connected(self, subject: Subject) -> set[ClaimKey]:

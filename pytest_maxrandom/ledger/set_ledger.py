@@ -133,7 +133,7 @@ class SetLedger(SetTold):
 
     def notes(self, subject: Subject) -> list[Remark]:
         """Return from where tries of the subject's claim were carried over."""
-        now = {tried for file in self._own for tried in file.tries.get(subject.claim, ())}
+        now = [file.tries.get(subject.claim, ()) for file in self._own]
         return self._joined() + [
             Remark(
                 "tries_of_another_set",
@@ -147,8 +147,8 @@ class SetLedger(SetTold):
                     for each in self._tries(file)
                     if each.claim == subject.claim
                     for tried in each.tries
+                    if not any(tried in known for known in now)
                 }
-                - now
             )
         ]
 

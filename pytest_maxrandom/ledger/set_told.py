@@ -121,43 +121,33 @@ class SetTold(SetFiles):
     def _answered(self, subject: Subject) -> set[Answered]:
         return set().union(*(file.answered.get(subject.claim, ()) for file in self._files))
 
-    def rank_when_named(
-        self, tries: Collection[Try], named: Named, means: Mapping[Try, float] = {}
-    ) -> int | None:
-        """Return the lowest rank of some tries among all, when looks first named the incumbent.
+    def known_when_named(
+        self, named: Named, means: Mapping[Try, float] = {}
+    ) -> dict[Try, float | None]:
+        """Return what earlier runs had tried when looks first named the incumbent.
 
-        It is one more than the tries that scored higher, or of which that is not known. None where
-        nobody had tried any of them in an earlier run, so that no score can have been a reason.
+        With each try comes its score, None where that is not known. Only what was tried by then
+        can have been a reason to name it.
 
         Parameters
         ----------
-        tries : collection of Try
-            What scored as the incumbent does, or much like it.
-        named : Named
-            The incumbent.
         means : mapping of Try to float
             Mean scores of which no line tells, as of grades.
         """
-        rows = [row for path in self.files for row in rows_of(path)]
-        looks = ((row["when"], row["run"]) for row in rows if named_in(row) == named)
-        when, run = min(looks, default=("~", self._run))  # later than any time
+        when, run = "~", self._run  # later than any time
+        tried: list[tuple[Try, str, str, float | None]] = []
+        for row in (row for path in self.files for row in rows_of(path)):
+            if row["kind"] == "prompt":
+                one, right = tried_of(row), row["correct"]
+                told = means.get(one) if right is None else right / row["n"]
+                tried.append((one, row["when"], row["run"], told))
+            elif row["kind"] == "look" and named_in(row) == named:
+                when, run = min((when, run), (row["when"], row["run"]))
         scores: dict[Try, float | None] = {}
-        for row in rows:
-            if row["kind"] == "prompt" and row["run"] != run and row["when"] <= when:
-                correct = row["correct"]
-                tried = tried_of(row)
-                told = means.get(tried) if correct is None else correct / row["n"]
-                scores[tried] = scores.get(tried) if told is None else told
-        ranks = [
-            1
-            + sum(
-                each != tried and (own is None or other is None or other > own)
-                for each, other in scores.items()
-            )
-            for tried, own in scores.items()
-            if tried in tries
-        ]
-        return max(ranks, default=None)
+        for one, then, by, told in tried:
+            if by != run and then <= when:
+                scores[one] = scores.get(one) if told is None else told
+        return scores
 
     def place_when_named(self, named: Named) -> int:
         """Return which one it is, by the order of first naming, of those named as the incumbent.
@@ -269,6 +259,23 @@ class SetTold(SetFiles):
         known = self._known(files) | dict(questions)
         same = related(tests, [example for example, _ in questions], known)
         return {(n, t) for one in files for n in same for t in one.openings.get(n, ())}
+
+
+def lowest_rank(tries: Collection[Try], scores: Mapping[Try, float | None]) -> int | None:
+    """Return the lowest rank of some tries among scores; None where they have none.
+
+    It is one more than the tries that scored higher, or of which that is not known.
+    """
+    ranks = [
+        1
+        + sum(
+            each != tried and (own is None or other is None or other > own)
+            for each, other in scores.items()
+        )
+        for tried, own in scores.items()
+        if tried in tries
+    ]
+    return max(ranks, default=None)
 
 
 def questions_of(examples: Iterable[Example]) -> list[tuple[str, str]]:

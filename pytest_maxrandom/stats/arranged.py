@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 _CELLS = 2**21  # entries of one batch of arranged right answers: 8 MiB
 _HELD = 2**28 + 2**26  # numbers that are held as they are multiplied: 1.25 GiB
 _MOST_AT_ONCE = 1024  # arrangements of one batch
+_WORTH_MULTIPLYING = 192  # arrangements that are multiplied at once, else the answers cost most
+_MOST_TOGETHER = 4  # batches
 _FEW_LABELS = 32  # which are looked at faster label by label
 _WORTH_PACKING = 512  # cells from which on two prompts are multiplied as one
 _FEWEST_AT_ONCE = 500  # examples
@@ -168,7 +171,7 @@ def compared_with(
     least = observed[best_prompt] - near
     drawn = exceeded = 0
     maxima: list[Floats] = []
-    for order in orders:
+    for order in _together(orders):
         found = best_under(order)
         reached = np.flatnonzero(found >= least)
         if exceeded + len(reached) >= enough:
@@ -186,6 +189,17 @@ def compared_with(
         "best_prompt": best_prompt,
         "maxima": np.concatenate(maxima),
     }
+
+
+def _together(orders: Iterable[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """Yield small batches as larger ones.
+
+    How many are drawn at a time stays as it is, since it decides what is drawn.
+    """
+    batches = iter(orders)
+    for first in batches:
+        many = min(_MOST_TOGETHER, -(-_WORTH_MULTIPLYING // len(first)))
+        yield first if many == 1 else np.concatenate([first, *islice(batches, many - 1)])
 
 
 class Marks(NamedTuple):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.stats.counts import binomial_tail
+from pytest_maxrandom.stats.gold import times_given
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -29,7 +30,7 @@ _ERRORS = 3
 """Standard errors by which pairs of the same answers are more than there should be."""
 _ALONE = 0.001
 """Probability of so many examples that are the same, where to be nearly so is as likely."""
-_PROMPTS = 512
+_PROMPTS = 256
 """Prompts by which examples are compared at a time."""
 _ROWS = 1_024
 """Examples, or pairs, that are compared at a time."""
@@ -65,9 +66,9 @@ def answered_alike(answers: NDArray[np.integer[Any]], classes: Sequence[Hashable
     classes
         Per example its right answers.
     """
-    columns = np.unique(answers, axis=0).T
-    t = columns.shape[1]
-    unlike = (columns != _usual(columns, classes)).sum(axis=1)
+    rows = np.unique(answers, axis=0)
+    columns, t = np.ascontiguousarray(rows.T), len(rows)
+    unlike = np.count_nonzero(rows != _usual(rows, classes), axis=0)
     telling = unlike >= _UNLIKE
     if telling.sum() < 2:
         return Alike([], "accident")
@@ -100,19 +101,18 @@ def answered_alike(answers: NDArray[np.integer[Any]], classes: Sequence[Hashable
     return Alike(alike, "untold")
 
 
-def _usual(
-    columns: NDArray[np.integer[Any]], classes: Sequence[Hashable]
-) -> NDArray[np.integer[Any]]:
-    """Return what prompts answer most often to examples of the same class, shape (n, t)."""
+def _usual(rows: NDArray[np.integer[Any]], classes: Sequence[Hashable]) -> NDArray[np.integer[Any]]:
+    """Return what prompts answer most often to examples of the same class, shape (t, n)."""
     sizes = Counter(classes)
     members: dict[Hashable, list[int]] = {}
     for place, own in enumerate(classes):
         members.setdefault(own if sizes[own] >= _FEWEST else None, []).append(place)
-    usual = np.empty_like(columns)
-    labels = np.unique(columns)
+    usual = np.empty_like(rows)
+    labels = times_given(rows.ravel())[0].astype(rows.dtype)
     for places in members.values():
-        times = np.stack([(columns[places] == label).sum(axis=0) for label in labels])
-        usual[places] = labels[times.argmax(axis=0)]
+        said = rows[:, places]
+        times = np.stack([np.count_nonzero(said == label, axis=1) for label in labels])
+        usual[:, places] = labels[times.argmax(axis=0)][:, None]
     return usual
 
 
@@ -125,19 +125,19 @@ def _near(
     more, so that the others are not looked at.
     """
     n, t = columns.shape
-    first, labels = columns[:, :_PROMPTS], np.unique(columns).tolist()
+    first = columns[:, :_PROMPTS]
+    labels = times_given(first.ravel())[0].tolist()
     for start in range(0, n, _ROWS):
-        rows = slice(start, start + _ROWS)
-        same = np.zeros((len(columns[rows]), n), dtype=np.float32)
+        rows, later = slice(start, start + _ROWS), slice(start, n)
+        same = np.zeros((len(columns[rows]), n - start), dtype=np.float32)
         for label in labels:
-            marked = (first == label).astype(np.float32)
-            same += marked[rows] @ marked.T
+            marked = (first[later] == label).astype(np.float32)
+            same += marked[:_ROWS] @ marked.T
         near = same >= min(t, _PROMPTS) - _NEAR
-        near &= (hard[rows, None] & hard) | telling[rows, None] | telling
-        near &= np.arange(n) > np.arange(n)[rows, None]
-        one, other = np.nonzero(near)
+        near &= (hard[rows, None] & hard[later]) | telling[rows, None] | telling[later]
+        one, other = np.nonzero(np.triu(near, 1))
         apart = min(t, _PROMPTS) - same[one, other].astype(np.intp)
-        one += start
+        one, other = one + start, other + start
         for at in range(_PROMPTS, t, _PROMPTS):
             part = columns[:, at : at + _PROMPTS]
             for few in range(0, len(one), _ROWS):

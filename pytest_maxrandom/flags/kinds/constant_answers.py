@@ -9,6 +9,7 @@ import numpy as np
 from pytest_maxrandom.flags.counting import UNLIKELY, best_constant, name_of, of_several
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, RedFlagKind
 from pytest_maxrandom.notation import percent
+from pytest_maxrandom.stats.gold import times_given
 
 _NEARLY = 0.95
 """Share of the answers from which on one label is given to nearly every example."""
@@ -22,7 +23,7 @@ def _check(judged: JudgedAnswers) -> Found:
         return
     usual: dict[int, tuple[int, float]] = {}
     for place, (answers, scored) in enumerate(zip(tried.answers, tried.evaluated, strict=True)):
-        values, times = np.unique(answers[scored], return_counts=True)
+        values, times = times_given(answers[scored])
         label, share = int(values[times.argmax()]), float(times.max() / scored.sum())
         if share < _NEARLY:
             continue

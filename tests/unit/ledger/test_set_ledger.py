@@ -19,6 +19,7 @@ from pytest_maxrandom.ledger import (
 )
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.ledger.opened import LedgerFiles
+from pytest_maxrandom.ledger.set_told import lowest_rank
 from pytest_maxrandom.ledger.summary import mistakes, summary
 from tests.unit.ledger.common import (
     OTHER,
@@ -451,7 +452,10 @@ def test_the_same_prompt_to_another_model_is_another_incumbent(tmp_path: Path) -
     def named(run: str, of: Subject, incumbent: Named, *prompts: str) -> tuple[int, int | None]:
         made = SetLedger(tmp_path, run, "emoji", examples())
         tries = {each for each in made.tries() if each.prompt == incumbent.prompt}
-        found = made.place_when_named(incumbent), made.rank_when_named(tries, incumbent)
+        found = (
+            made.place_when_named(incumbent),
+            lowest_rank(tries, made.known_when_named(incumbent)),
+        )
         for place, prompt in enumerate(prompts):
             made.evaluated(of, prompt, 10, 5 + place)
         made.look(of, prompts, t=1, n=10, best_correct=5, incumbent=incumbent)

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.stats.chances import chance_groups
-from pytest_maxrandom.stats.gold import membership, right_labels
+from pytest_maxrandom.stats.gold import membership, right_labels, times_given
 from pytest_maxrandom.stats.majority import FEWEST, View, chances_of_constants
 from pytest_maxrandom.stats.rules import rule_p_value, total
 
@@ -169,3 +169,12 @@ def test_fractions_are_added_exactly() -> None:
     assert total(values) == sum(values, Fraction())
     assert total([1, 0, 1]) == 2
     assert total([]) == 0
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 400_000])
+@pytest.mark.parametrize("most", [2, 127, 10**6])
+def test_labels_are_counted_as_sorting_counts_them(size: int, most: int) -> None:
+    said = np.random.default_rng(most).integers(-1, most, size)
+    said = said.astype(np.int8) if most < 128 else said
+    for found, expected in zip(times_given(said), np.unique(said, return_counts=True), strict=True):
+        assert found.tolist() == expected.tolist()

@@ -260,7 +260,7 @@ def test_credits_that_do_not_stay_in_memory_are_those_that_do(
     answers = generator.integers(-1, labels, (9, 60))
     wide = max_t_test(answers, gold, permutations=300)
     monkeypatch.setattr("pytest_maxrandom.stats.arranged._HELD", 0)
-    monkeypatch.setattr("pytest_maxrandom.stats.arranged._CELLS", 400)
+    monkeypatch.setattr("pytest_maxrandom.stats.arranged._CELLS", 400)  # of several batches as one
     narrow = max_t_test(answers.astype(np.int8), gold, permutations=300)
     assert narrow == wide
     assert (narrow.maxima == wide.maxima).all()
