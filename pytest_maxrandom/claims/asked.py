@@ -191,7 +191,7 @@ def _chosen(
         found = replace(found, chosen_here=len(tries), rank=rank)
         if ledger.rank_when_named(alike, named) is not None:
             return found
-    return replace(found, place=ledger.place_when_named(named))
+    return replace(found, place=ledger.place_when_named(subject, named))
 
 
 def _scores(said: PromptPredictions) -> dict[str, float]:
