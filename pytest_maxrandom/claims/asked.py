@@ -192,7 +192,7 @@ def _chosen(
             found = replace(found, chosen_here=len(tries), rank=rank)
         if alike & known.keys():
             return found
-    return replace(found, place=ledger.place_when_named(named))
+    return replace(found, place=ledger.place_when_named(subject, named))
 
 
 def _scores(said: PromptPredictions) -> dict[str, float]:

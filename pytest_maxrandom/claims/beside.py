@@ -127,8 +127,12 @@ def beside(
         p, record = _compared(claim, key, answers, other, t, best, test)
         found.p[key], found.records[BESIDE[key]] = p, record
         if other.chosen_here is not None:
-            values = {"prompts": other.chosen_here, "rank": other.rank}
-            found.notes.append(Remark("incumbent_chosen_here", values))
+            values = {"prompts": other.chosen_here}
+            if other.rank == 1:
+                found.notes.append(Remark("incumbent_best_here", values))
+            else:
+                values["rank"] = other.rank
+                found.notes.append(Remark("incumbent_chosen_here", values))
         if other.place > 1:
             values = {"place": other.place, "factor": other.factor}
             found.notes.append(Remark("incumbent_named_in_turn", values))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.earlier import EarlierTasks
 from pytest_maxrandom.claims.samples import scores_samples
+from pytest_maxrandom.claims.verdict import BESIDE
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import SetLedger, Subject, Try
 from pytest_maxrandom.ledger.history import ClaimedSet
@@ -350,6 +351,11 @@ def _spent(planned: PlannedClaim, found: Result) -> tuple[float, bool]:
         p = found.permutation_p  # None where it was not needed to see that the claim fails
         # Each further prompt adds the best one's own p-value, which is at most that of all.
         holds &= p is not None and p * (1 + t - found.t) <= levels["permutation_p"]
+    for key in BESIDE.keys() & levels.keys():
+        p, beside = getattr(found, key), getattr(found, BESIDE[key])
+        # An exact test has p times t; of resamples each further prompt adds what the best one has.
+        more = t / found.t if beside is None or beside.test == "exact" else 1 + t - found.t
+        holds &= p is not None and p * more <= levels[key]
     return min(levels.values(), default=spent(DEFAULT_LEVEL, t).level), holds
 
 

@@ -96,6 +96,14 @@ def incumbent_of(suite: SuiteSpec, condition: Condition, base: Path) -> Incumben
                 "model, so that it is asked again",
                 "answers",
             )
+        matching = matching_of(suite, condition.task)
+        if matching is not None and line.matching != matching.digest:
+            raise NoIncumbent(
+                f"{spec.answers} holds answers that were compared with their references in another "
+                "way than those of the prompts are (`exact_match`), or does not say how; name the "
+                "incumbent's prompt and model, so that it is asked again",
+                "answers",
+            )
         for model in suite.models if spec.model is None else [spec.model]:
             if (model.name, model.variant) != (line.model, line.quantization):
                 whose = "of the suite" if spec.model is None else "beside them"

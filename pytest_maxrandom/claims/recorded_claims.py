@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from pytest_maxrandom.claims.classes import in_metric
 from pytest_maxrandom.claims.incumbents import NoIncumbent
 from pytest_maxrandom.claims.kept import of_answers
-from pytest_maxrandom.claims.nulls import NoMetric, Null
+from pytest_maxrandom.claims.nulls import LearntGuessers, NoMetric, Null
 from pytest_maxrandom.claims.plan import settled
 from pytest_maxrandom.claims.planned import ClaimOfSuite
 from pytest_maxrandom.claims.recorded_incumbents import (
@@ -196,7 +196,12 @@ def plan_recorded(suite: RecordedSuite, results: Results | None = None) -> list[
         if claim.null is not None and (
             unmeasured := claim.claim.unmeasured(claim.null, claim.metric)
         ):
-            planner.problems.append(suite.problem(("metric",), unmeasured, named=False))
+            learnt = isinstance(claim.null, LearntGuessers)
+            planner.problems.append(
+                Problem(suite.path, claim.line, f"{claim.task}: {unmeasured}")
+                if learnt
+                else suite.problem(("metric",), unmeasured, named=False)
+            )
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
     return settled(claims)

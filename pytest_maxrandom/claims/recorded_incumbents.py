@@ -36,18 +36,11 @@ def recorded_control(
     found = recorded_incumbent(spec, read, elsewhere)
     if elsewhere is None and len(read.distinct().prompts) == 1:
         raise NoIncumbent(f"{read.path} holds no other prompt than the control", "prompt")
-    judges = read.judge, (read if elsewhere is None else _results(read, elsewhere)).judge
-    if judges[0] != judges[1]:
-        raise NoIncumbent(
-            f"it was scored by {judges[1]!r} and the prompts of {read.path} by {judges[0]!r}, and "
-            "judges differ in what flatters them; score both by the same judge",
-            "results",
-        )
     cells = (f"{name} {score!r}" for name, score in sorted(found.scores.items()))
     return replace(
         found,
         name=f"the control {found.digest!r}",
-        digest=digest(found.digest, judges[0] or "", *cells),
+        digest=digest(found.digest, read.judge or "", *cells),
         chosen_here=None,
         rank=1,
     )
@@ -86,6 +79,12 @@ def recorded_incumbent(
     found = _results(read, elsewhere)
     if why := unlike(read.aggregate, 1 if found.aggregate is None else found.aggregate.samples):
         raise NoIncumbent(f"{found.path}: {why}; give as many samples of each", "results")
+    if found.judge != read.judge:
+        raise NoIncumbent(
+            f"it was scored by {_judge(found)} and the prompts of {read.path} by {_judge(read)}, "
+            "and judges differ in what flatters them; score both by the same judge",
+            "results",
+        )
     row = _row(spec, found)
     scores = {
         name: float(value)
@@ -108,6 +107,10 @@ def recorded_incumbent(
     )
 
 
+def _judge(answers: Answers) -> str:
+    return "nobody who is named" if answers.judge is None else repr(answers.judge)
+
+
 def _results(read: Answers, elsewhere: Sequence[Answers] | None) -> Answers:
     """Return the results that have the incumbent: with as many shots, where there are several."""
     if elsewhere is None:
@@ -116,8 +119,9 @@ def _results(read: Answers, elsewhere: Sequence[Answers] | None) -> Answers:
     found = of_shots if len(elsewhere) > 1 else [*elsewhere]
     if not found or not found[0].prompts:
         raise NoIncumbent(
-            f"holds no answers of prompts to {read.task!r} with {read.shots} shots, nor of one "
-            "number of shots alone; give a file that does",
+            f"{elsewhere[0].path if elsewhere else 'the file'} holds no answers of prompts to "
+            f"{read.task!r} with {read.shots} shots, nor of one number of shots alone; give a "
+            "file that does",
             "results",
         )
     return found[0]
@@ -140,7 +144,7 @@ def _row(spec: RecordedPromptSpec, found: Answers) -> int:
 
 
 def _check_examples(read: Answers, found: Answers, row: int) -> None:
-    """Refuse answers to other examples, or to examples with other texts."""
+    """Refuse answers to other examples, or to examples with other texts or right answers."""
     answered = {
         name for name, there in zip(found.examples, found.evaluated[row], strict=True) if there
     }
@@ -152,13 +156,32 @@ def _check_examples(read: Answers, found: Answers, row: int) -> None:
             "score it on the same examples",
             "prompt" if found is read else "results",
         )
-    if found is read or read.inputs is None or found.inputs is None:
+    if found is read:
         return
-    texts = dict(zip(found.examples, found.inputs, strict=True))
-    for name, text in zip(read.examples, read.inputs, strict=True):
+    texts = dict(zip(found.examples, found.inputs or (), strict=False))
+    for name, text in zip(read.examples, read.inputs or (), strict=False):
         if texts.get(name, text) != text:
             raise NoIncumbent(
                 f"example {name!r} has another text in {found.path}; score the incumbent on the "
                 "same examples",
                 "results",
             )
+    rights = _right_answers(found)
+    for name, right in _right_answers(read).items():
+        if rights.get(name, right) != right:
+            raise NoIncumbent(
+                f"example {name!r} has other right answers in {found.path}; score the incumbent by "
+                "the same ones",
+                "results",
+            )
+
+
+def _right_answers(answers: Answers) -> dict[str, set[str]]:
+    """Return the right answers by the ids of examples, as far as their texts are known."""
+    if answers.gold is None or not answers.labels:
+        return {}
+    names = answers.labels
+    return {
+        name: {names[label] for label in right}
+        for name, right in zip(answers.examples, answers.gold, strict=True)
+    }

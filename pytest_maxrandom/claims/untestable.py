@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.arms import Arm, arms_of
 from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.needed import least_p
+from pytest_maxrandom.claims.nulls import LearntGuessers
 from pytest_maxrandom.claims.opening import out_of_reach
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.samples import VOTE, scores_samples
@@ -206,7 +207,10 @@ def contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Prob
         if claim.is_graded:
             continue
         if unmeasured := claim.claim.unmeasured(claim.null, claim.suite.metric):
-            yield suite.problem(("metric",), unmeasured, named=False)
+            if isinstance(claim.null, LearntGuessers):
+                yield Problem(suite.path, claim.line, f"{claim.task}: {unmeasured}")
+            else:
+                yield suite.problem(("metric",), unmeasured, named=False)
 
 
 def _beyond_scores(claim: PlannedClaim) -> Iterator[tuple[str, str]]:

@@ -112,10 +112,10 @@ class LedgerFile:
         ):
             self.questions.setdefault(example, question)
         if row["kind"] == "prompt":
-            self.models.setdefault(_claim(row), set()).add(row["model_digest"])
-            self.claims.setdefault(row["model_digest"], set()).add(_claim(row))
+            self.models.setdefault(claim_of(row), set()).add(row["model_digest"])
+            self.claims.setdefault(row["model_digest"], set()).add(claim_of(row))
             self.different += not self.tried(name)
-            begun = self._begun.setdefault(_claim(row), set())
+            begun = self._begun.setdefault(claim_of(row), set())
             if row["correct"] is not None:
                 begun.discard(name)
             elif name not in known:
@@ -123,7 +123,7 @@ class LedgerFile:
         if row["kind"] == "feedback":
             self.replied[row["when"]] = row["search"]
         if row["kind"] == "look":
-            self.answered.setdefault(_claim(row), set()).add(_answered(row))
+            self.answered.setdefault(claim_of(row), set()).add(_answered(row))
         if isinstance(value, Looked) and isinstance(known, dict):
             value = min(known.get(name, value), value, key=lambda look: look.when)
         if isinstance(value, Told) and isinstance(known, dict):
@@ -135,9 +135,9 @@ class LedgerFile:
         """Tell whether a row would add nothing."""
         known, name, _ = self._place(row)
         if row["kind"] == "look":
-            return _answered(row) in self.answered.get(_claim(row), ())
+            return _answered(row) in self.answered.get(claim_of(row), ())
         if row["kind"] == "prompt" and row["correct"] is not None:
-            return name in known and name not in self._begun.get(_claim(row), ())
+            return name in known and name not in self._begun.get(claim_of(row), ())
         return name in known
 
     def shown(self) -> Mapping[tuple[Try, str, str], Shown]:
@@ -189,9 +189,9 @@ class LedgerFile:
                 return served, answered, fingerprint_of(row)
             case "look":
                 look = Looked(*(row[name] for name in Looked._fields))
-                return self.looks.setdefault(_claim(row), {}), row["look"], look
+                return self.looks.setdefault(claim_of(row), {}), row["look"], look
             case "prompt":
-                return self.tries.setdefault(_claim(row), set()), tried_of(row), None
+                return self.tries.setdefault(claim_of(row), set()), tried_of(row), None
             case "feedback":
                 told = Told(*(row[name] for name in Told._fields))
                 return self.searches.setdefault(row["search"], {}), tried_of(row), told
@@ -363,7 +363,8 @@ def is_named(file: FileIO | BufferedWriter, path: Path) -> bool:
         return False
 
 
-def _claim(row: Row) -> ClaimKey:
+def claim_of(row: Row) -> ClaimKey:
+    """Return whose prompts a row is counted with."""
     return ClaimKey(row["model"], row["shots"])
 
 

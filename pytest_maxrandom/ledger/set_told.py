@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import named_in, rows_of, tried_of
+from pytest_maxrandom.ledger.files import claim_of, named_in, rows_of, tried_of
 from pytest_maxrandom.ledger.lines import (
     Named,
     example_digest,
@@ -149,21 +149,35 @@ class SetTold(SetFiles):
                 scores[one] = scores.get(one) if told is None else told
         return scores
 
-    def place_when_named(self, named: Named) -> int:
+    def place_when_named(self, subject: Subject, named: Named) -> int:
         """Return which one it is, by the order of first naming, of those named as the incumbent.
 
-        Those that an earlier run had tried when they were named do not count: they pay for their
-        rank. Without a look that named it, it comes last.
+        Of those that one run named first, the claim's own come before those of other claims: what
+        these answered was known to nobody when the run began. So each claim has an order of its
+        own, which no later look changes. Those that an earlier run had tried when they were named
+        do not count: they pay for their rank. Without a look that named it, it comes last.
         """
         looks = (look for file in self._files for of in file.answered.values() for look in of)
         if {look.named for look in looks} <= {Named(""), named}:
             return 1
         rows = [row for path in self.files for row in rows_of(path)]
         first: dict[Named, Row] = {}
+        own: dict[tuple[Named, str], int] = {}
         for row in sorted(rows, key=lambda row: str(row.get("when", ""))):
             if "incumbent" in row:
                 first.setdefault(named_in(row), row)
-        before = [*first][: [*first, named].index(named)]
+                if claim_of(row) == subject.claim:
+                    own.setdefault((named_in(row), row["run"]), len(own))
+        first.setdefault(named, {"run": self._run})
+        own.setdefault((named, self._run), len(own))
+        runs = [*dict.fromkeys(row["run"] for row in first.values())]
+
+        def order(each: Named) -> tuple[int, int]:
+            run = first[each]["run"]
+            return runs.index(run), own.get((each, run), len(own))
+
+        ordered = sorted(first, key=order)
+        before = ordered[: ordered.index(named)]
         tried = {
             (row["prompt"], row["model_digest"], row["run"], row["when"])
             for row in rows

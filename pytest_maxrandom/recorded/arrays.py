@@ -152,7 +152,9 @@ class Arrays:
         array = self.content[self.prefix + name]
         if array.ndim != len(shape):
             raise self.error(
-                name, f"found the shape {array.shape}, expected {len(shape)} dimension(s)"
+                name,
+                f"found the shape {array.shape}, expected {len(shape)} "
+                f"{'axis' if len(shape) == 1 else 'axes'}",
             )
         kind, expected = _TYPES[kinds]
         if array.dtype.kind not in kinds:
@@ -224,7 +226,7 @@ def by_sample(arrays: Arrays) -> tuple[Arrays, int]:
     """Return arrays in which each sample is as if it were a prompt, and how many there are."""
     cells = {
         name: arrays.content[arrays.prefix + name]
-        for name in ("correct", "answers", "evaluated")
+        for name in ("correct", "answers", "evaluated", "scores")
         if name in arrays
     }
     sizes = {name: array.shape[2] for name, array in cells.items() if array.ndim == 3}

@@ -20,8 +20,8 @@ For each sweep of t prompts on n examples the archive has arrays whose names beg
 =====================  ===========  ===============================================================
 
 All from ``answers`` on are optional; with the first two of these ``correct`` and ``evaluated`` are
-as well. Where each example was asked k times, ``correct``, ``answers`` or both have a third axis of
-that length; ``log_likelihoods`` are those of single answers.
+as well. Where each example was asked k times, ``scores``, or ``correct``, ``answers`` or both, have
+a third axis of that length; ``log_likelihoods`` are those of single answers.
 """
 
 from __future__ import annotations

@@ -110,8 +110,8 @@ class AnswerLine:
                 yield f"'score' is {self.score}, expected a number from 0 to 1"
         elif self.right and len(self.right) == size and self.text is not None:
             yield (
-                "all choices are right, as of answers without choices, but 'open' is missing; "
-                "keep the lines as --maxrandom-predictions wrote them"
+                "all choices are right, as of answers without choices, but 'open' or 'score' is "
+                "missing; keep the lines as --maxrandom-predictions wrote them"
             )
         if not self.right or not _different(self.right) or not set(self.right) <= set(known):
             yield f"'right' is {self.right}, expected different indices below {size}"
@@ -190,6 +190,9 @@ class PromptLine:
     """By which the ledger knows the model."""
     arithmetic: str | None = None
     """Digest of what computed the numbers."""
+    matching: str | None = None
+    """Digest of what says when an answer without choices is a right one; left out where there are
+    choices."""
 
     def problems(self) -> Iterator[str]:
         """Yield what no line that is known here can have."""

@@ -105,6 +105,15 @@ class _Claim:
     def sweep(self, path: Path) -> Answers:
         """Return all that was gathered."""
         k = 1 + max(self.samples)
+        for (digest, shown), cells in zip(self.prompts, self.answers, strict=True):
+            there = {*cells.columns.tolist()}
+            lacking = [name for name, at in self.columns.items() if at not in there]
+            for name in [each for each in lacking if each not in shown][:1]:
+                raise RecordedError(
+                    f"{path}: {self.first.claim}: prompt {digest!r} has no answer to example "
+                    f"{name!r}, which it does not show as solved; keep the lines as "
+                    "--maxrandom-predictions wrote them"
+                )
         if k > 1:
             self._order(path, k)
         return folded(self._read(path), k)

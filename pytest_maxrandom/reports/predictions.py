@@ -102,6 +102,7 @@ def prompt_lines(
         listed = {each.id: list(each.choices) for each in with_listed_texts(examples) or examples}
     opened = _open_lines(predictions, examples)
     arithmetic = None if record.engine is None else record.engine.arithmetic
+    matching = predictions[0].prompt.format.matching if predictions else None
     for row, (prompt, sample) in enumerate(_samples(predictions)):
         yield PromptLine(
             schema_version=VERSION,
@@ -137,6 +138,7 @@ def prompt_lines(
             examples_digest=named_digest(prompt.examples),
             model_digest=record.model_digest,
             arithmetic=arithmetic.digest if arithmetic else None,
+            matching=None if matching is None else matching.digest,
         )
 
 

@@ -129,6 +129,10 @@ SENTENCES: dict[str, str] = {
     "evaluated.",
     "budget_raised": "The budget of {budget:,} prompts was not declared in advance: an earlier "
     "look at this claim counted t = {t:,}, and the budget has been raised since.",
+    "incumbent_best_here": "The incumbent's prompt is one of the {prompts:,} tried on these "
+    "examples, or answers as one of them does, and none of them had a higher score when it was "
+    "named. Such luck makes the claim harder, never easier. Examples that no prompt has seen would "
+    "be fairer.",
     "incumbent_chosen_here": "The incumbent's prompt is one of the {prompts:,} tried on these "
     "examples, or answers as one of them does. Luck by which it was the best of them makes the "
     "claim harder, never easier. But it may have been chosen for a low score: when it was named it "

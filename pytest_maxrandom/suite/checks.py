@@ -79,7 +79,7 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         )
     yield from _of_tasks(suite, tasks)
     yield from _of_replicates(suite, tasks, recorded=recorded)
-    yield from unclaimable(suite, tasks)
+    yield from unclaimable(suite, tasks, recorded=recorded)
     yield from _of_label_bias(suite, tasks, recorded=recorded)
     arms = suite.get("arms")
     if recorded:

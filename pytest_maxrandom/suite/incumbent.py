@@ -82,7 +82,9 @@ class ControlSpec(IncumbentSettings):
     """What it says to every question, as if that had been read in what a model wrote."""
 
 
-def unclaimable(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Contradiction]:
+def unclaimable(
+    suite: dict[str, Any], tasks: list[dict[str, Any]], *, recorded: bool
+) -> Iterator[Contradiction]:
     """Yield what a suite, as it stands in its file, cannot claim of an incumbent."""
     named = suite.get("incumbent") is not None
     metric = suite.get("metric", "accuracy")
@@ -96,7 +98,7 @@ def unclaimable(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[
             yield (
                 (*place, "assert", "better_than"),
                 "the suite does not say what the incumbent is; add the key `incumbent` to it, such "
-                "as `incumbent: {instruction: TEXT}`",
+                f"as `incumbent: {{{'prompt: NAME' if recorded else 'instruction: TEXT'}}}`",
             )
         if suite.get("control") is None and claim.get("control_p") is not None:
             yield (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.errors import LimitsError, Problem, SuiteError, dotted
+from pytest_maxrandom.errors import LimitsError, Problem, SuiteError, did_you_mean, dotted
 from pytest_maxrandom.host import limits
 from pytest_maxrandom.host.data import reading, refused
 from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
@@ -19,7 +19,7 @@ from pytest_maxrandom.suite.spec import SuiteSpec
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.suite.base import Location
+    from pytest_maxrandom.suite.base import Location, Spec
     from pytest_maxrandom.suite.tasks import TaskSpec
 
 _OF_LM_EVAL = frozenset({"dataset_path", "doc_to_text", "group", "include", "output_type", "task"})
@@ -120,9 +120,16 @@ def suite_of(path: Path, document: Document) -> Suite | RecordedSuite:
     if mixture := mixed(document.data):
         at, message = mixture
         raise SuiteError([Problem(path, document.line(at), f"{dotted(at)}: {message}")])
-    contradicting = list(contradictions(document.data, recorded=recorded))
     messages: dict[Location, str] = {}
     kind = RecordedSuiteSpec if recorded else SuiteSpec
+    slips, meant = _slips(document.data, kind), document.data
+    if slips:
+        meant = meant | {right: meant[key] for key, right in slips.items()}
+    contradicting = [
+        (at, message)
+        for at, message in contradictions(meant, recorded=recorded)
+        if not {*at[:1]} & {*slips.values()}
+    ]
     spec: SuiteSpec | RecordedSuiteSpec | None = None
     try:
         spec = kind.model_validate(document.data, context=document.data)
@@ -141,6 +148,21 @@ def suite_of(path: Path, document: Document) -> Suite | RecordedSuite:
     if isinstance(spec, SuiteSpec):
         return Suite(path, document, spec)
     return RecordedSuite(path, document, spec)
+
+
+def _slips(data: Any, kind: type[Spec]) -> dict[str, str]:
+    """Return the keys of a suite that are written with a slip, each with the one that is meant.
+
+    That they are unknown is told, and so nothing is that contradicts their absence alone.
+    """
+    keys = [field.alias or name for name, field in kind.model_fields.items()]
+    given = data if isinstance(data, dict) else {}
+    return {
+        key: near[0]
+        for key in given
+        if isinstance(key, str) and key not in keys and not key.startswith("x-")
+        if (near := [each for each in keys if each not in given and did_you_mean(key, [each])])
+    }
 
 
 def _is_of_lm_eval(data: object) -> bool:

@@ -230,7 +230,7 @@ class TableResults(WholeSweeps, StatedShots):
     of their tokens; as in a suite that runs a model."""
     exact_match: ExactMatchSpec | None = None
     """When an answer without choices is one of its references; as in a suite that runs a model."""
-    tolerance: Annotated[float, Field(ge=0)] | None = None
+    tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """By how much such an answer may be off where it is a number."""
 
     def contradictions(self) -> Iterator[Contradiction]:

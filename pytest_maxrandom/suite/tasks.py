@@ -7,7 +7,7 @@ from pathlib import PurePath
 from string import Formatter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 
 from pytest_maxrandom.host.packages import SOURCES
 from pytest_maxrandom.suite.base import Distinct, Name, OneOrMore, Prose, Seed, Spec, Text
@@ -110,15 +110,15 @@ def _template(text: str) -> str:
     return text
 
 
-def _share(text: str) -> str:
+def _share(value: object) -> str:
     """Refuse what is no share in per cent."""
-    number = text.strip().removesuffix("%")
+    text = value.strip() if isinstance(value, str) else ""
     try:
-        if not text.strip().endswith("%") or not 0 <= float(number) < math.inf:
+        if not text.endswith("%") or not 0 <= float(text.removesuffix("%")) < math.inf:
             raise ValueError
     except ValueError:
         raise ValueError('a share such as "1%"') from None
-    return text.strip()
+    return text
 
 
 class BigBenchColumns(Spec):
@@ -177,7 +177,11 @@ class RowsSpec(TaskSpec):
     list with 1 for each right choice and 0 for the others. If not given, a whole number in JSONL
     and hub data is an index, and anything else is text. open: there are no choices, and the answer
     is the reference, or a list of all its spellings, for `scoring: exact_match`."""
-    tolerance: Annotated[float, Field(ge=0)] | Annotated[str, AfterValidator(_share)] | None = None
+    tolerance: (
+        Annotated[float, Field(ge=0, allow_inf_nan=False)]
+        | Annotated[str, BeforeValidator(_share)]
+        | None
+    ) = None
     """By how much an open answer that is a number may be off: 0.01, or a share of the reference,
     "1%"."""
 

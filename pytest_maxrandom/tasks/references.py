@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.tasks.mathematics import is_same
 
 if TYPE_CHECKING:
@@ -157,6 +158,11 @@ class Matching:
         """What tells it from others, for digests."""
         alike = "punctuation" in self.parts and not self.signs
         return f"{self!r}, signs alike" if alike else repr(self)
+
+    @property
+    def digest(self) -> str:
+        """What tells it from others."""
+        return digest("matching", self.content)
 
     def normal(self, text: str) -> str:
         """Return what of a text counts."""

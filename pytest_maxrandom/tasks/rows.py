@@ -163,8 +163,8 @@ class RowReader:
         if tolerance and all(number_of(each) is None for each in references):
             if spec.columns.kind is None or kind == "number":
                 raise Mistake(
-                    f"`tolerance` is about numbers, but the reference is {quoted(references[0])}; "
-                    "write numbers, or name another kind in a column (`columns: {kind: NAME}`)"
+                    "`tolerance` is about numbers, and this reference is none; write numbers, or "
+                    "name another kind in a column (`columns: {kind: NAME}`)"
                 )
             tolerance = 0.0
         return references, Open(kind, tolerance, relative)

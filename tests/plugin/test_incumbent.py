@@ -16,21 +16,11 @@ from pytest_maxrandom.ledger.summary import looks
 from pytest_maxrandom.record.packed import KeptAnswers
 from pytest_maxrandom.reports.trend import trends
 from tests.plugin.conftest import flat
+from tests.plugin.incumbent_suite import OLD, SUITE, N, questions, run, suite
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-N = 120
-SUITE = """\
-models:
-  - {{name: new, backend: mock, knows: {knows}, copies: 0.5}}
-incumbent: {incumbent}
-tasks:
-  - {{name: larger, format: jsonl, path: q.jsonl, validation: {{max_examples: {n}}}}}
-prompts: {{shots: 2, count: 10}}
-assert: {{better_than: incumbent}}
-"""
-OLD = '{instruction: "Answer:", model: {name: old, backend: mock, knows: 0.4}}'
 TABLE = """\
 models: [{name: m, backend: recorded, results: {path: t.csv, format: table}}]
 tasks: [{name: larger, chance: 1/2}]
@@ -41,33 +31,7 @@ assert: {better_than: incumbent, by: 0.0}
 
 @pytest.fixture
 def folder(pytester: pytest.Pytester) -> Path:
-    """Questions with two choices, more than a validation set takes."""
-    found = pytester.mkdir("eval_suites")
-    generator = random.Random(3)
-    lines = []
-    for number in range(N + 40):
-        one, other = generator.sample(range(1000), 2)
-        lines.append(
-            {
-                "id": f"q{number}",
-                "input": f"Is {one} larger than {other}?",
-                "choices": ["Yes", "No"],
-                "answer": "Yes" if one > other else "No",
-            }
-        )
-    (found / "q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return found
-
-
-def suite(folder: Path, knows: float = 0.9, incumbent: str = OLD, n: int = N) -> None:
-    text = SUITE.format(knows=knows, incumbent=incumbent, n=n)
-    (folder / "s.yaml").write_text(text)
-
-
-def run(pytester: pytest.Pytester, *options: str) -> dict[str, Any]:
-    pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md", *options)
-    report: dict[str, Any] = json.loads((pytester.path / "r.json").read_text())
-    return report["claims"][0]  # type: ignore[no-any-return]
+    return questions(pytester.mkdir("eval_suites"))
 
 
 def test_the_best_of_t_prompts_is_tested_against_what_runs_today(
@@ -164,7 +128,8 @@ def test_an_incumbent_that_was_tried_before_it_was_named_pays_for_its_rank(
         assert (beside["rank"], beside["chosen_here"], beside["of"]) == (rank, 3, 3)
         assert found["incumbent_p"] == pytest.approx(min(1.0, 3 * rank * p))
         told = " ".join(note["text"] for note in found["notes"])
-        assert f"it had rank {rank} among them, so p is also times {rank}. " in told
+        paid = f"it had rank {rank} among them, so p is also times {rank}. "
+        assert (paid if rank > 1 else "none of them had a higher score when it was named") in told
     assert max(ranks) > 1
     # B was the first one that nobody had tried, and D is the second: A and C pay for their rank.
     second = named(0.5, '{instruction: "D:"}')
@@ -378,6 +343,8 @@ def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
     assert second["t"] == second["incumbent"]["of"] == 25
     assert second["incumbent"]["chosen_here"] == 25
     assert second["outcome"] == "failed"
+    # `looks: spend` asks for less than the claim's own level, so it would pass no more.
+    assert (second["tries"]["look"], second["tries"]["holds"]) == (2, False)
     shown = [first["incumbent"]["digest"][:12], second["incumbent"]["digest"][:12]]
     [ledger] = folder.glob("maxrandom-ledger-simulated")
     assert main(["ledger", "show", str(ledger)]) == 0

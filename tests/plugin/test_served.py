@@ -92,6 +92,21 @@ def test_an_incumbent_is_one_more_prompt_to_a_server_and_asked_once(
     assert found[0] == found[1]
     assert (found[0][0], found[0][1]["n"], found[0][1]["model"]) == (3, 8, "far")
     assert found[0][2] > 0
+    # The stored answers are stale with another server, and the incumbent is asked again.
+    listed = text.replace('shots: 1, count: 3, instructions: [""]', "shots: 0, instructions: [x]")
+    stored = listed.replace("{instruction: 'Old: '}", "{answers: old.jsonl}")
+    (pytester.path / "s.maxrandom.yaml").write_text(
+        listed.partition("incumbent:")[0].replace("{better_than: incumbent}", "report")
+    )
+    pytester.runpytest("--maxrandom-predictions=old.jsonl")
+    (pytester.path / "s.maxrandom.yaml").write_text(stored)
+    assert " stale" not in flat(pytester.runpytest())
+    server.version = "9"
+    assert "the answers of old.jsonl are stale: the digest of the" in flat(pytester.runpytest())
+    (pytester.path / "s.maxrandom.yaml").write_text(text)
+    before = sum("Old: " in json.dumps(body) for _, body in server.bodies)
+    pytester.runpytest()
+    assert sum("Old: " in json.dumps(body) for _, body in server.bodies) == before + found[0][2]
 
 
 @pytest.mark.usefixtures("server")

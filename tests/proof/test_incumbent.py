@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from pytest_maxrandom.claims.beside import IncumbentAnswers
 from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
@@ -28,6 +27,7 @@ from pytest_maxrandom.stats.incumbents import Rises, usual_test
 from pytest_maxrandom.stats.score_pairs import ScorePair
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
 from pytest_maxrandom.tasks.task import Example
+from tests.proof.by_hand import mcnemar
 from tests.proof.scale import affordable, most, scaled
 from tests.unit.reports.samples import claim as sample
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.record.result import Result
     from tests.proof.conftest import Measured
 
     Scores = NDArray[np.float64]
@@ -243,24 +242,31 @@ def test_twenty_incumbents_named_in_turn_pass_at_most_half_as_often_again_as_one
             digest=name,
             model="m",
             scores={},
-            place=ledger.place_when_named(Named(name, model)),
+            place=ledger.place_when_named(subject, Named(name, model)),
         )
         ledger.look(subject, ["p"], t=tried, n=1, best_correct=1, incumbent=Named(name, model))
         factors.append(old.factor)
-    passed = dict.fromkeys(("unpaid", "k (k + 1)", "the first alone"), 0)
     rates = np.full(tried + named, RATE)
-    for _ in range(RUNS):
-        others, one, groups = drawn(
+    drawn_all = np.empty((RUNS, tried + named, 200))
+    for scores in drawn_all:
+        scores[:-1], scores[-1], _ = drawn(
             generator, tried + named - 1, 200, "independent", "right or wrong", rates
         )
-        scores, old_ones = others[:tried], [one, *others[tried:]]
-        passed["unpaid"] += any(passes(scores, old, groups, "exact") for old in old_ones)
-        told = [
-            passes(scores, old, groups, "exact", rank=factor)
-            for old, factor in zip(old_ones, factors, strict=True)
+    candidates, old_ones = drawn_all[:, :tried], drawn_all[:, tried:]
+    best = candidates[np.arange(RUNS), candidates.sum(axis=2).argmax(axis=1)]
+    p = tried * mcnemar(best[:, None], old_ones)
+    told = p * factors <= LEVEL
+    for run in range(scaled(10, 2)):
+        groups = np.arange(200)
+        assert told[run].tolist() == [
+            passes(candidates[run], old, groups, "exact", rank=factor)
+            for old, factor in zip(old_ones[run], factors, strict=True)
         ]
-        passed["k (k + 1)"] += any(told)
-        passed["the first alone"] += told[0]
+    passed = {
+        "unpaid": int((p <= LEVEL).any(axis=1).sum()),
+        "k (k + 1)": int(told.any(axis=1).sum()),
+        "the first alone": int(told[:, 0].sum()),
+    }
     shares = [each / RUNS for each in passed.values()]
     columns = " | ".join(["t | n", *passed])
     table = f"{named} {of} named as the incumbent in turn ({RUNS} runs)"
@@ -274,22 +280,23 @@ def test_a_hundred_looks_at_recorded_answers_pass_in_a_twentieth_at_most(
 ) -> None:
     """As the fixture counts them: by the ledger beside the test; the incumbent answers once.
 
-    The ledger counts the looks of some runs, which is the same in each; and where McNemar's test
-    of the best has a p-value that no level reaches, no claim is judged.
+    The ledger counts the looks of some runs, and the product judges each of these, as well as each
+    that passes in any run; of the others McNemar's test tells, by SciPy.
     """
-    generator, runs, passed, one_level = np.random.default_rng(9), scaled(400, 2), 0, 0
-    claim, heading, by_ledger = Claim(incumbent_p=LEVEL), sample(), scaled(10, 1)
+    generator, passed, one_level = np.random.default_rng(9), 0, 0
+    runs, by_ledger = scaled(2000, 30), scaled(10, 1)
+    claim, heading, rates = Claim(incumbent_p=LEVEL), sample(), np.full(501, RATE)
+    levels = np.array([LEVEL / look / (look + 1) for look in range(1, 101)])
     for place in range(runs):
-        scores, old, _ = drawn(
-            generator, 500, 60, "independent", "right or wrong", np.full(501, RATE)
-        )
-        found: list[Result] = []
-        for look in range(100):
-            answers = answers_of("scores", scores[5 * look : 5 * look + 5])
-            incumbent, of_look = (
-                scores_beside("incumbent", old, answers),
-                replace(claim, look=look + 1),
-            )
+        scores, old, _ = drawn(generator, 500, 60, "independent", "right or wrong", rates)
+        of_looks = scores.reshape(100, 5, 60)
+        best = of_looks[np.arange(100), of_looks.sum(axis=2).argmax(axis=1)]
+        p = 5 * mcnemar(best, old)
+        told = p <= levels
+        for look in range(100) if place < by_ledger else np.flatnonzero(told):
+            answers = answers_of("scores", of_looks[look])
+            incumbent = scores_beside("incumbent", old, answers)
+            of_look = replace(claim, look=int(look) + 1)
             if place < by_ledger:
                 kept, beside = of_answers(answers), tmp_path / str(place)
                 assert kept is not None
@@ -297,12 +304,11 @@ def test_a_hundred_looks_at_recorded_answers_pass_in_a_twentieth_at_most(
                 for _ in range(2):
                     counted = beside_incumbent(claim, heading, kept, incumbent, beside, "")
                     assert counted == of_look
-            best = answers.values[int(answers.accuracies.argmax())]
-            wins, losses = int((best > old).sum()), int((best < old).sum())
-            if place == 0 or 5 * stats.binom.sf(wins - 1, wins + losses, 0.5) <= 2 * LEVEL:
-                found.append(assess_scores(of_look, answers, 5, incumbent))
-        passed += any(each.passed for each in found)
-        one_level += any(each.incumbent_p <= LEVEL for each in found if each.incumbent_p)
+            found = assess_scores(of_look, answers, 5, incumbent)
+            assert found.passed == told[look]
+            assert found.incumbent_p == pytest.approx(min(1.0, p[look]))
+        passed += bool(told.any())
+        one_level += bool((p <= LEVEL).any())
     columns = "t | n | the ledger's level | .05 each"
     table = f"a hundred looks at recorded answers ({runs} runs)"
     measured(table, columns, "5 | 60", passed / runs, one_level / runs)

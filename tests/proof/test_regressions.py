@@ -20,6 +20,7 @@ from pytest_maxrandom.reports.regressions import Asserted, regressions
 from pytest_maxrandom.stats.judged_losses import chosen, judged, look_share
 from pytest_maxrandom.stats.losses import power_of_not_worse, power_of_worse
 from pytest_maxrandom.stats.regressions import Change
+from tests.proof.by_hand import mcnemar
 from tests.proof.scale import LEVEL, affordable, most, scaled
 from tests.unit.reports.samples import claim, run
 
@@ -216,42 +217,49 @@ def test_a_hundred_comparisons_of_recorded_results_alarm_in_a_twentieth_at_most(
 ) -> None:
     """As `maxrandom diff` counts them: by the ledger beside the suite.
 
-    It counts those of some runs, and finds the same in each.
+    It counts, and compares, those of some runs, in each of which it finds the same; of the others
+    McNemar's test tells, by SciPy.
     """
-    random, alarmed, one_level = np.random.default_rng([7, len(base)]), 0, 0
-    runs, by_ledger, counted = scaled(400, 2), scaled(10, 1), list[int | None]()
+    random = np.random.default_rng([7, len(base)])
+    runs, by_ledger = scaled(2000, 30), scaled(10, 1)
+    heads, bases = np.empty((runs, LOOKS, 200)), np.empty((runs, LOOKS, 200))
+    for heads_of, bases_of in zip(heads, bases, strict=True):
+        heads_of[:] = drawn(random, LOOKS, 200)
+        bases_of[:] = drawn(random, LOOKS, 200) if base == "anew" else drawn(random, 200)
+    ps = mcnemar(bases, heads)
+    counted, losses = (
+        np.zeros((by_ledger, LOOKS), dtype=int),
+        np.zeros((by_ledger, LOOKS), dtype=bool),
+    )
     asserted = Asserted(not_worse_than=-0.02)
-    known = replace(claim(), id="r.yaml::r", recorded=Recorded("r.csv", "table"), tries=None)
+    known = replace(claim(), id="r.yaml::r", recorded=Recorded("r.csv", "table"), tries=None, t=1)
 
-    def recorded() -> RunRecord:
-        row = "".join(map(str, drawn(random, 200).astype(int)))
+    def recorded(answers: NDArray[np.float64]) -> RunRecord:
+        row = "".join(map(str, answers.astype(int)))
         kept = KeptAnswers(("p",), tuple(map(str, range(200))), (row,))
         return run(replace(known, answers=kept.packed()))
 
-    for place in range(runs):
-        before, losses, ps = recorded(), set[str](), list[float]()
-        (tmp_path / str(place)).mkdir()
-        (tmp_path / str(place) / "r.yaml").write_text("")
+    for place in range(by_ledger):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        (folder / "r.yaml").write_text("")
         for look in range(LOOKS):
-            if base == "anew":
-                before = recorded()
-            now = recorded()
-            if place < by_ledger:
-                count_looks(before, now, tmp_path / str(place), "a run")
-                known_answers = now.claims[0].different_answers
-                if place == 0:
-                    counted.append(known_answers)
-                assert known_answers == counted[look]
-            now.claims[0].different_answers = counted[look]
+            before, now = recorded(bases[place, look]), recorded(heads[place, look])
+            count_looks(before, now, folder, "a run")
+            counted[place, look] = now.claims[0].different_answers
             [one] = regressions(before, now, "main", asserted).claims
-            assert one.p_worse is not None
-            losses.add(one.loss)
-            ps.append(one.p_worse)
+            if ps[place, look] < LEVEL:
+                assert one.p_worse == pytest.approx(ps[place, look])
+            losses[place, look] = one.loss == "worse"
         # The very same answers again are no look, and no alarm.
-        count_looks(now, now, tmp_path / str(place), "a run")
+        count_looks(now, now, folder, "a run")
+        assert now.claims[0].different_answers == counted[place, -1]
         assert regressions(now, now, "main", asserted).claims[0].loss == "the same"
-        alarmed += "worse" in losses
-        one_level += min(ps) <= LEVEL / 2
+    assert (counted == counted[0]).all()
+    worse = ps <= LEVEL * np.array([look_share(int(look)) for look in counted[0]])
+    assert (losses == worse[:by_ledger]).all()
+    alarmed = int(worse.any(axis=1).sum())
+    one_level = int((ps <= LEVEL / 2).any(axis=1).sum())
     columns = "n | base drawn | the ledger's level | .025 each"
     table = "A hundred comparisons of recorded results"
     measured(table, columns, f"200 | {base}", alarmed / runs, one_level / runs)

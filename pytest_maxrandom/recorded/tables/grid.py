@@ -201,8 +201,8 @@ class Grid:
             first = by_cell[firsts[short]]
             raise self.error(
                 first,
-                f"{self._about(first)} has {sizes[short]} samples, and others have "
-                f"{self.samples}; give as many of each, or finish the run",
+                f"{self._about(first)} has {sizes[short]} of the "
+                f"{self.samples} samples that others have; give as many of each, or finish the run",
             )
         self.prompts = tuple(name for name in self.prompts for _ in range(self.samples))
         self._prompt_firsts = np.repeat(self._prompt_firsts, self.samples)

@@ -48,6 +48,34 @@ def refuse_choices(rows: Rows) -> None:
             )
 
 
+def refuse_unused(rows: Rows, spec: TableResults, *, is_open: bool) -> None:
+    """Refuse what says how answers are compared with references, where none are.
+
+    Raises
+    ------
+    RecordedError
+        Naming the key.
+    """
+    said = {
+        "scoring": spec.scoring != "exact_match",
+        "exact_match": spec.exact_match is not None,
+        "tolerance": spec.tolerance is not None,
+    }
+    for key in () if is_open else filter(said.get, said):
+        why, way_out = (
+            (
+                f"the column {quoted(rows.names['score'])} says how good each answer is",
+                "leave the column out with an empty name (`columns: {score: ''}`)",
+            )
+            if "reference" in rows.names
+            else ("no column has references", "name it as `columns: reference:`")
+        )
+        raise RecordedError(
+            f"{rows.path}: `{key}` says how answers are compared with references, and {why}; "
+            f"{way_out}, or remove `{key}`"
+        )
+
+
 def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     """Return the open answers of a sweep.
 

@@ -15,7 +15,7 @@ from pytest_maxrandom.recorded.tables.codes import counted, first_of, taken, unl
 from pytest_maxrandom.recorded.tables.columns import wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, members_of, natural, owners, shown
-from pytest_maxrandom.recorded.tables.open_table import open_sweep, refuse_choices
+from pytest_maxrandom.recorded.tables.open_table import open_sweep, refuse_choices, refuse_unused
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.samples import folded
 
@@ -85,6 +85,7 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     unread = _unread(path, spec.columns) if {"correct", "score"} <= rows.names.keys() else ""
     # Scores that somebody gave are taken as they are, whatever references they were given by.
     is_open = "reference" in rows.names and ("score" not in rows.names or unread == "score")
+    refuse_unused(rows, spec, is_open=is_open)
     if is_open:
         refuse_choices(rows)
     elif not {"correct", "score"} & rows.names.keys() and (

@@ -432,12 +432,12 @@ def test_prompts_named_as_the_incumbent_are_counted_in_order_but_for_those_tried
 ) -> None:
     def named(run: str, incumbent: str, prompt: str) -> int:
         made = SetLedger(tmp_path, run, "emoji", examples())
-        place = made.place_when_named(Named(incumbent))
+        place = made.place_when_named(OWN, Named(incumbent))
         made.evaluated(OWN, prompt, 10, 5)
         made.look(OWN, [prompt], t=1, n=10, best_correct=5, incumbent=Named(incumbent))
         assert made.problems == []
         # The look that names it does not move it.
-        assert made.place_when_named(Named(incumbent)) == place
+        assert made.place_when_named(OWN, Named(incumbent)) == place
         return place
 
     # p0 and p1 were tried before they were named; y is tried by the run that names it.
@@ -445,7 +445,33 @@ def test_prompts_named_as_the_incumbent_are_counted_in_order_but_for_those_tried
     places = {who: named(f"run {at}", who, prompt) for at, (who, prompt) in enumerate(order)}
     assert {name: places[name] for name in "xyz"} == {"x": 1, "y": 2, "z": 3}
     assert named("again", "y", "p5") == 2
-    assert SetLedger(tmp_path, "other", "emoji", examples(50, 60)).place_when_named(Named("z")) == 1
+    assert (
+        SetLedger(tmp_path, "other", "emoji", examples(50, 60)).place_when_named(OWN, Named("z"))
+        == 1
+    )
+
+
+def test_incumbents_that_claims_of_one_run_name_pay_for_one_another_only_when_named_again(
+    tmp_path: Path,
+) -> None:
+    """Each claim has an order of its own, in which each incumbent has a place of its own."""
+    claims = {name: replace(OWN, model=name, model_digest=name) for name in "abc"}
+
+    def place(run: str, who: str, incumbent: str) -> int:
+        made = SetLedger(tmp_path, run, "emoji", examples())
+        found = made.place_when_named(claims[who], Named(incumbent))
+        made.look(claims[who], ["p"], t=1, n=10, best_correct=5, incumbent=Named(incumbent))
+        assert made.place_when_named(claims[who], Named(incumbent)) == found
+        return found
+
+    # Two suites, in one run: what either names was seen by nobody.
+    assert [place("1", *pair) for pair in ("ax", "by")] == [1, 1]
+    assert [place("2", *pair) for pair in ("by", "ax")] == [1, 1]
+    # Either may have been chosen by now; so may whatever comes later, or is named again besides.
+    assert [place("3", *pair) for pair in ("ay", "bx", "cx", "cy")] == [2, 2, 1, 2]
+    assert [place("3", *pair) for pair in ("az", "bz", "aw")] == [3, 3, 4]
+    # In one claim, two suites of one run compare the same prompts with either.
+    assert [place("4", *pair) for pair in ("bv", "bu", "cu", "cv")] == [5, 6, 5, 6]
 
 
 def test_the_same_prompt_to_another_model_is_another_incumbent(tmp_path: Path) -> None:
@@ -453,7 +479,7 @@ def test_the_same_prompt_to_another_model_is_another_incumbent(tmp_path: Path) -
         made = SetLedger(tmp_path, run, "emoji", examples())
         tries = {each for each in made.tries() if each.prompt == incumbent.prompt}
         found = (
-            made.place_when_named(incumbent),
+            made.place_when_named(of, incumbent),
             lowest_rank(tries, made.known_when_named(incumbent)),
         )
         for place, prompt in enumerate(prompts):

@@ -72,12 +72,19 @@ def test_prompts_may_have_different_examples(path: Path) -> None:
     assert sweep.chances == (Fraction(1, 2), Fraction(1, 2), Fraction(1, 2))
 
 
+def test_an_example_that_a_prompt_neither_answers_nor_shows_is_missing(path: Path) -> None:
+    whole = [answer("a", 0, [0]), answer("b", 2, [0, 2], 4)]
+    write(path, line(examples=whole), line(prompt="second", examples=whole[:1]))
+    told = r"predictions\.jsonl: suite\.yaml::.* prompt 'second' has no answer to example 'b', wh"
+    with pytest.raises(RecordedError, match=told):
+        read(path)
+
+
 def test_answers_and_scores_are_those_of_the_lines(path: Path) -> None:
     first, second = answer("a", 0, [0]), answer("b", 2, [0, 2], 4)
     first["log_likelihoods"], second["log_likelihoods"] = [-1.0, None], [-4.0, -3.0, -2.0, -5.0]
-    [sweep] = read(
-        write(path, line(examples=[first, second]), line(prompt="second", examples=[second]))
-    )
+    shown = line(prompt="second", demonstration_ids=["a"], examples=[second])
+    [sweep] = read(write(path, line(examples=[first, second]), shown))
     assert sweep.answers is not None
     assert sweep.answers.tolist() == [[0, 2], [-1, 2]]
     assert sweep.gold == (frozenset({0}), frozenset({0, 2}))

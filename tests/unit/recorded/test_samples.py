@@ -95,6 +95,17 @@ def test_an_archive_has_a_third_axis(tmp_path: Path) -> None:
         read_npz(archive(tmp_path / "m.npz", **arrays))
 
 
+def test_scores_of_an_archive_may_have_a_third_axis(tmp_path: Path) -> None:
+    scores = np.random.default_rng(2).random((T, N, K)).round(3)
+    [found] = read_npz(archive(tmp_path / "m.npz", scores=scores))
+    assert found.values == close(scores.mean(axis=2))
+    assert found.aggregate is not None
+    assert found.aggregate.samples == K
+    scores[1, 4, 0] = np.nan
+    with pytest.raises(RecordedError, match=rf"has {K - 1} samples of its answer to example '4'"):
+        read_npz(archive(tmp_path / "m.npz", scores=scores))
+
+
 def claimed(folder: Path, aggregate: str) -> Any:
     return judged(of_suite(folder, f"aggregate: {aggregate}\n"))
 
@@ -195,7 +206,7 @@ def test_missing_and_repeated_samples_are_refused(tmp_path: Path) -> None:
     path = table(tmp_path / "r.csv", *drawn())
     *most, last = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join(most), encoding="utf-8")
-    with pytest.raises(SuiteError, match=r"r.csv:\d+: .* example 'e29' has 2 samples, and others "):
+    with pytest.raises(SuiteError, match=r"r.csv:\d+: .* example 'e29' has 2 of the 3 samples"):
         of_suite(tmp_path)
     path.write_text("\n".join([*most, last, last]), encoding="utf-8")
     with pytest.raises(SuiteError, match=r"sample '3' of the answer of prompt 'p3' to example 'e2"):

@@ -199,6 +199,72 @@ def test_a_cell_that_is_no_score_is_told_with_its_line(
     assert told in found
 
 
+@pytest.mark.parametrize(
+    ("said", "beside", "told"),
+    [
+        ("scoring: f1", "", "`scoring` says how answers are compared with references, and no col"),
+        ("tolerance: 0.1", "", "`tolerance` says how answers are compared with references"),
+        ("exact_match: {}", "", "and no column has references; name it as `columns: reference:`"),
+        ("scoring: f1", "prediction,reference", "and the column 'score' says how good each answer"),
+    ],
+)
+def test_how_answers_are_compared_is_refused_where_none_are(
+    tmp_path: Path, said: str, beside: str, told: str
+) -> None:
+    write(tmp_path, graded())
+    lines = (tmp_path / "s.csv").read_text().splitlines()
+    if beside:
+        lines = [f"{lines[0]},{beside}", *(f"{line},Rome,Oslo" for line in lines[1:])]
+    (tmp_path / "s.csv").write_text("\n".join(lines))
+    task = "{name: q, assert: {beats: 0.5}}"
+    (found,) = mistakes(tmp_path, suite_text(task, "", f"{FILE}, {said}"))
+    assert told in found
+
+
+@pytest.mark.parametrize(
+    ("old", "told"),
+    [
+        ("example,score,judge\n*,0.5,j", ""),
+        ("example,score,judge\n*,0.5,k", "it was scored by 'k' and the prompts of /s.csv by 'j'"),
+        ("example,score\n*,0.5", "it was scored by nobody who is named and the prompts of"),
+        ("example,score,judge\nx*,0.5,j", "has no answer to 50 of the 50 examples"),
+        ("example,score,judge\n*,1.2,j", "/old.csv:2: score is '1.2', expected a number"),
+    ],
+)
+def test_an_incumbent_in_another_file_was_scored_as_the_prompts_were(
+    tmp_path: Path, old: str, told: str
+) -> None:
+    write(tmp_path, graded())
+    header, row = old.split("\n")
+    rows = [f"old,{row.replace('*', f'e{place}')}" for place in range(50)]
+    (tmp_path / "old.csv").write_text("\n".join([f"prompt,{header}", *rows]))
+    file = "{path: old.csv, format: table, shots: 0}"
+    suite = text("{better_than: incumbent}", f"incumbent: {{results: {file}}}\n")
+    found = mistakes(tmp_path, suite) if told else []
+    if not told:
+        assert planned(tmp_path, suite)
+    assert [told in each for each in found] == [True] * bool(told)
+
+
+def test_an_incumbent_whose_examples_have_other_right_answers_is_refused(tmp_path: Path) -> None:
+    for name, right in (("s.csv", "yes no"), ("old.csv", "no yes")):
+        rows = [
+            f"p{prompt},e{place},yes,{right.split()[place % 2]}"
+            for prompt, place in product(range(2), range(30))
+        ]
+        (tmp_path / name).write_text("\n".join(["prompt,example,prediction,gold", *rows]))
+    file = "{path: old.csv, format: table, shots: 0}"
+    suite = text("{better_than: incumbent}", f"incumbent: {{results: {file}, prompt: p0}}\n")
+    (found,) = mistakes(tmp_path, suite)
+    assert "incumbent.results: example 'e0' has other right answers in /old.csv" in found
+
+
+def test_a_suite_of_results_is_told_how_it_names_an_incumbent(tmp_path: Path) -> None:
+    write(tmp_path, graded())
+    (found,) = mistakes(tmp_path, text("{better_than: incumbent}"))
+    assert found.endswith("such as `incumbent: {prompt: NAME}`")
+
+
 def test_two_judges_in_one_sweep_are_refused(tmp_path: Path) -> None:
     rows = [f"p{place},e{each},0.{each}5,judge {place}" for place in (1, 2) for each in range(5)]
     (tmp_path / "s.csv").write_text("\n".join(["prompt,example,score,judge", *rows]))

@@ -473,6 +473,35 @@ def test_what_people_write_for_something_else_is_told_as_it_is_written(
 
 
 @pytest.mark.parametrize(
+    ("slip", "right", "rest"),
+    [
+        ("scorring: exact_match", "scoring", "generation: {max_tokens: 16}\nexact_match: {}"),
+        ("scorings: generate", "scoring", "generation: {max_tokens: 16}"),
+        ("incumbnt: {instruction: A}", "incumbent", "assert: {better_than: incumbent}"),
+        ("contrl: {answer: A}", "control", "assert: {control_p: 0.05}"),
+        ("genration: {samples: 3}", "generation", "scoring: generate"),
+        ("scorin: counterfactual", "scoring", "counterfactual: {statement: A, continuation: B}"),
+    ],
+)
+def test_what_contradicts_the_absence_of_a_misspelt_key_is_not_told_besides(
+    suite: SuiteText, slip: str, right: str, rest: str
+) -> None:
+    (told,) = suite.mistakes(f"{MINIMAL}{slip}\n{rest}\n")
+    key = slip.partition(":")[0]
+    assert told.startswith(f"3: unknown key `{key}`; did you mean `{right}`?")
+
+
+@pytest.mark.parametrize(
+    "value", ["-1", ".nan", ".inf", "[1]", "true", "abc", '"-1%"', '"1"', "''"]
+)
+def test_a_tolerance_is_a_number_or_a_share(suite: SuiteText, value: str) -> None:
+    task = f"{{name: t, format: csv, path: x, answer_is: open, tolerance: {value}}}"
+    (told,) = suite.mistakes(f"models: [{{name: m}}]\ntasks: [{task}]\nscoring: exact_match\n")
+    assert told.startswith("2: `tasks[0].tolerance`: found ")
+    assert 'expected a number of at least 0 or a share such as "1%"' in told
+
+
+@pytest.mark.parametrize(
     ("key", "place"),
     [
         ("shots: 2", "below `prompts` at the top of the suite"),
