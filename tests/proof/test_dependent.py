@@ -67,6 +67,23 @@ def test_one_to_three_prompts_do_not_tell_copies_without_texts(
         assert found[:, 1].sum() > most(RUNS)
 
 
+@pytest.mark.parametrize("t", [4, 5])
+@pytest.mark.parametrize("name", WITHOUT_TEXTS)
+def test_four_and_five_prompts_tell_many_copies_without_texts(
+    name: str, t: int, measured: Measured
+) -> None:
+    """Fewer guessers pass than without the flags, and still more than the level says."""
+    generator = np.random.default_rng(32)
+    found = np.array([verdict(COPIES[name](generator, t)) for _ in range(RUNS)])
+    table = f"copies that few prompts do not tell ({RUNS} runs)"
+    measured(table, COLUMNS, f"{name} | {t}", *found.mean(axis=0))
+    before, after = found.sum(axis=0)
+    if name.startswith("20 %"):
+        assert after <= most(RUNS)
+    elif WHOLE:
+        assert after <= (0.6 if name.startswith("40 %") else 0.9) * before
+
+
 @pytest.mark.parametrize("name", KNOWING)
 def test_who_knows_is_not_accused(name: str, measured: Measured) -> None:
     generator = np.random.default_rng(32)
