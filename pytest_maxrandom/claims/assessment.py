@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -113,11 +113,10 @@ def _by_class(metric: Metric, said: NDArray[np.int64], classes: NDArray[np.int64
     return select
 
 
-class View(NamedTuple):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class View(JudgedAnswers):
     """Answers by one way of reading labels."""
 
-    seen: JudgedAnswers
-    """What red flags are found in, without a result."""
     shuffles: Sequence[Shuffle]
     """How the right answers of the distinct prompts can be exchanged; of several the largest
     p-value counts, and without any there is no permutation test."""
@@ -158,8 +157,7 @@ def assess(
     RecordedError
         If answers are graded, and not all right or wrong.
     """
-    seen = views[0].seen
-    answers = seen.answers
+    answers = views[0].answers
     if answers.aggregate is None:
         answers.refuse_graded()
     scores, best = _scores(metric, views[0]), best_of(views, metric)
@@ -217,7 +215,7 @@ def _too_few(shuffles: Sequence[Shuffle], level: float) -> Remark | None:
 def ranking(views: Sequence[View], metric: Metric) -> list[float]:
     """Return what the distinct prompts are ranked by: their values of the metric."""
     scores = _scores(metric, views[0])
-    return views[0].seen.answers.accuracies.tolist() if scores is None else scores
+    return views[0].answers.accuracies.tolist() if scores is None else scores
 
 
 def best_of(views: Sequence[View], metric: Metric) -> int:
@@ -253,7 +251,7 @@ def samples_told(answers: Answers, facts: Mapping[str, Any]) -> list[Remark]:
 
 def _scores(metric: Metric, view: View) -> list[float] | None:
     """Return each prompt's value of the metric; None where right answers are counted."""
-    answers, shuffles = view.seen.answers, view.shuffles
+    answers, shuffles = view.answers, view.shuffles
     if metric == "accuracy":
         return None if answers.are_counted else answers.accuracies.tolist()
     classes = [label for right in shuffles[0].gold for label in cast("frozenset[int]", right)]
@@ -299,7 +297,7 @@ def beside_verdict(view: View, result: Result, claim: Claim, null: Null) -> Judg
         ways = min(shuffle.arrangements for shuffle in view.shuffles)
     result = replace(result, passed=_counts_hold(result, claim, null))
     return replace(
-        view.seen,
+        view,
         result=result,
         impossible=tuple(claim.impossible(null, ways)),
         orders_tested=any(shuffle.offered is not None for shuffle in view.shuffles),
@@ -334,7 +332,7 @@ def _flagged(
             rate, p = constant.rate, constant.p_value(guessers)
         look = find if view is views[0] else preferences
         flags |= dict.fromkeys(look(seen, failed))
-    compared = views[0].seen.compared
+    compared = views[0].compared
     return with_red_flags(
         result,
         claim,

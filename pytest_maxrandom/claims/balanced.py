@@ -61,7 +61,7 @@ def balanced_of_sweep(
     if not _shows_nothing(planned.suite.metric, result):
         return
     classes = planned.condition.labels.classes()
-    if classes is not None and views[0].seen.answers.evaluated.all():
+    if classes is not None and views[0].answers.evaluated.all():
         shuffles = [shuffle for view in views for shuffle in view.shuffles]
         yield from _by_class(result, shuffles, classes, planned.null.t)
 

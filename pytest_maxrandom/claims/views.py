@@ -29,7 +29,6 @@ from pytest_maxrandom.claims.scored import assess_scores, flagged
 from pytest_maxrandom.claims.shortcuts import beside_shortcuts, blanked
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
 from pytest_maxrandom.errors import ModelError, SweepError
-from pytest_maxrandom.flags.kind import Compared, JudgedAnswers
 from pytest_maxrandom.host.machine import one_thread
 from pytest_maxrandom.record import BestPrompt, Generated, Remark
 from pytest_maxrandom.record.metrics import METRICS
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.beside import IncumbentAnswers
     from pytest_maxrandom.claims.recorded_claims import RecordedClaim
+    from pytest_maxrandom.flags.kind import Compared
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.sweeps.sweep import Sweep
 
@@ -88,7 +88,7 @@ def views_of_sweep(
     view = view_of(planned, sweep, first, answers, others)
     orders = [_shuffle(planned, sweep, labels) for labels in found if labels.things]
     return [
-        view._replace(shuffles=[*view.shuffles, *orders]),
+        replace(view, shuffles=[*view.shuffles, *orders]),
         *(
             view_of(planned, sweep, labels, read_as(answers, sweep.predictions, labels))
             for labels in further
@@ -100,7 +100,7 @@ def _view_of_open(planned: PlannedClaim, sweep: Sweep) -> View:
     """Return a sweep's answers without choices."""
     answers = answers_of(planned, sweep.predictions)
     shuffles = [] if planned.is_graded else [Shuffle.of_open(answers)]
-    return View(_seen(planned, sweep, answers), shuffles)
+    return _view(planned, sweep, answers, shuffles)
 
 
 def view_of(
@@ -111,23 +111,25 @@ def view_of(
     others: Sequence[Answers] = (),
 ) -> View:
     """Return a sweep's answers by one way of reading labels, in which they are given."""
-    seen = replace(
-        _seen(planned, sweep, answers),
+    return replace(
+        _view(planned, sweep, answers, [_shuffle(planned, sweep, labels)]),
         comparable=labels.meaningful(planned.condition.prompt_set.prompts),
         others=tuple(others),
         constants=_constants(planned.suite.metric, labels),
     )
-    return View(seen, [_shuffle(planned, sweep, labels)])
 
 
-def _seen(planned: PlannedClaim, sweep: Sweep, answers: Answers) -> JudgedAnswers:
-    return JudgedAnswers(
+def _view(
+    planned: PlannedClaim, sweep: Sweep, answers: Answers, shuffles: Sequence[Shuffle]
+) -> View:
+    return View(
         read=answers,
         t=planned.null.t,
         chance=planned.condition.null.chance,
         full_texts=sweep.full_texts,
         asked=_asked(planned),
         metric=planned.suite.metric,
+        shuffles=shuffles,
     )
 
 
@@ -153,10 +155,10 @@ def result_of_sweep(
 ) -> Result:
     """Return the result of a sweep's claim, with its best prompt and its cost; see `assess`."""
     metric, predictions = planned.suite.metric, sweep.predictions
-    null, answers = planned.null, views[0].seen.answers
+    null, answers = planned.null, views[0].answers
     if planned.is_graded:
         result = assess_scores(planned.claim, answers, null.t, incumbent, control)
-        result = result if thrifty else flagged(result, planned.claim, views[0].seen)
+        result = result if thrifty else flagged(result, planned.claim, views[0])
     else:
         if scored_by_samples(answers):
             null = guessers_of_samples(answers, answers.chances, null.t)
@@ -205,7 +207,10 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
     if read.chances is not None:
         right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
         choices = tuple(map(choices_of, right, read.chances))
-    seen = JudgedAnswers(
+    known = [] if isinstance(shuffles, NoPermutations) else shuffles
+    if claim.metric != "accuracy":  # whose classes come first
+        known = sorted(known, key=lambda each: [*each.gold] != [*(evidence.results.gold or ())])
+    view = View(
         read=replace(read, model=claim.name_of_model, choices=choices),
         t=evidence.t,
         chance=chance,
@@ -217,11 +222,9 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
         metric=claim.metric,
         constants=_constants_of_recorded(claim),
         compared=None if read.open is None or scored else beside_told(read.distinct()),
+        shuffles=[each.in_order(read.examples) for each in known],
     )
-    known = [] if isinstance(shuffles, NoPermutations) else shuffles
-    if claim.metric != "accuracy":  # whose classes come first
-        known = sorted(known, key=lambda each: [*each.gold] != [*(evidence.results.gold or ())])
-    return [View(seen, [each.in_order(read.examples) for each in known])]
+    return [view]
 
 
 @one_thread()
@@ -238,7 +241,7 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
     beside = claim.incumbent, claim.control
     if evidence.null is None or claim.null is None:
         scored = assess_scores(claim.claim, evidence.results, evidence.t, *beside)
-        return replace(flagged(scored, claim.claim, views[0].seen), answers=packed)
+        return replace(flagged(scored, claim.claim, views[0]), answers=packed)
     result = assess(
         claim.claim,
         claim.null,
@@ -259,7 +262,7 @@ def result_of_recorded(claim: RecordedClaim, known: Iterable[RecordedClaim] = ()
 
 def with_shortcuts(views: Sequence[View], compared: Compared) -> list[View]:
     """Return views with what the best prompt, compared with heuristics, comes to."""
-    return [view._replace(seen=replace(view.seen, compared=compared)) for view in views]
+    return [replace(view, compared=compared) for view in views]
 
 
 def compared_with_shortcuts(

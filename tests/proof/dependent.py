@@ -265,10 +265,10 @@ def whole_verdict(untold: Untold) -> Verdict:
     t, n = untold.answers.shape
     read = _read(untold)
     null = alike(read, HALF, t)
-    seen = JudgedAnswers(read=read, t=t, chance=HALF, comparable=True)
     assert read.gold is not None
     shuffle = Shuffle(untold.answers, read.gold, [2] * n, [2] * n, None)
-    result = assess(Claim.of(None), null, null.best, [View(seen, [shuffle])])
+    view = View(read=read, t=t, chance=HALF, comparable=True, shuffles=[shuffle])
+    result = assess(Claim.of(None), null, null.best, [view])
     failing = {flag.kind for flag in result.red_flags if flag.severity == "fail"}
     # What cannot be told is so however many other red flags fail it.
     cannot_tell = any(flag.parameters.get("case") == "untold" for flag in result.red_flags)

@@ -13,7 +13,6 @@ from pytest_maxrandom.claims.assessment import View, assess
 from pytest_maxrandom.claims.nulls import Guessers, ScoreGuessers, score_guessers
 from pytest_maxrandom.claims.shuffles import Shuffle
 from pytest_maxrandom.claims.verdict import EXACT, PERMUTED, Claim
-from pytest_maxrandom.flags.kind import JudgedAnswers
 from pytest_maxrandom.record.metrics import METRICS
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
@@ -57,13 +56,12 @@ def verdict_on(sweep: Sweep, metric: Metric) -> tuple[float | None, bool]:
     """
     gold = [frozenset({right}) for right in sweep.gold.tolist()]
     shuffle = Shuffle(sweep.answers, gold, [2] * N, [0] * N, None)
-    seen = JudgedAnswers(read=answers_of(sweep), t=T, chance=Fraction(1, 2), metric=metric)
+    half = Fraction(1, 2)
+    view = View(read=answers_of(sweep), t=T, chance=half, metric=metric, shuffles=[shuffle])
     claim = Claim.of(None, EXACT if METRICS[metric].guessers_judge else PERMUTED)
     null = null_of(metric, int(sweep.gold.sum()))
-    result = assess(
-        claim, null, Guessers.alike(N, Fraction(1, 2), T).best, [View(seen, [shuffle])],
-        metric=metric, thrifty=True,
-    )  # fmt: skip
+    guessers = Guessers.alike(N, half, T).best
+    result = assess(claim, null, guessers, [view], metric=metric, thrifty=True)
     if not result.passed:
         return result.permutation_p, False
     return result.permutation_p, bool(as_run(sweep, metric).passed)

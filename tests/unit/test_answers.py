@@ -15,7 +15,6 @@ from pytest_maxrandom.claims.assessment import View, assess
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.flags.kind import JudgedAnswers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,7 +133,7 @@ def test_a_claim_judges_scores_of_0_and_1_and_refuses_those_between() -> None:
     null = replace(Guessers.alike(40, Fraction(1, 2), 5), kinds=(0,) * 5)
 
     def judged(answers: Answers) -> Any:
-        view = View(JudgedAnswers(read=answers, t=5, chance=Fraction(1, 2)), [])
+        view = View(read=answers, t=5, chance=Fraction(1, 2), shuffles=[])
         found = assess(Claim(p_max=0.05), null, null.best, [view], thrifty=True)
         return found.best_correct, found.p_max, found.passed
 
