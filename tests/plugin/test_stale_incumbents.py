@@ -111,6 +111,10 @@ def test_stored_answers_that_other_arithmetic_computed_are_stale(
     (folder / "s.yaml").write_text(beside)
     told = "the answers of old.jsonl are stale: the digest of the arithmetic of new is 000000000000"
     assert told in flat(pytester.runpytest())
+    # Nothing was asked, so that nothing is a try.
+    (folder / "old.jsonl").write_text(json.dumps(line) + "\n")
+    (folder / "s.yaml").write_text(beside.replace("count: 10", "count: 3"))
+    assert run(pytester)["t"] == 3
 
 
 @pytest.mark.parametrize("copies", [0.0, 1.0])
