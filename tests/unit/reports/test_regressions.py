@@ -301,7 +301,7 @@ def test_scores_of_another_kind_are_not_compared(
             )  # fmt: skip
         one = answered(rows(random, 3, 100))
         sides.append(replace(one, judge=said.get("judge"), sampled=sampled))
-    [found] = compared(*sides).claims
+    [found] = compared(sides[0], sides[1]).claims
     assert (found.why != "scored otherwise") == comparable
     assert comparable or found.loss == "cannot tell"
 
