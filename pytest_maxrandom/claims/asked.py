@@ -95,6 +95,36 @@ def incumbent_answers(
     return _chosen(found, ledger, subject, asked.tried(prompt.digest), predictions)
 
 
+def check_stored(
+    planned: PlannedClaim, session: SessionState, ledger: SetLedger, subject: Subject
+) -> None:
+    """Refuse stored answers of an incumbent whose model is another now, or computes otherwise.
+
+    Raises
+    ------
+    SweepError
+        In one sentence.
+    """
+    incumbent = planned.incumbent
+    if incumbent is None or incumbent.line is None:
+        return
+    line, own = incumbent.line, planned
+    if incumbent.spec.model is not None:
+        own = _beside(planned, incumbent.spec.model)
+        asked = replace(subject, model_digest=line.model_digest or "")
+        check_server(own, session.pool, ledger, asked)
+    for what, there, here in (
+        ("model", line.model_digest, own.backends.identify(own.located).tried_digest),
+        ("arithmetic", line.arithmetic, session.cache(own).arithmetic.digest),
+    ):
+        if there != here:
+            raise SweepError(
+                f"incumbent: the answers of {incumbent.source} are stale: the digest of the "
+                f"{what} of {line.model} is {str(there)[:SHOWN]} there, and {here[:SHOWN]} "
+                "here; name the incumbent's prompt, so that it is asked again"
+            )
+
+
 def control_answers(planned: PlannedClaim) -> IncumbentAnswers | None:
     """Return what a constant answer scores on the examples of a claim; None where there is none.
 
@@ -131,27 +161,13 @@ def _read(
     ledger: SetLedger,
     predictions: Sequence[PromptPredictions],
 ) -> IncumbentAnswers:
-    """Return stored answers; they are stale where their model is another, or computes otherwise."""
+    """Return stored answers that are not stale."""
+    check_stored(planned, session, ledger, subject)
     incumbent = planned.incumbent
     assert incumbent is not None
     asked = replace(subject, model_digest=line.model_digest or "")
-    spec, own = incumbent.spec, planned
-    if spec.model is not None:
-        own = _beside(planned, spec.model)
-        check_server(own, session.pool, ledger, asked)
-    cache = session.cache(own)
-    for what, there, here in (
-        ("model", line.model_digest, own.backends.identify(own.located).tried_digest),
-        ("arithmetic", line.arithmetic, cache.arithmetic.digest),
-    ):
-        if there != here:
-            raise SweepError(
-                f"incumbent: the answers of {incumbent.source} are stale: the digest of the "
-                f"{what} of {line.model} is {str(there)[:SHOWN]} there, and {here[:SHOWN]} "
-                "here; name the incumbent's prompt, so that it is asked again"
-            )
     found = IncumbentAnswers(
-        settings=spec,
+        settings=incumbent.spec,
         name=incumbent.name,
         digest=line.prompt,
         model=line.model,

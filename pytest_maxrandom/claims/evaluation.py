@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.claims.asked import control_answers, incumbent_answers, named_by
+from pytest_maxrandom.claims.asked import (
+    check_stored,
+    control_answers,
+    incumbent_answers,
+    named_by,
+)
 from pytest_maxrandom.claims.assessment import best_of
 from pytest_maxrandom.claims.counting import (
     ClaimsOfRun,
@@ -128,9 +133,10 @@ class Evaluation:
         Raises
         ------
         SweepError
-            If a prompt cannot be scored.
+            If a prompt cannot be scored, or answers that are stored for the incumbent are stale.
         """
         planned, ledger, subject = self._planned, self._ledger, self._subject
+        check_stored(planned, self._session, ledger, subject)  # before a prompt is a try
         why = self._why_whole()
         found = self._decided(progress) if why is None else None
         if found is None:

@@ -201,7 +201,7 @@ def _plan_regression(options: argparse.Namespace) -> str:
         options.n,
         **{"loss": None, "margin": -0.02}
         | {name: value for name, value in said.items() if value is not None},
-        tried=options.t or 1,
+        tried=1 if options.t is None else options.t,
         alpha=options.alpha,
     )
     if options.json:

@@ -73,7 +73,8 @@ def run(options: argparse.Namespace) -> str:
         f"# In {path}, in place of `incumbent`: {name} is {difference(record)} beside the one "
         f"before.\n# Its t, {count(record.t)}, goes on for the same model and number of shots: all "
         "prompts of the ledger still count.\n# With another one, `assert: {count: task}` counts "
-        "them too.\n"
+        "them too.\n# Until a prompt is better than this one, the claim fails; `xfail: nothing "
+        "better yet` says so.\n"
         f"{lines.rstrip()}"
     )
 

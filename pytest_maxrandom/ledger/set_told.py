@@ -152,21 +152,30 @@ class SetTold(SetFiles):
     def place_when_named(self, subject: Subject, named: Named) -> int:
         """Return which one it is, by the order of first naming, of those named as the incumbent.
 
-        Of those that one run named first, the claim's own come before those of other claims: what
-        these answered was known to nobody when the run began. So each claim has an order of its
-        own, which no later look changes. Those that an earlier run had tried when they were named
-        do not count: they pay for their rank. Without a look that named it, it comes last.
+        Of those that one run named first, the claim's own, whatever its model is called, come
+        before those of other claims: what these answered was known to nobody when the run began. So
+        each claim has an order of its own, which no later look changes. Those that an earlier run
+        had tried when they were named do not count: they pay for their rank. Without a look that
+        named it, it comes last.
         """
         looks = (look for file in self._files for of in file.answered.values() for look in of)
         if {look.named for look in looks} <= {Named(""), named}:
             return 1
         rows = [row for path in self.files for row in rows_of(path)]
+        same = self._same_weights(subject)
+
+        def is_own(row: Row) -> bool:
+            of = claim_of(row)
+            return of == subject.claim or (
+                of.shots == subject.shots and row["model_digest"] in same
+            )
+
         first: dict[Named, Row] = {}
         own: dict[tuple[Named, str], int] = {}
         for row in sorted(rows, key=lambda row: str(row.get("when", ""))):
             if "incumbent" in row:
                 first.setdefault(named_in(row), row)
-                if claim_of(row) == subject.claim:
+                if is_own(row):
                     own.setdefault((named_in(row), row["run"]), len(own))
         first.setdefault(named, {"run": self._run})
         own.setdefault((named, self._run), len(own))

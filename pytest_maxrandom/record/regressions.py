@@ -11,13 +11,14 @@ Loss = Literal["worse", "not worse", "the same", "cannot tell"]
 """What is known of a claim: its scores are below those of the base; they are not by more than the
 margin; model, prompts and answers are the very same; or neither can be told."""
 Untold = Literal[
-    "too few", "chosen", "unpaired", "base without answers", "no answers", "by hand", "several",
-    "not tested",
+    "too few", "chosen", "unpaired", "scored otherwise", "base without answers", "no answers",
+    "by hand", "several", "not tested",
 ]  # fmt: skip
 """Why nothing can be told: too few examples; what is compared was chosen on them; the two have no
-answered example in common; the earlier report keeps no answers, or this one; a test states its
-numbers by hand; the file of the claim is gone, and several claims of other files may be it; or this
-run has no result of the claim."""
+answered example in common; another judge scored them, or samples come to something else; the
+earlier report keeps no answers, or this one; a test states its numbers by hand; the file of the
+claim is gone, and several claims of other files may be it; or this run has no result of the
+claim."""
 Compared = Literal["prompts", "best"]
 """What is compared: the same prompts, all of them; or the best prompt of each, where no prompt is
 in both."""

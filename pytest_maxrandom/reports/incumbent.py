@@ -174,4 +174,4 @@ def _interval(found: BesideIncumbent) -> str:
 
 
 def _named(found: BesideIncumbent) -> str:
-    return f"{found.name} of {found.model}" if found.model else found.name
+    return f"{found.name}, model {found.model}" if found.model else found.name

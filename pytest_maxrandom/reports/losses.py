@@ -30,6 +30,10 @@ _WHY: dict[Untold, str] = {
     "unpaired": (
         "no example that both answered; compare runs of the same task, with --maxrandom-json each"
     ),
+    "scored otherwise": (
+        "another judge scored it, or samples come to something else (`aggregate`), so the scores "
+        "are no two of a kind; score the base's answers as those of this run are"
+    ),
     "base without answers": (
         "the base's report keeps no answers of it; run its commit again with --maxrandom-json, and "
         "with --maxrandom-until all where sweeps stop early"

@@ -64,6 +64,8 @@ def compare(before: ClaimRecord, now: ClaimRecord, *, sampled: bool) -> Compared
         return Compared(untold(now, "by hand"))
     if base is None or head is None:
         return Compared(untold(now, "base without answers" if base is None else "no answers"))
+    if _measure(before) != _measure(now):
+        return Compared(untold(now, "scored otherwise"))
     examples = [name for name in base.examples if name in set(head.examples)]
     shared = [name for name in base.prompts if name in set(head.prompts)]
     prompts = (shared, shared) if shared else ([_best(base)], [_best(head)])
@@ -97,6 +99,15 @@ def compare(before: ClaimRecord, now: ClaimRecord, *, sampled: bool) -> Compared
         (_learned(before), not shared and _learned(now)),
         same=same_model and base.digest == head.digest,
     )
+
+
+def _measure(claim: ClaimRecord) -> tuple[object, ...]:
+    """Return what the scores of a claim are: a mean of samples is what one answer is."""
+    found = claim.sampled
+    if found is None or found.aggregate == "mean":
+        return (claim.judge,)
+    of = None if found.aggregate == "vote" else found.asked or found.samples
+    return claim.judge, found.aggregate, of
 
 
 def _best(of: KeptAnswers) -> str:

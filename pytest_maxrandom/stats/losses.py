@@ -133,7 +133,7 @@ def regression_plan(
     if loss is not None and not 0 < loss <= 1 - changed:
         raise ValueError(f"loss must be above 0 and at most {1 - changed:g}, found {loss!r}")
     share = alpha * look_share(look)
-    of_worse = share / whole_number("claims", claims, 1) / whole_number("tried", tried, 1)
+    of_worse = share / whole_number("claims", claims, 1) / whole_number("t", tried, 1)
     found: dict[str, Any] = {
         "given": {"n": n, "loss": loss, "margin": margin, "changed": changed, "claims": claims,
                   "tried": tried, "look": look, "alpha": alpha},

@@ -159,8 +159,9 @@ def _unknown(kind: type[Spec], path: Location, error: ErrorDetails, document: Do
         anchors = f"; a key of your own that holds anchors is called `x-{key}`"
         hint = did_you_mean(key, valid, "`{}`".format) or hint or anchors
     hint = hint or _nearest(key, valid)
-    other, about = _OTHERS[kind]
-    if Part((other,), path).options:
+    # Keys that stand in no file are of a part alone.
+    other, about = _OTHERS.get(kind, (None, ""))
+    if other is not None and Part((other,), path).options:
         hint = f"; it belongs to suites {about}"
     return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
 

@@ -101,6 +101,7 @@ def test_a_colleague_pays_for_the_tries_of_a_program_and_the_promoted_prompt_kee
     text = (here / "out" / f"program-{PROGRAM - 1}.md").read_text()
     assert "t = 50" in text
     assert "beside the incumbent's" in text
+    assert "**Looks:** look 10 at this claim\n" in text, "no level of looks lets it pass"
     last = load(here / "out" / f"program-{PROGRAM - 1}.json")
     assert re.search(r"best .* beside the incumbent's .*(needs above|may be luck)", comment(last))
 

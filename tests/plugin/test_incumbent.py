@@ -334,6 +334,7 @@ def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
     assert "\n  test: exact\n  matters: 0.1\n" in printed
     assert "Its t, 10, goes on for the same model and number of shots" in printed
     assert "`assert: {count: task}` counts them too" in printed
+    assert "Until a prompt is better than this one, the claim fails" in printed
     text = (folder / "s.yaml").read_text()
     text = re.sub(r"incumbent: \{.*\n", printed, text).replace("count: 10", "count: 15, seed: 1")
     (folder / "s.yaml").write_text(text)
@@ -353,6 +354,8 @@ def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
     [found] = trends([], looks([ledger]))
     assert [point.incumbent for point in found.points] == shown
     assert [point.t for point in found.points] == [10, 25]
+    (folder / "s.yaml").write_text(text + "xfail: nothing better yet\n")
+    assert run(pytester)["outcome"] == "xfailed"
     assert main(["promote", "r.json"]) == 2
     assert "expected a claim that passed and asserts `better_than: incumbent`, found none" in (
         capsys.readouterr().err

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.cli import main
 from pytest_maxrandom.models import mock
 from pytest_maxrandom.models.mock import MockModel
 from tests.plugin.conftest import flat
@@ -110,6 +111,10 @@ def test_stored_answers_that_other_arithmetic_computed_are_stale(
     (folder / "s.yaml").write_text(beside)
     told = "the answers of old.jsonl are stale: the digest of the arithmetic of new is 000000000000"
     assert told in flat(pytester.runpytest())
+    # Nothing was asked, so that nothing is a try.
+    (folder / "old.jsonl").write_text(json.dumps(line) + "\n")
+    (folder / "s.yaml").write_text(beside.replace("count: 10", "count: 3"))
+    assert run(pytester)["t"] == 3
 
 
 @pytest.mark.parametrize("copies", [0.0, 1.0])
@@ -129,7 +134,12 @@ def test_an_invisible_edit_is_a_further_try_and_another_prompt_unless_it_answers
         return run(pytester)
 
     first = found(["A:", "B:"], "Old:")
+    (pytester.path / "r.json").rename(pytester.path / "base.json")
     edited = found(["A:", "B:\u200b"], "Old:")
+    asserted = ("--assert=not_worse_than=-0.02", "--format=json", "--out=d.json")
+    main(["diff", "base.json", "r.json", *asserted])
+    [paired] = json.loads((pytester.path / "d.json").read_text())["regressions"]["claims"]
+    assert (paired["compared"], paired["prompts"]) == ("prompts", 1), "A alone is in both"
     # No-break space, zero width, a space at the end: each is a text of its own.
     third = found(["A:\u00a0", "B: ", "B:"], "Old:")
     assert [each["t"] for each in (first, edited, third)] == [2, 3, 5]

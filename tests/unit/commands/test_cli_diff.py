@@ -189,7 +189,7 @@ def test_plans_of_a_comparison_agree_with_each_other(capsys: pytest.CaptureFixtu
         assert main([*plan, f"--n={n}"]) == 0
         found = json.loads(capsys.readouterr().out)["power_worse"]
         assert found == pytest.approx(float(power), abs=0.02)
-    for wrong in (["--choices=4"], ["--margin=0.02"], ["--loss=0"]):
+    for wrong in (["--choices=4"], ["--margin=0.02"], ["--loss=0"], ["--n=9", "--t=0"]):
         assert main(["plan", "--regression", *wrong]) == 2
     assert main(["plan", "--loss=0.05", "--choices=4"]) == 2
     assert main(["plan"]) == 2

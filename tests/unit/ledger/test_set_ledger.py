@@ -472,6 +472,9 @@ def test_incumbents_that_claims_of_one_run_name_pay_for_one_another_only_when_na
     assert [place("3", *pair) for pair in ("az", "bz", "aw")] == [3, 3, 4]
     # In one claim, two suites of one run compare the same prompts with either.
     assert [place("4", *pair) for pair in ("bv", "bu", "cu", "cv")] == [5, 6, 5, 6]
+    # So has the same model by another name, whose prompts t counts together.
+    claims["A"] = replace(claims["a"], model="A")
+    assert [place("5", *pair) for pair in ("a1", "A2", "b3", "a3", "A1")] == [7, 8, 7, 9, 7]
 
 
 def test_the_same_prompt_to_another_model_is_another_incumbent(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import subprocess
 import sys
@@ -454,6 +455,8 @@ def test_when_an_open_answer_is_right_may_be_said() -> None:
         ({"scoring": "f1", "tolerance": 1.0}, "`scoring: f1` how good it is"),
         ({"scoring": "f2"}, "found 'f2', expected 'exact_match' or 'f1'"),
         ({"tolerance": -1.0}, "tolerance`: found -1.0, expected a number of at least 0"),
+        ({"tolerance": math.inf}, "tolerance`: found inf, expected a number of at least 0"),
+        ({"exact_match": {"normalize": []}}, "key `exact_match.normalize`; did you mean `normal"),
         ({"exact_match": {"normalise": ["cases"]}}, r"exact_match.normalise\[0\]`: found 'cases'"),
     ):
         with pytest.raises(ValueError, match=told):

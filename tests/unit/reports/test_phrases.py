@@ -316,7 +316,9 @@ def test_who_fails_beside_the_incumbent_is_told_of_luck_and_of_what_pays_for_no_
     )  # fmt: skip
     told, _ = incumbent.shortfall(claim(incumbent=found, incumbent_p=0.3), "incumbent")
     newly = comment(run(claim(incumbent=found, incumbent_p=0.03)), run(claim(best=38)))
-    assert "newly passes**: the best prompt is +.050 beside the plain prompt of m (.700;" in newly
+    assert (
+        "newly passes**: the best prompt is +.050 beside the plain prompt, model m (.700;" in newly
+    )
     assert luck in told
     assert f"best of {'20' if of == 20 else '1.1e+11'} prompts" in incumbent.compared(
         claim(incumbent=found, incumbent_p=0.3)

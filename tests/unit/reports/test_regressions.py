@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.record import Recorded, Searched, Tries
+from pytest_maxrandom.record import Recorded, Sampled, Searched, Tries
 from pytest_maxrandom.record.packed import KeptAnswers, pack
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.losses import about_looks, loss, whether_worse
@@ -271,6 +271,39 @@ def test_what_is_not_kept_is_said_with_the_way_out(random: np.random.Generator) 
     found = compared(kept, replace(other, answers=elsewhere.packed()))
     assert found.claims[0].why == "unpaired"
     assert "no claim" in regressions(run(), run(kept), "main", ASSERTED).problem
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "comparable"),
+    [
+        ({"judge": "j 1"}, {"judge": "j 2"}, False),
+        ({"judge": None}, {"judge": "f1"}, False),
+        ({"judge": "j 1"}, {"judge": "j 1"}, True),
+        ({"how": "mean"}, {"how": "pass"}, False),
+        ({"how": "pass", "k": 4}, {"how": "pass", "k": 8}, False),
+        ({"how": "pass", "k": 4, "asked": 2}, {"how": "pass", "k": 8, "asked": 2}, True),
+        # A mean of samples is what one answer is; a vote is how an answer is asked for.
+        ({}, {"how": "mean", "k": 8}, True),
+        ({"how": "vote", "k": 3}, {"how": "vote", "k": 5}, True),
+        ({}, {"how": "vote", "k": 5}, False),
+    ],
+)
+def test_scores_of_another_kind_are_not_compared(
+    random: np.random.Generator, base: dict[str, Any], head: dict[str, Any], comparable: bool
+) -> None:
+    sides = []
+    for said in (base, head):
+        sampled = None
+        if "how" in said:
+            sampled = Sampled(
+                samples=said.get("k", 4), aggregate=said["how"], asked=said.get("asked"),
+                right=0.7, any_right=0.9, all_right=0.5,
+            )  # fmt: skip
+        one = answered(rows(random, 3, 100))
+        sides.append(replace(one, judge=said.get("judge"), sampled=sampled))
+    [found] = compared(sides[0], sides[1]).claims
+    assert (found.why != "scored otherwise") == comparable
+    assert comparable or found.loss == "cannot tell"
 
 
 def test_a_green_run_that_was_compared_with_nothing_says_so(random: np.random.Generator) -> None:
