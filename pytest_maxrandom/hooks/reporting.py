@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +19,7 @@ from pytest_maxrandom.suite import is_suite
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_maxrandom.record import Regressions, RunRecord
+    from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.layout import Line
     from pytest_maxrandom.reports.trend import Trend
 
@@ -42,7 +43,6 @@ class Reporting:
         self._failures = Failures(config.option.tbstyle)
         self._said: list[str] = []
         self._unwritten = ""
-        self._worse: Regressions | None = None
         self._tests = not (config.option.collectonly or self._settings.dry_run)
         self._base = _base(config, self._settings) if self._tests else None
         if self._settings.predictions and self._tests:
@@ -102,31 +102,30 @@ class Reporting:
         if not (any(written) or settings.figures):
             return
         try:
-            self._write(self._recorded())
+            self._write(self._record)
         except (OSError, MaxRandomError) as error:
             self._unwritten = f"no report was written: {error}"
             if exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
-    def _recorded(self) -> RunRecord:
-        """Return the run, with whether anything is worse where that is asserted."""
+    @cached_property
+    def _record(self) -> RunRecord:
+        """The run when it has ended, with whether anything is worse where that is asserted."""
         run, asserted = self._run.record(), self._settings.diff_assert
         if self._base is not None and asserted is not None:
-            if self._worse is None:
-                from pytest_maxrandom.reports.recorded_looks import count_looks
-                from pytest_maxrandom.reports.regressions import regressions
+            from pytest_maxrandom.reports.recorded_looks import count_looks
+            from pytest_maxrandom.reports.regressions import regressions
 
-                count_looks(self._base, run, self._config.rootpath, run_name(self._config))
-                since, whole = self._settings.diff or "", not _is_selection(self._config)
-                self._worse = regressions(self._base, run, since, asserted, gone=whole)
-            run.regressions = self._worse
+            count_looks(self._base, run, self._config.rootpath, run_name(self._config))
+            since, whole = self._settings.diff or "", not _is_selection(self._config)
+            run.regressions = regressions(self._base, run, since, asserted, gone=whole)
         return run
 
     def _is_worse(self) -> bool:
         """Tell whether what is asserted of this run and the earlier one is not met."""
         if self._base is None or self._settings.diff_assert is None:
             return False
-        found = self._recorded().regressions
+        found = self._record.regressions
         return found is not None and not found.met
 
     def _write(self, run: RunRecord) -> None:
@@ -199,9 +198,9 @@ class Reporting:
         if self._run:
             from pytest_maxrandom.reports.terminal import summary
 
-            run = self._recorded()
-            _write(terminal, summary(run, terminal.fullwidth, terminalreporter.verbosity))
-            for told in _uncommitted(run, config):
+            verbosity = terminalreporter.verbosity
+            _write(terminal, summary(self._record, terminal.fullwidth, verbosity))
+            for told in _uncommitted(self._record, config):
                 terminal.line(told, yellow=True)
         for told in self._said:
             terminalreporter.line(told)
@@ -213,7 +212,7 @@ class Reporting:
             named, base = self._settings.diff or "", self._base
             gone: Literal["of the suites", "none"]
             gone = "none" if _is_selection(config) else "of the suites"
-            run = self._recorded()
+            run = self._record
             changes = difference(named, base, "this run", run, gone)
             if run.regressions is not None:
                 from pytest_maxrandom.reports.summary import names

@@ -82,8 +82,9 @@ def test_a_run_that_passes_fails_where_its_answers_are_worse(pytester: pytest.Py
     worse.assert_outcomes(passed=1)
     assert worse.ret == pytest.ExitCode.TESTS_FAILED
     worse.stdout.fnmatch_lines(["1 claim is worse than r.json", "worse *sports*"])
-    told = json.loads((pytester.path / "r.json").read_text())["regressions"]
-    assert [each["loss"] for each in told["claims"]] == ["worse"]
+    told = json.loads((pytester.path / "r.json").read_text())
+    assert [each["loss"] for each in told["regressions"]["claims"]] == ["worse"]
+    assert told["claims"][0]["different_answers"] == 2  # as the ledger counts them
 
 
 def test_the_store_stands_for_a_report_that_nobody_kept(
