@@ -154,7 +154,7 @@ class Arrays:
             raise self.error(
                 name,
                 f"found the shape {array.shape}, expected {len(shape)} "
-                f"{'axis' if len(shape) == 1 else 'axes'}",
+                f"dimension{'s' * (len(shape) != 1)}",
             )
         kind, expected = _TYPES[kinds]
         if array.dtype.kind not in kinds:

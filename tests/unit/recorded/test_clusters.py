@@ -100,7 +100,8 @@ def of_cluster(name: str, cluster: str | None, chosen: int = 0) -> dict[str, Any
 
 def test_a_predictions_file_holds_them(tmp_path: Path) -> None:
     first = line(examples=[of_cluster("a", "x"), of_cluster("b", "x")])
-    second = line(prompt="2", examples=[of_cluster("c", "y"), of_cluster("b", "x")])
+    examples = [of_cluster("c", "y"), of_cluster("b", "x")]
+    second = line(prompt="2", demonstration_ids=["a"], examples=examples)
     [sweep] = read(write(tmp_path / "p.jsonl", first, second))
     assert (sweep.examples, sweep.clusters) == (("a", "b", "c"), ("x", "x", "y"))
     [sweep] = read(write(tmp_path / "p.jsonl", line()))
