@@ -173,7 +173,7 @@ class Endpoint:
                 # that the server has closed.
                 left = not reached and tries == 1 and isinstance(error, _CLOSED)
                 self.broken |= not left
-                wait, asked_again = pause, reached or left
+                wait, asked_again, full = pause, reached or left, False
             else:
                 self._last = time.monotonic()
                 status = answer.status
@@ -183,13 +183,13 @@ class Endpoint:
                     return answer.body
                 refusal = self._refusal(path, answer)
                 self.broken |= status in _GONE
-                wait = max(pause, _wait_of(answer))
-                if status in _FULL:
-                    self.flow.refused(wait)
+                wait, full = max(pause, _wait_of(answer)), status in _FULL
                 waited_for = reached and status != 500
                 asked_again = status in _RETRIED and (waited_for or tries < _TRIES)
             if not asked_again or time.monotonic() - began + wait > self._timeout:
                 raise refusal from None
+            if full:
+                self.flow.refused(wait)
             if self.broken:
                 self._tell_of(gone=True, asked=asked)
             time.sleep(wait)

@@ -30,10 +30,11 @@ _TEXTS = (
     "The quick brown fox jumps over the lazy dog. 0123456789",
     "naïve café — “quoted”\tand  spaced\n\nTrue or False?",
 )
-_ASKED = (
+ASKED = (
     Question(_TEXTS[0], (" apple", " stone", " river")),
     Question(_TEXTS[1] + "\nQ: True or False?\nA:", (" True", " False")),
 )
+"""What a server is asked twice, and the weights that are here as well."""
 _TELLING = (
     Question("The capital of Australia is", (" Canberra.", " Sydney.", " the largest city")),
     Question("17 + 26 =", (" 43", " 33", " 42")),
@@ -47,7 +48,7 @@ _TELLING = (
 )
 """What other weights answer otherwise, whatever they were tuned on: facts, numbers, code, moods,
 the manner of an assistant, and another language."""
-FIXED = (*_ASKED, *_TELLING)
+FIXED = (*ASKED, *_TELLING)
 """What a model is known by, in this order."""
 _WRITTEN = (_TEXTS[0], "1, 2, 3, 4,", "User: How do I open a locked door?\nAssistant:")
 _LENGTH = 16
@@ -174,7 +175,7 @@ def shake_hands(
         In one sentence that says what is wrong with the server.
     """
     tokenized = _same_tokens(server, tokens, tokenize)
-    asked = encode(_ASKED, tokens.encode, tokens.beginning)
+    asked = encode(ASKED, tokens.encode, tokens.beginning)
     first = [score(requests) for requests in asked]
     telling = [*map(score, encode(_TELLING, tokens.encode, tokens.beginning))]
     # In another order, with other texts in between: a cache must not show.
@@ -196,7 +197,7 @@ def shake_hands(
             "another version"
         )
     local = None
-    if forward is not None and (here := forward(_ASKED)) is not None:
+    if forward is not None and (here := forward(ASKED)) is not None:
         local = _apart(before, here)
         longest = max(len(one.ids) - one.start for requests in asked for one in requests)
         if not local <= _OF_A_TOKEN * longest:

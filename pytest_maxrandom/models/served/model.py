@@ -18,6 +18,7 @@ from pytest_maxrandom.models.questions import Answer, Estimate, Reply
 from pytest_maxrandom.models.requests import common_length, subject
 from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import (
+    ASKED,
     identity_of,
     meet_writer,
     same_server,
@@ -77,19 +78,22 @@ class ServedModel(TokenizedModel):
         self._at = at
         self._dialect = dialect
         self._most_told = spec.most_told
+        self._chats = isinstance(dialect, OpenAIChat)
+        # What takes long here comes first: a server that nobody asks for a while is checked again.
+        self._forward, local = _forward_of(tokenizer), None
+        if self._forward and not (generates or self._chats or spec.most_told):
+            self._forward(ASKED)
+        if spec.tokenizer and tokenizer and not self._chats:
+            local = LocalTokens.load(spec.tokenizer, tokenizer)
+            if spec.chat:
+                self._template = ChatTemplate.of(local.tokenizer, spec.tokenizer, "transformers")
         self.serving = dialect.serving()
         self.device = f"{spec.backend} at {urlsplit(at.url).netloc}"
         self.dtype = "as served"
-        self._chats = isinstance(dialect, OpenAIChat)
         self.engine = self._way(generates)
         self.arithmetic = identity_of(self.serving).arithmetic
         self.context_length = self.serving.context_length
-        self._tokens = None if self._chats else self._tokenizer(spec, tokenizer)
-        if isinstance(self._tokens, LocalTokens) and spec.chat:
-            self._template = ChatTemplate.of(
-                self._tokens.tokenizer, str(spec.tokenizer), "transformers"
-            )
-        self._forward = _forward_of(tokenizer)
+        self._tokens: Tokens | None = None if self._chats else local or self._of_server()
         generates |= self._chats
         self._checked = {generates: self._met(generates)}
         self._ways = {dialect.way}
@@ -236,10 +240,8 @@ class ServedModel(TokenizedModel):
         self._needed()
         return super()._fitting(questions)
 
-    def _tokenizer(self, spec: ServedSpec, tokenizer: str | None) -> Tokens | None:
-        if tokenizer is not None:
-            assert spec.tokenizer is not None
-            return LocalTokens.load(spec.tokenizer, tokenizer)
+    def _of_server(self) -> ServerTokens | None:
+        """Return the tokens of the server's own tokenizer, if it tells them."""
         if self._dialect.tokenize("a") is None:
             return None
         return ServerTokens(self._dialect, self._at.flow)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.models.served.dialects import Dialect
+from pytest_maxrandom.models.served.dialects import Dialect, LlamaCpp
 from pytest_maxrandom.models.served.handshake import FIXED, Checked, Serving
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _model(dtype: str = "float32") -> Any:
     return transformers.AutoModelForCausalLM.from_pretrained(DEMO, dtype=getattr(torch, dtype))
 
 
-def _fingerprint(model: Any) -> Fingerprint:
+def _fingerprint(model: Any, kind: type[Dialect]) -> Fingerprint:
     """Return what a server with this model would be known by."""
     tokens = transformers.AutoTokenizer.from_pretrained(DEMO)
     values = []
@@ -39,7 +39,7 @@ def _fingerprint(model: Any) -> Fingerprint:
                 told = model(ids).logits[0].double().log_softmax(-1)
             steps = range(start, ids.shape[1])
             values.append(sum(float(told[at - 1, ids[0, at]]) for at in steps))
-    return Checked(0, 0.0, None, tuple(values)).fingerprint(SAID, "", Dialect.tolerance)
+    return Checked(0, 0.0, None, tuple(values)).fingerprint(SAID, "", kind.tolerance)
 
 
 def _rounded(model: Any, bits: int) -> Any:
@@ -51,15 +51,16 @@ def _rounded(model: Any, bits: int) -> Any:
     return model
 
 
-def test_precision_is_noise_and_one_training_step_is_not() -> None:
-    before = _fingerprint(_model())
+@pytest.mark.parametrize("kind", [Dialect, LlamaCpp])
+def test_precision_is_noise_and_one_training_step_is_not(kind: type[Dialect]) -> None:
+    before = _fingerprint(_model(), kind)
     assert not before.change(replace(before, when="later"))
-    assert not before.change(_fingerprint(_model("bfloat16")))
-    assert before.change(_fingerprint(_rounded(_model(), 4)))
+    assert not before.change(_fingerprint(_model("bfloat16"), kind))
+    assert before.change(_fingerprint(_rounded(_model(), 4), kind))
 
     tuned = _model().train()
     ids = torch.tensor([[*range(20, 60)]])
-    steps = torch.optim.AdamW(tuned.parameters(), lr=1e-4)
+    steps = torch.optim.AdamW(tuned.parameters(), lr=1e-5)
     tuned(ids, labels=ids).loss.backward()
     steps.step()
-    assert before.change(_fingerprint(tuned.eval()))
+    assert before.change(_fingerprint(tuned.eval(), kind))

@@ -8,8 +8,11 @@ import json
 import math
 import shutil
 import threading
+import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +22,14 @@ from pytest_maxrandom.host.data import Boundary
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.questions import Question
 from pytest_maxrandom.models.registry import Backends, ModelPool
-from pytest_maxrandom.models.served import endpoint, vllm as vllm_dialect, ways
+from pytest_maxrandom.models.served import (
+    endpoint,
+    model as served_model,
+    vllm as vllm_dialect,
+    ways,
+)
 from pytest_maxrandom.models.served.flow import Flow
+from pytest_maxrandom.models.tokens import LocalTokens
 from tests.hashed_model import encoded
 from tests.models import located
 from tests.served import FakeServer, serving
@@ -272,6 +281,27 @@ def test_a_server_that_was_not_asked_for_a_while_may_be_another(
         model.ask(QUESTIONS)
 
 
+def test_a_server_is_not_checked_again_because_something_took_long_here(
+    vllm: FakeServer, word_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = 0.0
+    load = LocalTokens.load
+
+    def slowly(*given: Any) -> Any:
+        nonlocal late
+        late += 2 * endpoint.IDLE
+        return load(*given) if given[1:] else None
+
+    clock = SimpleNamespace(monotonic=lambda: late, sleep=time.sleep)
+    monkeypatch.setattr(endpoint, "time", clock)
+    monkeypatch.setattr(LocalTokens, "load", slowly)
+    monkeypatch.setattr(served_model, "_forward_of", lambda folder: cache(slowly))
+    model = loaded(vllm, word_tokenizer)
+    assert late == 4 * endpoint.IDLE
+    model.ask(QUESTIONS)
+    assert [path for path, _ in vllm.bodies].count("/version") == 1
+
+
 def test_a_server_that_is_another_than_when_it_was_identified_is_refused(vllm: FakeServer) -> None:
     pool = ModelPool()
     pool.identity(located(specified(vllm), Path()))
@@ -335,6 +365,14 @@ def test_a_server_that_asks_for_more_patience_than_there_is_is_told(vllm: FakeSe
         ModelError, match=r"429 .*asks to wait 3600 s, longer than `timeout` allows"
     ):
         model.ask(QUESTIONS)
+
+
+def test_nobody_waits_for_what_can_be_done_without(vllm: FakeServer, word_tokenizer: Path) -> None:
+    """The size of blocks, which the metrics tell."""
+    model = loaded(vllm, word_tokenizer)
+    vllm.faults["statuses"] = [(429, {"Retry-After": "3600"})]
+    assert told(model.ask(QUESTIONS)) == [pytest.approx(values, abs=1e-9) for values in EXACT]
+    assert [path for path, _ in vllm.bodies].count("/metrics") == 1
 
 
 def test_whoever_meets_an_error_waits_for_no_thread() -> None:
