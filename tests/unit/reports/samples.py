@@ -198,6 +198,15 @@ def scored(metric: str = "macro_f1", **changed: Any) -> ClaimRecord:
     return claim(t=20, metric=metric, **{**numbers, **changed})
 
 
+def _not_swept() -> dict[str, Any]:
+    """Return what a claim has of which no model was run here."""
+    return {
+        "quantization": "", "scoring": "", "majority_rate": None, "correct_counts": [],
+        "ties": None, "best_ties": None, "prompts": None, "validation": None,
+        "validation_ids": [], "best_prompt": None, "engine": None, "notes": [],
+    }  # fmt: skip
+
+
 def hand_written(**changed: Any) -> ClaimRecord:
     """Make a claim of a hand-written test, which states neither model nor shots nor scoring."""
     unstated: dict[str, Any] = {
@@ -206,20 +215,9 @@ def hand_written(**changed: Any) -> ClaimRecord:
         "line": 8,
         "task": "test_best",
         "model": "",
-        "quantization": "",
-        "scoring": "",
         "shots": 0,
         "backend": "numbers",
-        "majority_rate": None,
-        "correct_counts": [],
-        "ties": None,
-        "best_ties": None,
-        "prompts": None,
-        "validation": None,
-        "validation_ids": [],
-        "best_prompt": None,
-        "engine": None,
-        "notes": [],
+        **_not_swept(),
     }
     return claim(**{**unstated, **changed})
 
@@ -227,24 +225,13 @@ def hand_written(**changed: Any) -> ClaimRecord:
 def recorded(*, published: Standing | None = None, **changed: Any) -> ClaimRecord:
     """Make a claim on results of another program, of which nothing is asserted."""
     without: dict[str, Any] = {
-        "quantization": "",
-        "scoring": "",
         "asserted": {},
         "passed": True,
         "outcome": "passed",
         "message": None,
         "backend": "recorded",
         "recorded": Recorded(path="data/results.npz", format="npz", stated=["chance"]),
-        "majority_rate": None,
-        "correct_counts": [],
-        "ties": None,
-        "best_ties": None,
-        "prompts": None,
-        "validation": None,
-        "validation_ids": [],
-        "best_prompt": None,
-        "engine": None,
-        "notes": [],
+        **_not_swept(),
     }
     if published:
         without["published"] = Published(
