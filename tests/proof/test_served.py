@@ -9,8 +9,6 @@ import itertools
 import json
 import re
 import shutil
-import subprocess
-import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pytest
 import servers
-import yaml
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.questions import Generation, Question
@@ -28,13 +25,13 @@ from pytest_maxrandom.suite.models import MODELS
 from tests.gguf_files import write_gguf
 from tests.models import located
 from tests.proof.scale import WHOLE
+from tests.proof.served_runs import DEMO, ended, finished, sharded, started, write_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.models.base import Model
 
-DEMO = Path(__file__).parents[2] / "eval_suites" / "demo"
 WEIGHTS = DEMO / "demo-llama"
 TOLERANCE = 0.02
 """Nats, in float32."""
@@ -71,35 +68,6 @@ def real(
     model = prepared(kind, folder)
     with servers.running(kind, model, folder / "log") as (url, _):
         yield Real(kind, model, url, int(url.rpartition(":")[2]), folder)
-
-
-def write_suite(folder: Path, model: dict[str, Any], **changes: Any) -> None:
-    """Write the demo's suite for another model."""
-    suite = yaml.safe_load((DEMO / "demo.yaml").read_text(encoding="utf-8"))
-    suite = {**suite, "models": [model], **changes}
-    shutil.copytree(DEMO / "data", folder / "data")
-    (folder / "s.maxrandom.yaml").write_text(yaml.safe_dump(suite), encoding="utf-8")
-
-
-def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start pytest with a folder's suite, with a store and a ledger of its own."""
-    (folder / "pytest.ini").write_text("[pytest]\n")
-    return subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-         "--maxrandom-store=store.sqlite", "--maxrandom-json=r.json",
-         "--maxrandom-predictions=p.jsonl", *arguments],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-
-
-def finished(process: subprocess.Popen[str], folder: Path) -> tuple[list[Any], list[Any]]:
-    """Return the claims of a run and what was predicted."""
-    said, _ = process.communicate(timeout=500)
-    assert (folder / "r.json").is_file(), said
-    claims = json.loads((folder / "r.json").read_text())["claims"]
-    assert all(claim["verdict"] for claim in claims), said
-    lines = (folder / "p.jsonl").read_text(encoding="utf-8").splitlines()
-    return claims, [json.loads(line) for line in lines]
 
 
 @pytest.fixture(scope="module")
@@ -212,12 +180,6 @@ WAYS = ((), ("-n", "2"), ("--maxrandom-executor=ray:127.0.0.1:1",))
 """Of running a suite whose models are all served: in one process, in workers, as Ray does."""
 
 
-def sharded(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run one of the commands by which a run is parted."""
-    command = [sys.executable, "-m", "pytest_maxrandom.cli", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.parametrize("kind", ["vllm", "llama_cpp"] if WHOLE else ["llama_cpp"])
 def test_a_server_that_comes_back_with_other_weights_is_refused(
     kind: servers.Kind, here: tuple[list[Any], list[Any]], tmp_path: Path
@@ -261,11 +223,11 @@ def test_a_server_that_comes_back_with_other_weights_is_refused(
         servers.stop(process)
         served(moved)
         _, process = stack.enter_context(servers.running(kind, model, tmp_path / "log", port=port))
-        tests.communicate(timeout=500)
+        ended(tests, run)
         assert re.search(r"came back (changed|with another model): ", (run / "r.json").read_text())
         for way in WAYS:
             (run / "r.json").unlink()
-            started(run, *way).communicate(timeout=500)
+            ended(started(run, *way), run)
             report = (run / "r.json").read_text()
             assert "counts prompts of another model under the same name" in report, way
         assert not sharded(parted, "run-shard", "parts", "2").returncode
@@ -279,7 +241,7 @@ def test_a_server_that_comes_back_with_other_weights_is_refused(
         stack.enter_context(servers.running(kind, model, tmp_path / "log", port=port))
         for way in WAYS:
             (run / "r.json").unlink()
-            started(run, *way).communicate(timeout=500)
+            ended(started(run, *way), run)
             # The claims that were not begun before have the other weights now.
             begun, expected = json.loads((run / "r.json").read_text())["claims"][0], here[0][0]
             assert begun["engine"]["reused"] > 0
