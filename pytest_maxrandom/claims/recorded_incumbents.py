@@ -82,7 +82,8 @@ def recorded_incumbent(
     if found.judge != read.judge:
         raise NoIncumbent(
             f"it was scored by {_judge(found)} and the prompts of {read.path} by {_judge(read)}, "
-            "and judges differ in what flatters them; score both by the same judge",
+            "and judges differ in what flatters them; score both by the same judge, and name it in "
+            "both or in neither",
             "results",
         )
     row = _row(spec, found)
