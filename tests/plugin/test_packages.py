@@ -453,7 +453,7 @@ def test_a_red_flag_that_raises_costs_a_warning_and_nothing_else(
     )
     result.assert_outcomes(passed=2, failed=1)
     told = (
-        "the red flag 'all_right' of orders 1.0 failed (AttributeError: 'JudgedAnswers' object has "
+        "the red flag 'all_right' of orders 1.0 failed (AttributeError: 'View' object has "
         "no attribute 'past'); it was not looked for, so report this to its authors"
     )
     for was, claim in zip(before, claims(folder), strict=True):
