@@ -246,6 +246,20 @@ def _size(folder: Path) -> tuple[int, int]:
         ) from None
 
 
+def _room(kind: Kind, model: Path) -> str:
+    """Say how long texts may be, and what vLLM takes for them."""
+    if kind == "transformers":
+        return ""
+    if kind == "llama_cpp":
+        return f", texts of at most {_LONGEST:,} tokens (or as the model was trained, if shorter)"
+    length, _ = _size(model)
+    gibibytes = environment(kind, model)["VLLM_CPU_KVCACHE_SPACE"]
+    return (
+        f", texts of at most {length:,} tokens, {gibibytes} GiB for keys and values beside the "
+        "weights in float32 (--dtype bfloat16 takes half)"
+    )
+
+
 @contextmanager
 def running(
     kind: Kind, model: Path, log: Path, *, port: int = 0, extra: Sequence[str] = ()
@@ -326,21 +340,13 @@ def main() -> None:
     kind, model = arguments.kind, arguments.model
     if not installed(kind):
         raise SystemExit(f"{kind} is not installed: python tools/servers.py install {kind}")
-    if not model.exists():
+    if not (model.is_file() if kind == "llama_cpp" else model.is_dir()):
         raise SystemExit(
-            f"{model} does not exist; expected a folder for vllm, a file for llama_cpp"
+            f"{model} {'is of another kind' if model.exists() else 'does not exist'}; expected "
+            "a GGUF file for llama_cpp, a folder for vllm and transformers"
         )
     given = environment(kind, model)
-    _say(
-        f"{kind} serves {model.name} at http://127.0.0.1:{arguments.port}, texts of at most "
-        f"{_LONGEST:,} tokens"
-        + (
-            f", {given['VLLM_CPU_KVCACHE_SPACE']} GiB for keys and values beside the weights in "
-            "float32 (--dtype bfloat16 takes half)"
-            if kind == "vllm"
-            else ""
-        )
-    )
+    _say(f"{kind} serves {model.name} at http://127.0.0.1:{arguments.port}{_room(kind, model)}")
     started = command(kind, model, arguments.port, extra)
     sys.exit(subprocess.run(started, check=False, env=given).returncode)
 

@@ -61,6 +61,37 @@ def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
         servers.command("vllm", tmp_path, 1)
 
 
+@pytest.mark.parametrize(
+    ("kind", "model", "told"),
+    [
+        ("llama_cpp", DEMO, "is of another kind; expected a GGUF file for llama_cpp"),
+        ("vllm", DEMO / "config.json", "is of another kind; expected .* a folder for vllm"),
+        ("vllm", DEMO / "nothing", "does not exist; expected"),
+    ],
+)
+def test_a_model_of_another_servers_kind_is_told(
+    monkeypatch: pytest.MonkeyPatch, kind: str, model: Path, told: str
+) -> None:
+    monkeypatch.setattr(servers, "installed", lambda _: True)
+    monkeypatch.setattr("sys.argv", ["servers.py", "run", kind, str(model)])
+    with pytest.raises(SystemExit, match=told):
+        servers.main()
+
+
+def test_the_start_tells_how_long_texts_of_this_model_may_be(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Ended:
+        returncode = 0
+
+    monkeypatch.setattr(servers, "installed", lambda _: True)
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: Ended)
+    monkeypatch.setattr("sys.argv", ["servers.py", "run", "vllm", str(DEMO)])
+    with pytest.raises(SystemExit):
+        servers.main()
+    assert "texts of at most 1,024 tokens, 1 GiB" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("model", "told"), [(str(DEMO), "is not installed: python tools/")])
 def test_a_server_that_is_not_installed_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, told: str
