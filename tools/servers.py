@@ -322,10 +322,30 @@ def _free_port() -> int:
         return port
 
 
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def _is_gguf(file: Path) -> bool:
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return opened.read(4) == b"GGUF"
+
+
+def _kind(said: str) -> str:
+    if said not in get_args(Kind):
+        raise argparse.ArgumentTypeError(f"found {said!r}, expected {' or '.join(get_args(Kind))}")
+    return said
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("install").add_argument("kinds", nargs="*", choices=[*get_args(Kind), []])
+    commands.add_parser("install").add_argument(
+        "kinds", nargs="*", type=_kind, metavar=" | ".join(get_args(Kind))
+    )
     run = commands.add_parser("run")
     run.add_argument("kind", choices=get_args(Kind))
     run.add_argument("model", type=Path)
@@ -340,11 +360,13 @@ def main() -> None:
     kind, model = arguments.kind, arguments.model
     if not installed(kind):
         raise SystemExit(f"{kind} is not installed: python tools/servers.py install {kind}")
-    if not (model.is_file() if kind == "llama_cpp" else model.is_dir()):
+    if not (_is_gguf(model) if kind == "llama_cpp" else model.is_dir()):
         raise SystemExit(
             f"{model} {'is of another kind' if model.exists() else 'does not exist'}; expected "
             "a GGUF file for llama_cpp, a folder for vllm and transformers"
         )
+    if not _is_free(arguments.port):
+        raise SystemExit(f"port {arguments.port} is taken: end what listens there, or add --port")
     given = environment(kind, model)
     _say(f"{kind} serves {model.name} at http://127.0.0.1:{arguments.port}{_room(kind, model)}")
     started = command(kind, model, arguments.port, extra)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,7 @@ def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
     ("kind", "model", "told"),
     [
         ("llama_cpp", DEMO, "is of another kind; expected a GGUF file for llama_cpp"),
+        ("llama_cpp", DEMO / "config.json", "is of another kind; expected a GGUF file"),
         ("vllm", DEMO / "config.json", "is of another kind; expected .* a folder for vllm"),
         ("vllm", DEMO / "nothing", "does not exist; expected"),
     ],
@@ -78,6 +80,26 @@ def test_a_model_of_another_servers_kind_is_told(
         servers.main()
 
 
+def test_a_port_that_is_taken_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "installed", lambda _: True)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = ["servers.py", "run", "vllm", str(DEMO), "--port", str(port)]
+        monkeypatch.setattr("sys.argv", said)
+        with pytest.raises(SystemExit, match=f"port {port} is taken: .* or add --port"):
+            servers.main()
+
+
+def test_a_server_that_nobody_knows_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["servers.py", "install", "vlm"])
+    with pytest.raises(SystemExit):
+        servers.main()
+    told = "found 'vlm', expected vllm or llama_cpp or transformers"
+    assert told in capsys.readouterr().err
+
+
 def test_the_start_tells_how_long_texts_of_this_model_may_be(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,7 +108,9 @@ def test_the_start_tells_how_long_texts_of_this_model_may_be(
 
     monkeypatch.setattr(servers, "installed", lambda _: True)
     monkeypatch.setattr("subprocess.run", lambda *_, **__: Ended)
-    monkeypatch.setattr("sys.argv", ["servers.py", "run", "vllm", str(DEMO)])
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        free = str(listening.getsockname()[1])
+    monkeypatch.setattr("sys.argv", ["servers.py", "run", "vllm", str(DEMO), "--port", free])
     with pytest.raises(SystemExit):
         servers.main()
     assert "texts of at most 1,024 tokens, 1 GiB" in capsys.readouterr().err
