@@ -58,7 +58,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         # What keeps a number on one line is not seen.
-        data = data.replace("\u2060", "").replace("<\xa0", "< ").replace(">\xa0", "> ")
+        data = data.replace("\u2060", "")
         self.page.text += data
         if "pre" in self.open:
             self.page.blocks[-1] += data
@@ -71,6 +71,8 @@ class _Reader(HTMLParser):
 def read(markdown: str) -> Page:
     """Read Markdown as GitHub does: cmark-gfm with its extensions, raw HTML passed on."""
     reader = _Reader()
+    # What keeps a bound on one line is undone here: later, it looks like a space of the data's own.
+    markdown = re.sub("(&[lg]t;)&nbsp;", r"\1 ", markdown)
     html = cmarkgfm.github_flavored_markdown_to_html(markdown, Options.CMARK_OPT_UNSAFE)
     reader.feed(html)
     reader.close()

@@ -63,6 +63,7 @@ def test_a_cell_shows_exactly_its_text_and_leaves_the_table_whole(one: str, two:
 
 
 @given(any_text)
+@example("<\xa0")
 def test_plain_text_reads_as_it_stands(text: str) -> None:
     page = read(plain(text))
     assert page.tags == ["p"]
