@@ -158,7 +158,8 @@ def _unknown(kind: type[Spec], path: Location, error: ErrorDetails, document: Do
     if len(path) == 1 and isinstance(value, list | dict) and (isinstance(value, list) or not hint):
         anchors = f"; a key of your own that holds anchors is called `x-{key}`"
         hint = did_you_mean(key, valid, "`{}`".format) or hint or anchors
-    hint = hint or _nearest(key, valid)
+    often = _OFTEN_CALLED.get(key.casefold())
+    hint = hint or (f"; did you mean `{often}`?" if often in valid else _nearest(key, valid))
     # Keys that stand in no file are of a part alone.
     other, about = _OTHERS.get(kind, (None, ""))
     if other is not None and Part((other,), path).options:
@@ -206,9 +207,9 @@ _OFTEN_CALLED = {
     },
     "hf": "transformers", "huggingface": "transformers", "llama.cpp": "llama_cpp",
     "ollama": "openai", "lm_studio": "openai", "tgi": "openai", "litellm": "openai",
-    "anthropic": "openai", "max": "max_random",
+    "anthropic": "openai", "max": "max_random", "refresh": "revision",
 }  # fmt: skip
-"""What people write for a value, where its spelling is far from it or nearer to another one."""
+"""What people write for a value or a key that is spelled otherwise, or nearer to another one."""
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9}")
 _GGUF_TYPE = re.compile(r"i?q[1-8]_[0-9a-z_]+", re.IGNORECASE)
 

@@ -287,6 +287,12 @@ def test_a_number_where_another_one_may_stand_needs_no_quotes(suite: SuiteText) 
             "backend, if_missing, knows, prefers, copies, seed, seconds)",
         ),
         (
+            "{name: m, backend: vllm, url: 'http://h', refresh: true}",
+            "unknown key `models[0].refresh`; did you mean `revision`? (keys here: "
+            "name, label, backend, if_missing, url, served_model, api_key_env, tokenizer, "
+            "concurrency, timeout, chat, revision)",
+        ),
+        (
             "{name: m, quantization: Q4_K_M}",
             "`models[0].quantization`: found 'Q4_K_M', expected 'none' or 'nf4' or 'fp4' or 'int8' "
             "or 'stored'; GGUF files have this type: write `backend: gguf`, and no `quantization`",
