@@ -169,6 +169,8 @@ SENTENCES: dict[str, str] = {
     "label: let a suite judge the predictions, or claim p_max by name (`p_max=0.05`)",
     "not_permutable": "knowledge cannot be distinguished from a preferred label, because {why}; or "
     "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
+    "one_right_answer": "knowledge cannot be distinguished from a preferred label, because {why}: "
+    "add examples with other right answers, or claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "only_places": "knowledge cannot be distinguished from a preferred text, such as 'none of "
     "these', because answers are recorded by letters or numbers and the results do not say which "
     "texts these stand for: list the choices of each example (column `choices` of a table, array "
