@@ -226,8 +226,8 @@ SENTENCES: dict[str, str] = {
     "together (`columns: {{cluster: ...}}`), ask more prompts, or let the plugin ask the model, so "
     "that texts tell copies",
     "few_clusters": "right answers can be exchanged among {clusters:,} cluster{clusters:/s} only, "
-    "in {ways:,} way{ways:/s} at most, so no permutation p can be at most {level:level}: collect "
-    "more clusters, at least five with different right answers, or declare the clusters that are "
+    "in {ways:,} way{ways:/s} at most, too few to conclude anything at {level:level}: collect more "
+    "clusters, at least five with different right answers, or declare the clusters that are "
     "independent, if these are smaller",
     "constants": "There is no permutation p, because {why}. So each guess is taken to be as good "
     "as the best constant answer for its set of choices, by text or by place, where that is above "
