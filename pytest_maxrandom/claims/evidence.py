@@ -122,6 +122,8 @@ class Evidence:
             return EXACT, Remark("only_right_and_wrong")
         if results.answers is None:
             return EXACT, self._untold_of_gold
+        if self.unchanged is not None:
+            return EXACT, Remark("one_right_answer", {"why": why})
         if why is not None:
             return EXACT, Remark("not_permutable", {"why": why})
         if self.by_places:

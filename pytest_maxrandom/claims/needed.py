@@ -23,13 +23,13 @@ def needed(planned: PlannedClaim, prompts: int) -> int | None:
 
     The permutation p is that of answers with each label as often as it is right. Other answers have
     a smaller one, unless they prefer the commonest label: see `likely_more`. None where none pass,
-    only the permutation p is claimed and it has no formula, or the claim is about the incumbent
-    alone: see `surplus_needed`.
+    only the permutation p is claimed and it has no formula, nothing is claimed, or the claim is
+    about the incumbent alone: see `surplus_needed`.
     """
     judged = planned.with_t(prompts)
     claim, null, n = planned.claim, judged.null, judged.condition.prompt_set.n
     levels = claim.levels(null.t)
-    if levels.keys() == {"incumbent_p"} and not claim.beats:
+    if claim.bounds().keys() <= {"incumbent_p"}:
         return None
     level = levels.get("permutation_p")
     views = planned.condition.shuffled

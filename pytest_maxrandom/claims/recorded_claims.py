@@ -376,7 +376,7 @@ class _Planner:
             self._problem(
                 ("tasks", place) if own else ("assert", "permutation_p"),
                 f"tasks[{place}]: `permutation_p` cannot be computed, because in {results.path} "
-                f"{reason}; or use `p_max`",
+                f"{reason}; use `p_max` instead",
                 named=False,
             )
         return judged

@@ -36,9 +36,9 @@ _Found = dict[Problem, None]
 """In their order, each once."""
 _DESCRIPTION = """\
 Find the mistakes in suites and in their data, as pytest does when it collects them, and texts that
-are too long for a local model. Remarks that a run would make on its data and prompts follow; they
-are no mistakes. No model is loaded. The exit code is 0 if there is no mistake, 1 if
-there is one, and 2 if there is nothing to check or an argument is wrong."""
+are too long for a local model. Remarks that a run would make on its data and prompts follow, and
+which claims no run can tell; they are no mistakes. No model is loaded. The exit code is 0 if there
+is no mistake, 1 if there is one, and 2 if there is nothing to check or an argument is wrong."""
 _EPILOG = f"all keys of a suite and their defaults: {KEYS}"
 
 
@@ -190,6 +190,8 @@ def _remarks(claim: PlannedClaim) -> Iterator[str]:
     found = claim.condition.prompt_set
     for remark in (*claim.condition.task.notes, *found.notes):
         yield f"{claim.task}: {worded(remark).text}"
+    if claim.claim.cannot_tell is not None:
+        yield f"{claim.name}: no run can tell: {worded(claim.claim.cannot_tell).text}"
     for flag in copied(texts_of(found.validation)["copies"]):
         severity = claim.claim.severity(flag)
         if severity != "ignore":

@@ -31,6 +31,7 @@ _BY_NAME = {
     "only_right_and_wrong": COUNTED,
     "answers_not_given": COUNTED,
     "choices_unlisted": COUNTED,
+    "one_right_answer": COUNTED,
     "not_permutable": COUNTED,
     "only_places": EXACT,
     "questions_not_told": EXACT,

@@ -36,6 +36,9 @@ _TYPES: dict[str, tuple[type[np.generic], str]] = {
 }
 """By NumPy's kinds of types: what arrays of them are read as, and what a message calls them."""
 
+_NUMBERED = ": number the choices of an example from 0, and give their texts as `choice_texts`"
+"""What to write in place of the texts of choices."""
+
 
 def content_of(path: Path) -> dict[str, NDArray[Any]]:
     """Return all arrays of an archive, by their names.
@@ -158,7 +161,10 @@ class Arrays:
             )
         kind, expected = _TYPES[kinds]
         if array.dtype.kind not in kinds:
-            raise self.error(name, f"found values of the type {array.dtype}, expected {expected}")
+            ways = _NUMBERED * (array.dtype.kind == "U" and name in ("answers", "gold"))
+            raise self.error(
+                name, f"found values of the type {array.dtype}, expected {expected}{ways}"
+            )
         known = tuple(length for length in shape if length is not None)
         if array.shape[: len(known)] != known:
             raise self.error(

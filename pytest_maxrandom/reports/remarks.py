@@ -36,6 +36,10 @@ _NOT_GIVEN = (
     "the results do not say which answers were given, so knowledge cannot be distinguished from a "
     "preferred label: record the predictions"
 )
+_LIST_CHOICES = (
+    "list the choices of each example (column `choices` of a table, array `choice_texts` of an "
+    "archive)"
+)
 _ONE_OF_EACH = (
     ", or keep one example of each cluster, declare none, and claim `p_max` by name (`assert: "
     "{{p_max: 0.05}}`), which takes examples for independent"
@@ -159,7 +163,7 @@ SENTENCES: dict[str, str] = {
     "not_permutable_of_clusters": "knowledge cannot be distinguished from a preferred label, "
     "because {why}" + _ONE_OF_EACH,
     "answers_not_given": _NOT_GIVEN + ", or claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
-    "choices_unlisted": _NOT_GIVEN + ", list the choices of each example (column `choices`), or "
+    "choices_unlisted": _NOT_GIVEN + f", {_LIST_CHOICES}, or "
     "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "only_scores": "no guesser is compared with scores: say what the best prompt is above "
     "(`beats=0.62`), or give the scores of the `incumbent` or of a `control`",
@@ -169,10 +173,11 @@ SENTENCES: dict[str, str] = {
     "label: let a suite judge the predictions, or claim p_max by name (`p_max=0.05`)",
     "not_permutable": "knowledge cannot be distinguished from a preferred label, because {why}; or "
     "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
+    "one_right_answer": "knowledge cannot be distinguished from a preferred label, because {why}: "
+    "add examples with other right answers, or claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "only_places": "knowledge cannot be distinguished from a preferred text, such as 'none of "
     "these', because answers are recorded by letters or numbers and the results do not say which "
-    "texts these stand for: list the choices of each example (column `choices` of a table, array "
-    "`choice_texts` of an archive), or claim by name what letters can show (`assert: "
+    f"texts these stand for: {_LIST_CHOICES}, or claim by name what letters can show (`assert: "
     "{{permutation_p: 0.05, beats: max_random}}`)",
     "only_letters": "knowledge cannot be distinguished from a preferred text, such as 'none of "
     "these', because the choices are letters and the questions do not list the texts that these "
@@ -221,8 +226,8 @@ SENTENCES: dict[str, str] = {
     "together (`columns: {{cluster: ...}}`), ask more prompts, or let the plugin ask the model, so "
     "that texts tell copies",
     "few_clusters": "right answers can be exchanged among {clusters:,} cluster{clusters:/s} only, "
-    "in {ways:,} way{ways:/s} at most, so no permutation p can be at most {level:level}: collect "
-    "more clusters, at least five with different right answers, or declare the clusters that are "
+    "in {ways:,} way{ways:/s} at most, too few to conclude anything at {level:level}: collect more "
+    "clusters, at least five with different right answers, or declare the clusters that are "
     "independent, if these are smaller",
     "constants": "There is no permutation p, because {why}. So each guess is taken to be as good "
     "as the best constant answer for its set of choices, by text or by place, where that is above "

@@ -69,7 +69,7 @@ class Ways(NamedTuple):
     """How many different ways there are, at most."""
 
     def tells(self, level: float) -> bool:
-        """Tell whether any answers could have a p-value of at most a level."""
+        """Tell whether clusters are enough, and any answers could have a p of at most a level."""
         return self.clusters >= FEWEST and 1 / self.arrangements <= level
 
 

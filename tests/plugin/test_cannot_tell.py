@@ -192,7 +192,7 @@ prompts: {shots: 0, count: 1}
 
 
 def test_letters_of_texts_that_no_question_lists_are_no_verdict_in_a_sweep_either(
-    pytester: pytest.Pytester,
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = pytester.mkdir("eval_suites")
     (folder / "s.yaml").write_text(LETTERS)
@@ -205,6 +205,11 @@ def test_letters_of_texts_that_no_question_lists_are_no_verdict_in_a_sweep_eithe
             for number in range(60)
         ]  # fmt: skip
         (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    # It is known before a model is asked.
+    assert main(["check", "eval_suites"]) == 0
+    known, *others = [line for line in capsys.readouterr().out.splitlines() if "can tell" in line]
+    assert known.startswith("eval_suites/s.yaml:3: remark: untold[rule-0shot]: no run can tell: ")
+    assert not others
     result = pytester.runpytest("--maxrandom-json=r.json")
     result.assert_outcomes(passed=2, failed=1)
     found = records(pytester.path / "r.json")

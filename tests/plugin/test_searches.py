@@ -14,6 +14,7 @@ from scipy.stats import binom, hypergeom
 
 from pytest_maxrandom import search
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.commands.mcp import _verdict
 from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.searches.replies import Answered
 from pytest_maxrandom.stats.search import Feedback, likely_better
@@ -140,6 +141,18 @@ def test_an_outlook_says_what_it_depends_on(suite: Path) -> None:
         outlook = tries.outlook
     assert outlook.why is not None
     assert str(outlook).startswith(f"if {likely_better(2000)} tries before the best one improved, ")
+
+
+def test_where_nothing_is_claimed_nothing_is_needed_and_nothing_passes(suite: Path) -> None:
+    suite.write_text(f"{suite.read_text()}assert: report\n")
+    with begun(suite, "none") as tries:
+        outlook = tries.outlook
+        assert outlook.critical_count is None
+        assert str(outlook) == "after 20 tries it is judged as the best of 20 prompts"
+        replies(tries, 2)
+        told = _verdict(tries)
+    assert (told["passed"], told["why"]) == (None, None)
+    assert told["best_correct"] > 0
 
 
 @pytest.mark.parametrize("model", ["knows", "guesses"])

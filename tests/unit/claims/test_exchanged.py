@@ -9,6 +9,7 @@ import pytest
 
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.tasks.task import Example
 from tests.notes import noted
 from tests.proof.nulls import Clustered, Compared, clustered, compare, right_on
@@ -102,6 +103,9 @@ def test_a_claim_on_fewer_than_five_clusters_cannot_be_told(tmp_path: Path, rest
     assert planned.claim.cannot_tell is not None
     assert planned.claim.cannot_tell.kind == "few_clusters"
     assert planned.claim.cannot_tell.values["clusters"] == 4
+    # Of as many as 24 ways one in 24 is a p below the level, and four clusters tell nothing either.
+    text = worded(planned.claim.cannot_tell).text
+    assert "in 6 ways at most, too few to conclude anything at .05: collect more" in text
 
 
 def test_what_is_not_claimed_of_permutations_can_be_told(tmp_path: Path) -> None:

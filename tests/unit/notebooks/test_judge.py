@@ -225,6 +225,10 @@ def test_it_is_true_where_it_passes_and_in_no_other_case() -> None:
         assert known.record.cannot_tell is not None
         assert known.record.cannot_tell.kind == kind
         assert "or claim `p_max` by name" in known.record.cannot_tell.text
+    # Right answers that are all the same say which other ones would help.
+    same = judge({"prediction": np.array([["yes"] * N]), "gold": ["yes"] * N}, choices=2)
+    assert same.passed is None
+    assert "are the same: add examples with other right answers, or" in (same.why or "")
     # Of clusters p_max by name takes examples for independent, and is no way out.
     for given, kind in ((gold, "answers_not_given"), ({}, "only_right_and_wrong")):
         known = judge({"correct": right, "cluster": CLUSTERS, **given}, choices=2)

@@ -271,7 +271,7 @@ def test_a_claim_may_be_judged_by_the_publication(tmp_path: Path) -> None:
             "{name: e, chance: 1/2}",
             "assert: {permutation_p: 0.05}\n",
             "5: tasks[0]: `permutation_p` cannot be computed, because in /m.npz the results do not "
-            "say which answers were given and which are right; or use `p_max`",
+            "say which answers were given and which are right; use `p_max` instead",
         ),
     ],
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pytest_maxrandom.record import HeldOut, Recorded, RunRecord, Tries
-from pytest_maxrandom.reports.rendering import disclosure, markdown
+from pytest_maxrandom.record import HeldOut, Recorded, Remark, RunRecord, Tries
+from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from tests.unit.reports.page import Page, read
 from tests.unit.reports.samples import (
     claim,
@@ -51,6 +51,17 @@ def test_the_disclosure_has_an_item_for_each_of_several_claims() -> None:
     assert "This claim was expected to fail (too hard)." in page.text
     assert "permutation p = .400" in page.text
     assert "on shuffled right answers" in page.text
+
+
+def test_it_says_on_what_a_claim_rests_and_where_results_cannot_tell() -> None:
+    resting = claim(best=45, passes_on="baseline only")
+    assert "on the baseline only: right answers were not shuffled." in disclosure(run(resting))
+    paragraph = " ".join(latex(run(replace(resting, passes_on="p_max only"))).split())
+    assert r"It rests on $p_{\max}$ only: right answers were not shuffled." in paragraph
+    untold = claim(best=45, passed=None, cannot_tell=Remark("only_right_and_wrong"))
+    text = disclosure(run(untold))
+    assert "These results cannot tell whether the claim holds." in text
+    assert not any(words in disclosure(run(claim())) for words in ("rests on", "cannot tell"))
 
 
 def test_a_run_without_a_tested_claim_has_nothing_to_disclose() -> None:

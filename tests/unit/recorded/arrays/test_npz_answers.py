@@ -106,6 +106,10 @@ def test_choices_alone_tell_the_chances(archive: Path) -> None:
             {"evaluated": np.ones_like(EVALUATED)},
             "t__0__evaluated: found True for prompt 'p' and example 'c', but the answer says",
         ),
+        (
+            {"gold": np.array(["A", "B", "B"])},
+            "gold: found .* expected integers: number the choices ",
+        ),
         ({"answers": ANSWERS.astype(float)}, "answers: found values of the type float64, expected"),
         ({"answers": ANSWERS.T}, r"answers: found the shape \(3, 2\), expected \(2, 3\)"),
         (
