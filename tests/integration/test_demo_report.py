@@ -48,13 +48,6 @@ def test_at_most_300_words_of_the_report_are_unfolded(demo: RunRecord) -> None:
     assert text.startswith("### ✅ maxrandom: 4 of 7 claims pass, 3 fail as expected; ")
 
 
-def test_the_committed_ledger_counts_the_prompts_of_the_demo_and_no_others(demo: RunRecord) -> None:
-    tries = [claim.tries for claim in demo.claims]
-    assert [(each.run, each.claim) for each in tries if each] == [
-        (claim.t, claim.t) for claim in demo.claims
-    ]
-
-
 def test_at_most_150_words_of_the_comment_on_seven_claims_are_unfolded(demo: RunRecord) -> None:
     for base in (None, demo):
         text = comment(
