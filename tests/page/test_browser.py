@@ -333,7 +333,7 @@ def test_what_is_right_stands_below_an_answer_that_is_graded(
     cells = answered(["a", "b"], 60)
     cells["grades"] = [[0.5] * 60, [0.5] * 60]
     for answer in cells["answers"]:
-        answer.update(chosen=None, right=[0], choices=1, scores=[])
+        answer |= {"chosen": None, "right": [0], "choices": 1, "scores": []}
     if not are_texts_shown:
         cells = without_texts(cells)
     window = opens()
