@@ -175,7 +175,11 @@ def test_a_reference_that_is_named_counts_beside_a_score_that_nobody_named() -> 
         for i in range(30)
     ]
     scored = [row | {"score": 0.5} for row in facts]
-    said = {"prediction": "prediction", "reference": "reference", "input": "question"}
+    said: dict[str, Any] = {
+        "prediction": "prediction",
+        "reference": "reference",
+        "input": "question",
+    }
     alone, named = judge(facts, **said), judge(scored, **said)
     assert named.record.best_correct == alone.record.best_correct == 20
     assert named.record.permutation_p == alone.record.permutation_p
