@@ -179,6 +179,11 @@ def _found(rows: Any) -> str:
         sizes = dict.fromkeys(map(len, rows))
         if len(sizes) > 1:
             return f"rows of {' and '.join(map(str, [*sizes][:2]))} scores"
+        samples = dict.fromkeys(
+            len(cell) if isinstance(cell, list | tuple) else 1 for row in rows for cell in row
+        )
+        if len(samples) > 1:
+            return f"answers of {' and '.join(map(str, [*samples][:2]))} samples"
     return f"{type(rows).__name__} that is no array of numbers"
 
 

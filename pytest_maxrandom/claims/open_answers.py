@@ -8,6 +8,7 @@ better than a control fails by the red flag `heuristic`.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.flags.kind import Compared
+    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.tasks.references import Matching
     from pytest_maxrandom.tasks.task import Example
 
@@ -110,22 +112,22 @@ def follows(
 
 
 def beside_controls(best: PromptPredictions, matching: Matching) -> Compared:
-    """Compare a sweep's best prompt with what needs no knowledge."""
+    """Compare a sweep's best prompt with what needs no knowledge, and says it in each sample."""
     examples, own = best.examples, controls(best.examples, matching)
     return compare(
-        [chosen is not None for chosen in best.chosen],
+        _exact(best.scores, best.aggregate),
         {name: own[name] for name in OF_OPEN if name in own},
         clusters=[(each.cluster, each.cluster or each.id) for each in examples],
     )
 
 
 def beside_told(answers: Answers) -> Compared:
-    """Compare the best prompt of recorded answers with what needs no knowledge."""
+    """Compare the best prompt of recorded answers so."""
     assert answers.open is not None
     asked = np.flatnonzero(answers.evaluated[answers.best]).tolist()
     groups = answers.groups
     return compare(
-        answers.correct[answers.best, asked].tolist(),
+        _exact(answers.values[answers.best, asked].tolist(), answers.aggregate),
         {
             name: [own[place] for place in asked]
             for name in OF_OPEN
@@ -133,3 +135,9 @@ def beside_told(answers: Answers) -> Compared:
         },
         clusters=None if groups is None else [groups[place] for place in asked],
     )
+
+
+def _exact(scores: Sequence[float], aggregate: Aggregate | None) -> list[Fraction]:
+    """Return scores of examples as the fractions that they are, of right answers or of samples."""
+    unit = 1 if aggregate is None else aggregate.unit
+    return [Fraction(round(score * unit), unit) for score in scores]

@@ -142,7 +142,7 @@ def _right(answered: PromptPredictions) -> list[bool]:
 
 
 def compare(
-    right: Sequence[bool],
+    scores: Sequence[Fraction | bool],
     rules: Mapping[HeuristicName, Values],
     blank: Sequence[bool] | None = None,
     *,
@@ -153,8 +153,8 @@ def compare(
 
     Parameters
     ----------
-    right : sequence of bool
-        Whether it is right on each of its n examples.
+    scores : sequence of Fraction or bool
+        Whether it is right on each of its n examples, or what its samples come to, from 0 to 1.
     rules : dict of str to sequence of Fraction
         How probably each heuristic is.
     blank : sequence of bool, optional
@@ -166,10 +166,10 @@ def compare(
         What examples that belong together have in common. Signs are flipped of whole clusters.
     """
     return _compared(
-        right,
-        _Rules.of(rules, classes or [0] * len(right)),
+        scores,
+        _Rules.of(rules, classes or [0] * len(scores)),
         blank,
-        range(len(right)) if clusters is None else clusters,
+        range(len(scores)) if clusters is None else clusters,
         "accuracy" if classes is None else "balanced_accuracy",
     )
 
@@ -204,9 +204,9 @@ class _Rules(NamedTuple):
         scores = {name: Fraction(sum(each), whole) for name, each in values.items()}
         return cls(whole, weights, values, scores, max(scores, key=scores.__getitem__))
 
-    def reached(self, right: Sequence[bool]) -> list[int]:
-        """Return what one who is right on some examples gets of each."""
-        return [weight * own for weight, own in zip(self.weights, right, strict=True)]
+    def reached(self, scores: Sequence[Fraction | bool]) -> list[Fraction | int]:
+        """Return what one who has these scores gets of each example."""
+        return [weight * own for weight, own in zip(self.weights, scores, strict=True)]
 
 
 @lru_cache(maxsize=16)  # a task's claims have the same examples
@@ -218,7 +218,7 @@ def _rules_of(
 
 
 def _compared(
-    right: Sequence[bool],
+    scores: Sequence[Fraction | bool],
     rules: _Rules,
     blank: Sequence[bool] | None,
     clusters: Sequence[Hashable],
@@ -227,15 +227,15 @@ def _compared(
     # Reports read the words of heuristics without NumPy.
     from pytest_maxrandom.stats.differences import sign_flip
 
-    own = rules.reached(right)
+    own = rules.reached(scores)
     without = None if blank is None else rules.reached(blank)
 
-    def p_above(values: Sequence[int]) -> float:
-        sums: dict[Hashable, int] = defaultdict(int)
+    def p_above(values: Sequence[Fraction | int]) -> float:
+        sums: dict[Hashable, Fraction | int] = defaultdict(int)
         for unit, mine, other in zip(clusters, own, values, strict=True):
             sums[unit] += mine - other
         # No sign changes what is equal.
-        differences = [value / rules.whole for value in sums.values() if value]
+        differences = [float(value / rules.whole) for value in sums.values() if value]
         return sign_flip(differences).p_greater() if differences else 1.0
 
     return Compared(

@@ -219,7 +219,9 @@ class _Given:
             return None
         if chance is None:
             raise Contradiction(
-                (), "the results do not give the chance of one guess; give `chance`, such as 1/4"
+                (),
+                "the results do not give the chance of one guess; give `chance`, such as 1/4, or "
+                "claim what needs none, such as `beats` with a number",
             )
         try:
             return alike(self.results, chance, t)

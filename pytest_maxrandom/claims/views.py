@@ -203,7 +203,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
     assert evidence is not None
     read, null, shuffles = evidence.read, evidence.null, evidence.shuffles
     chance = evidence.chance or (Fraction() if null is None else null.chance)
-    choices, scored = None, scored_by_samples(read)
+    choices = None
     if read.chances is not None:
         right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
         choices = tuple(map(choices_of, right, read.chances))
@@ -221,7 +221,7 @@ def views_of_recorded(claim: RecordedClaim, others: Sequence[Answers] = ()) -> l
         others=tuple(others),
         metric=claim.metric,
         constants=_constants_of_recorded(claim),
-        compared=None if read.open is None or scored else beside_told(read.distinct()),
+        compared=None if read.open is None else beside_told(read.distinct()),
         shuffles=[each.in_order(read.examples) for each in known],
     )
     return [view]

@@ -235,6 +235,12 @@ def by_sample(arrays: Arrays) -> tuple[Arrays, int]:
         for name in ("correct", "answers", "evaluated", "scores")
         if name in arrays
     }
+    for name, array in cells.items():
+        if array.ndim > 3:
+            raise arrays.error(
+                name,
+                f"found the shape {array.shape}, expected 2 dimensions, or a third one for samples",
+            )
     sizes = {name: array.shape[2] for name, array in cells.items() if array.ndim == 3}
     if not sizes:
         return arrays, 1

@@ -188,11 +188,11 @@ SENTENCES: dict[str, str] = {
     "which texts these stand for. A preferred text, such as 'none of these', is not seen.",
     "no_permutations": "There is no permutation p, because {why}. So knowledge cannot be "
     "distinguished from a preferred label.",
-    "fixed_answers": "Of {examples:,} right answers {fixed:,} stay where they are when right "
-    "answers are shuffled, because there is no other example with the same choices.",
-    "fixed_references": "Of {examples:,} references {fixed:,} stay where they are when references "
-    "are shuffled, because their questions hold them, or no other is of their kind (or no other "
-    "cluster is like theirs): to be right there shows nothing.",
+    "fixed_answers": "Shuffles leave {fixed:,} of {examples:,} right answers where they are, "
+    "because there is no other example with the same choices.",
+    "fixed_references": "Shuffles leave {fixed:,} of {examples:,} references where they are, "
+    "because questions hold them, or there is no other of the kind (or no other cluster like "
+    "theirs): to be right there shows nothing.",
     "answers_follow": "{within:,} of {examples:,} questions hold or offer their own answers. If "
     "all references are shuffled within their kinds, whatever the questions hold, p {p:p}: the "
     "answers follow the question. That is no knowledge, because who copies from the question does "
@@ -206,9 +206,8 @@ SENTENCES: dict[str, str] = {
     "open_left_out": "prompts were scored on different examples, for which there is no exact test "
     "without choices: give results on the same examples, or claim by name what is nearly exact "
     "(`assert: {{permutation_p: 0.05, beats: max_random}}`)",
-    "fixed_answers_of_clusters": "Of {examples:,} right answers {fixed:,} stay where they are when "
-    "right answers are shuffled, because no other cluster has as many examples; clusters of equal "
-    "size are needed.",
+    "fixed_answers_of_clusters": "Shuffles leave {fixed:,} of {examples:,} right answers where "
+    "they are, because no other cluster has as many examples; clusters of equal size are needed.",
     "clusters_exchanged": "Clusters differ in size, so {clusters:,} of them take each other's "
     "right answers, repeated or cut to their own size, and {fixed:,} of {examples:,} right answers "
     "stay where they are; what counts are right answers beyond those that the same answers would "

@@ -249,6 +249,11 @@ def _legend(shown: Sequence[ClaimRecord]) -> str:
         "them. A best accuracy above the latter alone proves little, since the best of *t* "
         f"guessers is there about half of the time; the test is {test}."
     )
+    if any(claim.roles for claim in shown):
+        legend += (
+            " Where a task has no choices, a guesser is the same answers with the references of "
+            "other examples."
+        )
     if any(claim.verdict and quantities.examples(claim) != claim.n for claim in shown):
         legend += (
             " Where the best is no share of *n*, *n* is the published one, and the best prompt "

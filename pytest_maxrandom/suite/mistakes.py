@@ -59,7 +59,11 @@ def mistakes_of(
     left -= {
         path
         for path in left
-        if at[path][0]["type"] == "missing" and _is_misspelled(path, beside[path[:-1]])
+        if at[path][0]["type"] == "missing"
+        and (
+            _is_misspelled(path, beside[path[:-1]])
+            or (len(beside[path[:-1]]) > 1 and _is_the_only_key(at[path][0], document))
+        )
     }
     return {path: _sentence(kind, path, at[path], document) for path in left}
 
@@ -74,6 +78,12 @@ def _is_misspelled(missing: Location, beside: Collection[str]) -> bool:
     """Tell whether a key that is missing stands there with a slip, which is told already."""
     name = str(missing[-1])
     return any(did_you_mean(key, [name]) for key in beside if key != name)
+
+
+def _is_the_only_key(error: ErrorDetails, document: Document) -> bool:
+    """Tell whether what is missing is all that may stand there: an unknown key says so."""
+    part = _part(error, document)
+    return len(Part(part.kinds, part.path[:-1]).keys) == 1
 
 
 def _is_unknown(error: ErrorDetails) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import os
 import re
 from collections import Counter
@@ -121,7 +122,7 @@ def file_findings(path: Path) -> Findings:
     return Findings(lambda line, message: Problem(path, line, message), lambda line: f"line {line}")
 
 
-def as_text(value: object, what: str) -> str:
+def as_text(value: object, what: str, expected: str = "a text or a whole number") -> str:
     """Return `value` as text: a string, or a whole number as it is written.
 
     Raises
@@ -134,12 +135,15 @@ def as_text(value: object, what: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     hint = "; store it as text" if isinstance(value, bool | float) else ""
-    raise Mistake(f"{what} must be a text or a whole number, found {described(value)}{hint}")
+    raise Mistake(f"{what} must be {expected}, found {described(value)}{hint}")
 
 
 def as_reference(value: object) -> str:
-    """Return a reference as text: a number as it is written, and nothing that is empty."""
-    text = repr(value) if type(value) is float else as_text(value, "a reference")
+    """Return a reference as text: a number as it is written, and nothing that is empty or NaN."""
+    if type(value) is float:
+        text = "" if math.isnan(value) else repr(value)
+    else:
+        text = as_text(value, "a reference", "a text or a number")
     if not text.strip():
         raise Mistake("a reference is empty; give the right answer, or leave the row out")
     return text

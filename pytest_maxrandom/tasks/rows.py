@@ -148,8 +148,8 @@ class RowReader:
         column, spec = self.spec.columns.answer, self.spec
         given = _value(row, column)
         spelled = _spelled(given)
-        several = [*dict.fromkeys(spelled)] if isinstance(spelled, list) else [given]
-        references = [as_reference(each) for each in several]
+        several = spelled if isinstance(spelled, list) else [given]
+        references = [*dict.fromkeys(map(as_reference, several))]
         if not references:
             raise Mistake(
                 "there is no reference; give the right answer, or a list of its spellings"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.flags import KINDS
+from pytest_maxrandom.reports.page.cells import ShownSample, without_texts
 from pytest_maxrandom.reports.trend import trends
 from tests.page.conftest import answered, claimed, named, written
 from tests.unit.reports.samples import claim, comparison, flag, label_bias, run
@@ -302,6 +303,46 @@ def test_answers_open_on_what_there_is(opens: Callable[..., Any], tmp_path: Path
     page = window.go(path, "claim-0/answers")
     assert page.locator("select[aria-label='Which answers']").input_value() == "right"
     assert page.locator(".answer").count() > 0
+
+
+def test_samples_are_shown_as_those_of_their_prompt(
+    opens: Callable[..., Any], tmp_path: Path
+) -> None:
+    record = run(claim(best=30, n=60, id=named("several"), task="several"))
+    cells = answered([f"{name} #{sample}" for name in "ab" for sample in (1, 2, 3)], 60)
+    cells["best"] = 3
+    for answer in cells["answers"]:
+        own = [float(row[answer["column"]]) for row in cells["rows"][3:]]
+        answer["samples"] = [ShownSample(score=score, said="so") for score in own]
+    window = opens()
+    path = written(tmp_path / "page.html", record, {named("several"): cells})
+    page = window.go(path, "claim-0/answers")
+    assert "What prompt number 2, the best one," in page.locator("#part").inner_text()
+    page = window.go(path, "claim-0/prompts")
+    assert page.locator("#part caption").inner_text() == "All 6 samples of 2 prompts, ranked"
+    rows = [row.split("\t") for row in texts(page, "#part tbody tr")]
+    assert sorted(row[1] for row in rows) == ["1"] * 3 + ["2"] * 3
+    assert {row[1] for row in rows if "of the best" in row[5]} == {"2"}
+
+
+@pytest.mark.parametrize("are_texts_shown", [True, False])
+def test_what_is_right_stands_below_an_answer_that_is_graded(
+    are_texts_shown: bool, opens: Callable[..., Any], tmp_path: Path
+) -> None:
+    record = run(claim(best=30, n=60, id=named("graded"), task="graded"))
+    cells = answered(["a", "b"], 60)
+    cells["grades"] = [[0.5] * 60, [0.5] * 60]
+    for answer in cells["answers"]:
+        answer |= {"chosen": None, "right": [0], "choices": 1, "scores": []}
+    if not are_texts_shown:
+        cells = without_texts(cells)
+    window = opens()
+    page = window.go(
+        written(tmp_path / "page.html", record, {named("graded"): cells}), "claim-0/answers"
+    )
+    (first, *_) = texts(page, ".answer")
+    assert first.startswith("score .500")
+    assert ("✓ right" in first) == are_texts_shown
 
 
 def test_all_can_be_done_by_keyboard(opens: Callable[..., Any], page_of_three: Path) -> None:

@@ -76,6 +76,7 @@ def test_answers_that_f1_grades_are_claimed_as_recorded_scores_are(
     assert claim["best_accuracy"] == max(claim["mean_scores"])
     report = (pytester.path / "r.md").read_text()
     assert "given by f1" in report
+    assert "\nReferences: `" in report
     assert "learnt, as there are no choices" not in report
     again = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-until=decided")
     again.assert_outcomes(failed=1)

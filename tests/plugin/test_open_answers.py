@@ -80,6 +80,7 @@ def test_a_suite_of_open_tasks_runs_whole(pytester: pytest.Pytester) -> None:
     assert "learnt, as there are no choices" in text
     assert "the commonest reference of each kind" in text
     assert "References: `" in text
+    assert "a guesser is the same answers with the references of other examples" in text
     for form in ("disclosure", "html", "latex", "bibtex", "csv"):
         assert main(["report", "r.json", "--format", form]) == 0
     again = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-until=decided")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -121,8 +122,17 @@ def test_samples_of_open_answers_learn_their_chance_together(
     assert 0 < claim["standard_baseline"] <= claim["max_random_baseline"] < claim["best_accuracy"]
     # Passing takes one of three and all take three: chance is what these very answers reach.
     assert (claim["standard_baseline"] > 0.4) == (how in ("pass", "{pass: 2}"))
+    # Who says the commonest reference in each sample is scored beside it.
+    line = json.loads((pytester.path / "p.jsonl").read_text().partition("\n")[0])
+    ((_, most),) = Counter(each["listed"][0] for each in line["examples"]).most_common(1)
+    assert claim["shortcuts"]["best"] == pytest.approx(claim["best_accuracy"])
+    assert claim["shortcuts"]["heuristics"]["commonest"] == pytest.approx(most / claim["n"])
+    assert "the commonest reference of each kind" in (pytester.path / "r.md").read_text()
     read = run(pytester, how, suite=OPEN_RECORDED)
-    for key in ("best_accuracy", "permutation_p", "standard_baseline", "max_random_baseline"):
+    for key in (
+        *("best_accuracy", "permutation_p", "standard_baseline", "max_random_baseline"),
+        "shortcuts",
+    ):
         assert read[key] == claim[key], key
     assert read["sampled"]["right"] == claim["sampled"]["right"]
 

@@ -7,11 +7,13 @@ import importlib
 import json
 import random
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DATA = REPOSITORY / "eval_suites" / "demo" / "data"
@@ -55,6 +57,23 @@ def test_the_committed_files_are_what_the_generators_make() -> None:
     made = {name: make() for name, make in importlib.import_module("demo_tasks").DATA_FILES.items()}
     committed = {path.name: path.read_text(encoding="utf-8") for path in DATA.iterdir()}
     assert committed == made
+
+
+def test_the_committed_ledger_counts_the_prompts_of_the_demo_and_no_others() -> None:
+    counted: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for file in (DATA.parent / "maxrandom-ledger").glob("*.jsonl"):
+        task = file.name.rpartition("-")[0]
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if (row := json.loads(line))["kind"] == "prompt":
+                counted[task, row["shots"]].add(row["prompt"])
+    asked = {
+        (claim.condition.task.name, claim.condition.shots): {
+            prompt.digest for prompt in claim.condition.prompt_set.prompts
+        }
+        for suite in DATA.parent.glob("*.yaml")
+        for claim in sweeps_of(plan_file(suite))
+    }
+    assert counted == asked
 
 
 def test_every_task_has_a_hundred_distinct_questions(

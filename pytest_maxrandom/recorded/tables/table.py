@@ -83,6 +83,8 @@ def sweeps_of(rows: Rows, spec: TableResults, meant: Meant) -> list[Answers]:
     if meant.models is not None and "model" in rows.names and rows.count:
         rows.keep("model", meant.models)
     unread = _unread(path, spec.columns) if {"correct", "score"} <= rows.names.keys() else ""
+    if {"reference", "score"} <= rows.names.keys() and spec.columns.reference is not None:
+        unread = unread or ("score" if spec.columns.score is None else "")  # what is named counts
     # Scores that somebody gave are taken as they are, whatever references they were given by.
     is_open = "reference" in rows.names and ("score" not in rows.names or unread == "score")
     refuse_unused(rows, spec, is_open=is_open)

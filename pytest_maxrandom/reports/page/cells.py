@@ -287,8 +287,6 @@ def _answer(line: AnswerLine, column: int, per_token: bool) -> BestAnswer:
             for value, tokens in zip(line.log_likelihoods, line.tokens, strict=True)
         ],
     )
-    if line.score is not None:
-        answer["right"], answer["choices"] = [], 0
     if line.text is not None:
         answer["said"], answer["finish"] = line.text, line.finish or "stop"
     return answer

@@ -19,6 +19,8 @@ from pytest_maxrandom.claims.verdict import Claim
     [
         ({"a": ["good", 0.5]}, "found 'good'"),
         ({"a": [0.5, 0.5], "b": [0.5]}, "found rows of 2 and 1 scores"),
+        ({"a": [[0.5, 0.4], [0.5]]}, "found answers of 2 and 1 samples"),
+        ({"a": [[0.5, 0.4]], "b": [0.5]}, "found answers of 2 and 1 samples"),
         ([0.5, 0.6], r"found \(2,\)"),
         (np.full((2, 3, 4, 5), 0.5), "or a third axis for samples"),
         ([[[0.5, 0.4], [0.5, np.nan]]], "found 1 of 2 in row 0, column 1"),

@@ -75,6 +75,18 @@ def test_what_a_run_would_remark_is_said_once_for_each_task_and_is_no_mistake(
     assert "repeated_examples" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("rest", "is_told"), [("", True), ("assert: {beats: 0.5}\n", False)])
+def test_a_claim_that_no_answer_can_show_is_remarked_before_any_is_asked_for(
+    folder: Path, capsys: pytest.CaptureFixture[str], rest: str, is_told: bool
+) -> None:
+    text = SUITE.format(path="sums.csv").replace("some/model", "m\n    backend: mock")
+    text = text.replace("choices: [A, B], answer: answer}", "answer: answer}\n    answer_is: open")
+    (folder / "good.yaml").write_text(f"{text}scoring: f1\n{rest}")
+    assert main(["check", "eval_suites"]) == 0
+    told = "the claim cannot tell, whatever is answered: no guesser is compared with scores"
+    assert (told in capsys.readouterr().out) is is_told
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

@@ -166,6 +166,27 @@ def test_a_column_has_the_role_that_is_named() -> None:
         judge(SCORED, correct="f1", choices=2)
 
 
+def test_a_reference_that_is_named_counts_beside_a_score_that_nobody_named() -> None:
+    names = ("Ann", "Bob", "Cy", "Dee", "Eve")
+    facts = [
+        {"prompt": f"p{prompt}", "example": f"e{i}", "question": f"Who did job {i}?"}
+        | {"prediction": names[(i + (i % 3 == prompt)) % 5], "reference": names[i % 5]}
+        for prompt in range(3)
+        for i in range(30)
+    ]
+    scored = [row | {"score": 0.5} for row in facts]
+    said: dict[str, Any] = {
+        "prediction": "prediction",
+        "reference": "reference",
+        "input": "question",
+    }
+    alone, named = judge(facts, **said), judge(scored, **said)
+    assert named.record.best_correct == alone.record.best_correct == 20
+    assert named.record.permutation_p == alone.record.permutation_p
+    for more in ({"prediction": "prediction"}, said | {"score": "score"}):
+        assert judge(scored, **more).record.metric == "score"
+
+
 def _pandas() -> Any:
     return pytest.importorskip("pandas").DataFrame(columns())
 

@@ -226,7 +226,7 @@ def test_a_claim_may_be_judged_by_the_publication(tmp_path: Path) -> None:
             "{name: e}",
             "",
             "4: tasks[0]: the results do not give the chance of one guess; give `chance`, such as "
-            "1/4",
+            "1/4, or claim what needs none, such as `beats` with a number",
         ),
         (
             "{name: e, chance: 1/2,\n   t: 2}",

@@ -67,6 +67,16 @@ def test_a_key_that_is_missing_because_of_a_slip_is_told_once(suite: SuiteText) 
     ]
 
 
+def test_a_key_that_stands_where_another_is_all_that_may_is_told_once(suite: SuiteText) -> None:
+    how = "generation: {samples: 3, temperature: 0.7, aggregate: {vote: 2}}\n"
+    assert suite.mistakes(f"{MINIMAL}scoring: generate\n{how}") == [
+        f"{MINIMAL.count(chr(10)) + 2}: unknown key `generation.aggregate.vote` (keys here: pass)"
+    ]
+    how = how.replace("vote: 2", "")
+    (missing,) = suite.mistakes(f"{MINIMAL}scoring: generate\n{how}")
+    assert missing.endswith("the key `generation.aggregate.pass` is missing; add it")
+
+
 def test_what_needs_all_answers_is_told_with_the_other_mistakes(suite: SuiteText) -> None:
     lines = "prompts: {count: 20, budget: 5}\nuntil: decided\nreplicates: 3\nmetric: macro_f1\n"
     told = suite.mistakes(f"{MINIMAL}{lines}label_bias: {{}}\n")

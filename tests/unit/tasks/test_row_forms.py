@@ -432,6 +432,16 @@ MISTAKES: list[tuple[Row, Row, str]] = [
         {"columns": {"labels": "names"}},
         "labels must differ, but these appear more than once: 'A'",
     ),
+    (
+        {"input": "?", "answer": [["a"], ["b"]]},
+        {"answer_is": "open"},
+        "a reference must be a text or a number, found a list",
+    ),
+    (
+        {"input": "?", "answer": [3.5, float("nan")]},
+        {"answer_is": "open"},
+        "a reference is empty; give the right answer, or leave the row out",
+    ),
 ]
 
 

@@ -52,6 +52,12 @@ function choiceList(claim, answer, text) {
   return el("ul", { class: "choices" }, items);
 }
 
+// How many samples of each answer there are; each has a row of its own.
+function samplesOf(cells) {
+  const [first] = cells.answers;
+  return first && first.samples ? first.samples.length : 1;
+}
+
 // What an answer counts: that of all its samples, where there are several.
 function worthOf(cells, answer) {
   if (answer.samples) return answer.samples.reduce((sum, each) => sum + each.score, 0) / answer.samples.length;
@@ -76,7 +82,7 @@ function answerCard(claim, answer, place, questions) {
     el("header", {}, el("b", { class: grade !== null ? "" : right ? "good" : "bad" }, verdict), code(id), el("span", { class: "soft" }, `${grade === null ? "right" : "1"} for ${solved} of ${cells.rows.length} ${answer.samples ? "samples of all prompts" : "prompts"}`)),
     text && text.input ? block(text.input) : "",
     answer.samples ? sampleList(answer.samples) : answer.said === undefined ? "" : el("div", {}, el("span", { class: "soft" }, `The model wrote${FINISHES[answer.finish] ? ` (${FINISHES[answer.finish]})` : ""}:`), block(answer.said)),
-    choiceList(claim, answer, text));
+    cells.grades && !text ? "" : choiceList(claim, answer, text));
 }
 
 async function answersView(claim) {
@@ -127,7 +133,7 @@ async function answersView(claim) {
     claim.texts ? "" : soft(WITHHELD),
     claim.texts && !questions ? soft("The texts of the questions are not at hand: a predictions file and recorded results hold ids alone.") : "",
     questions && questions.limit < 8000 ? soft("Texts are shortened, so that the page stays small.") : "",
-    el("p", { class: "soft" }, `What prompt number ${cells.best + 1}, the best one, answered`, shows.length ? " after the demonstrations " : "", ...shows.flatMap((id, place) => [place ? " " : "", code(id)]), `. ${unit}`),
+    el("p", { class: "soft" }, `What prompt number ${Math.floor(cells.best / samplesOf(cells)) + 1}, the best one, answered`, shows.length ? " after the demonstrations " : "", ...shows.flatMap((id, place) => [place ? " " : "", code(id)]), `. ${unit}`),
     el("div", { class: "bar" }, which, order, search, told), found, more,
   ];
 }
@@ -145,18 +151,19 @@ function promptsView(claim) {
     : counts.map((right, place) => ({ place, right, asked: n, name: "", shows: [] }));
   rows.sort((one, other) => other.right / other.asked - one.right / one.asked || one.place - other.place);
   rows.forEach((row, place) => { row.rank = place + 1; });
-  const best = cells ? cells.best : claim.best;
+  const best = cells ? cells.best : claim.best, k = cells ? samplesOf(cells) : 1;
+  const number = (place) => Math.floor(place / k) + 1;
   const bar = (row) => svg("svg", { viewBox: "0 0 100 12", width: 110, height: 13, "aria-hidden": "true" }, svg("rect", { class: "all", width: 100, height: 12 }), svg("rect", { class: "best", width: (100 * row.right) / row.asked, y: 2, height: 8 }));
   const columns = [
     ["rank", true, (row) => String(row.rank)],
-    ["number", true, (row) => String(row.place + 1)],
+    ["number", true, (row) => String(number(row.place))],
     [cells && cells.grades ? "mean score" : "accuracy", true, (row) => score(row.right / row.asked)],
     ...(cells && cells.grades ? [] : [["correct", true, (row) => `${row.right}/${row.asked}`]]),
     ["from 0 to 1", false, bar],
   ];
-  if (cells) columns.push(["prompt", false, (row) => [code(row.name), row.place === best ? " the best" : ""]]);
+  if (cells) columns.push(["prompt", false, (row) => [code(row.name), number(row.place) !== number(best) ? "" : k > 1 ? " of the best" : " the best"]]);
   if (rows.some((row) => row.shows.length)) columns.push(["demonstrations", false, (row) => row.shows.flatMap((id) => [code(id), " "])]);
-  return [cells ? "" : soft(ABSENT), tableOf(`All ${rows.length} prompts, ranked`, columns, rows)];
+  return [cells ? "" : soft(ABSENT), tableOf(k > 1 ? `All ${rows.length} samples of ${rows.length / k} prompts, ranked` : `All ${rows.length} prompts, ranked`, columns, rows)];
 }
 
 function matrixView(claim, open) {

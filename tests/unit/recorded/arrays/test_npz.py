@@ -81,6 +81,10 @@ def test_prompts_without_demonstrations_are_told_apart_by_their_ids(archive: Pat
         ({"correct": CORRECT.astype(float)}, "found values of the type float64, expected booleans"),
         ({"correct": CORRECT[0]}, r"found the shape \(3,\), expected 2 dimension"),
         (
+            {"correct": CORRECT[..., None, None]},
+            r"found the shape \(3, 3, 1, 1\), expected 2 dimensions, or a third one for samples",
+        ),
+        (
             {"correct": CORRECT[:2]},
             r"correct: found the shape \(2, 3\), expected \(3, 3\) from the numbers of prompt ids",
         ),
