@@ -65,6 +65,11 @@ def answers_of(
             f"{name}: prompt {prompts[row]!r} has no score on any example; leave it out"
         )
     there = ~np.isnan(values)
+    for column in np.flatnonzero(~there.any(axis=0))[:1]:
+        raise ValueError(
+            f"{name}: example {examples[column]!r} has no score of any prompt; leave it out, or "
+            "score it"
+        )
     correct = values == 1
     graded = not np.isin(values[there], (0.0, 1.0)).all()
     return Answers(

@@ -26,6 +26,7 @@ from pytest_maxrandom.claims.verdict import Claim
         ([[[0.5, 0.4], [0.5, np.nan]]], "found 1 of 2 in row 0, column 1"),
         ({"a": [1.2, 0.5]}, "found 1.2 in row 0, column 0"),
         ({"a": [np.nan, np.nan]}, "prompt 'a' has no score on any example"),
+        ([[0.5, np.nan], [1.0, np.nan]], "example '1' has no score of any prompt; leave it out"),
     ],
 )
 def test_what_is_no_score_is_refused(given: Any, message: str) -> None:
