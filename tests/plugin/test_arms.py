@@ -291,7 +291,7 @@ def test_recorded_arms_are_compared(recorded: Suite, arguments: tuple[str, ...])
     assert told["alike::contamination"]["finding"] == "cannot tell"
     assert told["alike::contamination"]["outcome"] == "cannot tell, as allowed"
     assert told["alike::contamination"]["passed"] is None
-    result.stdout.fnmatch_lines(["tuned on the text: extra is +.300 above base (p *"])
+    result.stdout.fnmatch_lines(["tuned on the text: extra is .300 above base (p *"])
 
 
 def test_what_cannot_tell_is_never_expected_to_fail_and_fails_unless_it_is_allowed(

@@ -70,7 +70,8 @@ def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
     result.assert_outcomes(failed=1)
     said = flat(result)
     assert re.search(
-        r"best \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but that may be luck)"
+        r"best \.\d+ is (\.\d+ above|\.\d+ below|level with) the incumbent's \.\d+, "
+        r"(and must be above it|but that may be luck)"
         r".* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, n = 120\)",
         said,
     )
@@ -406,7 +407,7 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
     result.assert_outcomes(passed=1, failed=8)
     said = flat(result)
     assert "by must be a difference of scores, from 0 to below 1, found 1.5" in said
-    assert re.search(r"best score \.\d+ is [+-]\.\d+ beside the incumbent's \.\d+", said)
+    assert re.search(r"best score \.\d+ is \.\d+ (above|below) the incumbent's \.\d+", said)
     assert "incumbent must have one score for each of the 150 examples, found 149" in said
     assert "by is about the incumbent, which is not given; give `incumbent`" in said
     assert said.count("compare: a test claims one thing of one model; `judge_each(results,") >= 2

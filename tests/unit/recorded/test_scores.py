@@ -75,8 +75,8 @@ def test_a_claim_that_fails_says_what_it_lacks(tmp_path: Path) -> None:
     record = judged(claim)
     assert record.passed is False
     assert record.message is not None
-    assert record.message.startswith("best score .653 is +.033 beside the stated baseline .620, ")
-    assert "but that may be luck: it needs a lower end above .000" in record.message
+    assert record.message.startswith("best score .653 is .033 above the stated baseline .620, ")
+    assert "but that may be luck: its interval must begin above .000" in record.message
     assert ", level .01; interval " in record.message
 
 
@@ -128,7 +128,7 @@ def test_a_judge_who_is_flattered_by_a_constant_answer_shows_nothing(tmp_path: P
     (claim,) = planned(tmp_path, text("", "control: {prompt: p4}\n"))
     record = judged(claim)
     assert record.passed is False
-    assert "beside the control's .860, needs above .000" in (record.message or "")
+    assert "the control's .860, and must be above it" in (record.message or "")
 
 
 def test_an_incumbent_takes_scores(tmp_path: Path) -> None:
