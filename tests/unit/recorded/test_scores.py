@@ -246,6 +246,22 @@ def test_an_incumbent_in_another_file_was_scored_as_the_prompts_were(
     assert [told in each for each in found] == [True] * bool(told)
 
 
+def test_an_incumbent_whose_file_names_no_model_stands_beside_each_model(tmp_path: Path) -> None:
+    write(tmp_path, graded())
+    (tmp_path / "t.csv").write_text((tmp_path / "s.csv").read_text())
+    rows = [f"today,e{place},0.5,j" for place in range(50)]
+    (tmp_path / "today.csv").write_text("\n".join(["prompt,example,score,judge", *rows]))
+    models = [f"{{name: {name}, backend: recorded, results: {{path: {name}.csv, format: table}}}}"
+              for name in "st"]  # fmt: skip
+    claims = planned(
+        tmp_path,
+        f"models: [{', '.join(models)}]\ntasks: [{{name: q}}]\nprompts: {{shots: 0}}\n"
+        "incumbent: {results: {path: today.csv, format: table}}\n"
+        "assert: {better_than: incumbent}\n",
+    )
+    assert [each.incumbent is not None for each in claims] == [True, True]
+
+
 def test_an_incumbent_whose_examples_have_other_right_answers_is_refused(tmp_path: Path) -> None:
     for name, right in (("s.csv", "yes no"), ("old.csv", "no yes")):
         rows = [

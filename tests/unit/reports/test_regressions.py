@@ -373,3 +373,7 @@ def test_every_report_says_first_what_is_worse(random: np.random.Generator, tmp_
     assert text.startswith("1 claim is worse than main")
     assert "worse" in markdown(found, {})
     assert content(found)["met"] is False
+    wide = "/".join(["evaluations"] * 8)
+    shown = [line.text for line in lines(found, {head.id: wide})]
+    assert max(map(len, shown)) <= 80
+    assert wide in "".join(map(str.strip, shown)), "a long name stands below its row, and is whole"
