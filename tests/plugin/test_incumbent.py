@@ -62,6 +62,21 @@ def test_the_best_of_t_prompts_is_tested_against_what_runs_today(
     assert claim["incumbent_p"] == pytest.approx(min(1, 10 * alone))
 
 
+def test_what_a_claim_is_beside_is_told_and_priced_before_anything_is_asked(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    suite(folder)
+    said = flat(pytester.runpytest("--collect-only"))
+    assert f"larger[new-2shot] t=10 n={N} beside the incumbent>" in said
+    priced = flat(pytester.runpytest("--maxrandom-dry-run"))
+    assert "new (mock): 1 claim 10 prompts to compute, 0 in the store" in priced
+    assert "old (mock): 1 claim 1 prompt to compute, 0 in the store" in priced
+    suite(folder, incumbent='{instruction: "Answer:"}')
+    assert "11 prompts to compute" in flat(pytester.runpytest("--maxrandom-dry-run"))
+    pytester.runpytest()
+    assert "all 11 prompts are in the store" in flat(pytester.runpytest("--maxrandom-dry-run"))
+
+
 def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
     pytester: pytest.Pytester, folder: Path
 ) -> None:
