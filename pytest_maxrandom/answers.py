@@ -199,6 +199,9 @@ class Answers:
     judge: str | None = None
     """Who, or what, gave the scores: the name and version of a model with its prompt, or of a
     scorer; None where nobody says."""
+    rule: str | None = None
+    """Digest of how an answer is found right, such as by which comparison with its references; None
+    where choices tell it, or nothing does."""
     simulated: bool = False
     """Whether a rule made them up, so that they say nothing of any model."""
     maximum: Maximum | None = None

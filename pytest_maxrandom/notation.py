@@ -115,6 +115,22 @@ def signed(value: float | None, decimals: int = 3) -> str:
     return f"{'+' if value > 0 else '-'}{size}"
 
 
+def apart(difference: float | None) -> str:
+    """Write how one score stands beside another, whose name follows.
+
+    Examples
+    --------
+    >>> apart(0.0213), apart(-0.0204), apart(-0.0004)
+    ('.021 above', '.020 below', 'level with')
+    """
+    written = signed(difference)
+    if difference is None:
+        return f"{written} above"
+    if not float(written):
+        return "level with"
+    return f"{written[1:]} {'above' if difference > 0 else 'below'}"
+
+
 def p_value(value: float | None, log_p: float | None = None, level: float | None = None) -> str:
     """Write a probability with two significant digits, or three decimals from .1 on.
 

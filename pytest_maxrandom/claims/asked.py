@@ -38,6 +38,18 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.sweep import Progress, Sweep
 
 
+def incumbent_jobs(planned: PlannedClaim) -> tuple[PlannedClaim, list[Job]] | None:
+    """Return what the incumbent is asked, and the claim with its model; None where nothing is."""
+    incumbent = planned.incumbent
+    if incumbent is None or incumbent.prompt is None:
+        return None
+    shown = {each.id for each in incumbent.prompt.demonstrations}
+    examples = [each for each in planned.condition.prompt_set.validation if each.id not in shown]
+    jobs = jobs_of([(incumbent.prompt, examples)], planned.suite.scoring, planned.aggregate)
+    own = planned if incumbent.spec.model is None else _beside(planned, incumbent.spec.model)
+    return own, jobs
+
+
 def incumbent_answers(
     planned: PlannedClaim,
     session: SessionState,
@@ -63,18 +75,16 @@ def incumbent_answers(
         return None
     if incumbent.line is not None:
         return _read(planned, session, subject, incumbent.line, ledger, predictions)
-    prompt, spec = incumbent.prompt, incumbent.spec
+    prompt, spec, asked_of = incumbent.prompt, incumbent.spec, incumbent_jobs(planned)
     assert prompt is not None
-    shown = {each.id for each in prompt.demonstrations}
-    examples = [each for each in planned.condition.prompt_set.validation if each.id not in shown]
-    jobs = jobs_of([(prompt, examples)], planned.suite.scoring, planned.aggregate)
-    model, model_digest = planned.model, subject.model_digest
+    assert asked_of is not None
+    other, jobs = asked_of
+    model_digest = subject.model_digest
     try:
         if spec.model is None:
             sweep = ask(jobs)
         else:
-            other = _beside(planned, spec.model)
-            model, model_digest = other.model, other.backends.identify(other.located).tried_digest
+            model_digest = other.backends.identify(other.located).tried_digest
             executor = Runner(other, session).executor(lambda jobs: None)
             cache = session.cache(other)
             sweep = run_sweep(jobs, executor, progress, cache=cache, fresh=session.fresh)
@@ -88,7 +98,7 @@ def incumbent_answers(
         settings=spec,
         name=incumbent.name,
         digest=prompt.digest,
-        model=model.name,
+        model=other.model.name,
         model_digest=model_digest,
         scores=_scores(said),
     )

@@ -267,6 +267,7 @@ class PlannedClaim(ClaimOfSuite):
             t=self.null.t,
             metric=SCORE if self.is_graded else self.suite.metric,
             judge=stored_as(self.suite.scoring) if self.is_graded else None,
+            rule=condition.matching.digest if condition.task.is_open else None,
             **self._baselines,
             prompts=PromptCount(
                 asked=prompts.count,

@@ -147,6 +147,7 @@ class RecordedClaim(ClaimOfSuite):
             t=evidence.t,
             metric=metric,
             judge=evidence.results.judge,
+            rule=evidence.results.rule,
             roles={} if (own := evidence.results.open) is None else counted(own.roles),
             clusters=clusters,
             effective_n=effective_n,

@@ -86,6 +86,13 @@ def recorded_incumbent(
             "both or in neither",
             "results",
         )
+    if len({found.rule, read.rule} - {None}) > 1:
+        raise NoIncumbent(
+            f"another rule says which answers in {found.path} are right than says it of those in "
+            f"{read.path} (`exact_match`, `tolerance`, a metric or a scorer); give both the same "
+            "one",
+            "results",
+        )
     row = _row(spec, found)
     scores = {
         name: float(value)

@@ -70,11 +70,11 @@ def run(options: argparse.Namespace) -> str:
     _check(suite, planned, keys, digest)
     lines = yaml.safe_dump({"incumbent": keys}, sort_keys=False, allow_unicode=True, width=100)
     return (
-        f"# In {path}, in place of `incumbent`: {name} is {difference(record)} beside the one "
-        f"before.\n# Its t, {count(record.t)}, goes on for the same model and number of shots: all "
-        "prompts of the ledger still count.\n# With another one, `assert: {count: task}` counts "
-        "them too.\n# Until a prompt is better than this one, the claim fails; `xfail: nothing "
-        "better yet` says so.\n"
+        f"# In {path}, in place of `incumbent`: {name} beside the one before: "
+        f"{difference(record)}.\n# Its t, {count(record.t)}, goes on for the same model and number "
+        "of shots: all prompts of the ledger still count.\n# With another one, `assert: {count: "
+        "task}` counts them too.\n# Until a prompt is better than this one, the claim fails; "
+        "`xfail: nothing better yet` says so.\n"
         f"{lines.rstrip()}"
     )
 

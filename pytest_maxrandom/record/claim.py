@@ -238,6 +238,9 @@ class ClaimRecord(ItemRecord):
     of graded scores, of which there is no number of right answers."""
     judge: str | None = None
     """Who, or what, gave the scores, where the results tell."""
+    rule: str | None = None
+    """Digest of how an answer is found right, such as by which comparison with its references; None
+    where choices tell it, or nothing does."""
     best_correct: Count | None = None
     best_accuracy: Share | None = None
     best_score: Difference | None = None

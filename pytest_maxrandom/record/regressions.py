@@ -15,9 +15,9 @@ Untold = Literal[
     "by hand", "several", "not tested",
 ]  # fmt: skip
 """Why nothing can be told: too few examples; what is compared was chosen on them; the two have no
-answered example in common; another judge scored them, or samples come to something else; the
-earlier report keeps no answers, or this one; a test states its numbers by hand; the file of the
-claim is gone, and several claims of other files may be it; or this run has no result of the
+answered example in common; another judge or another rule scored them, or samples come to something
+else; the earlier report keeps no answers, or this one; a test states its numbers by hand; the file
+of the claim is gone, and several claims of other files may be it; or this run has no result of the
 claim."""
 Compared = Literal["prompts", "best"]
 """What is compared: the same prompts, all of them; or the best prompt of each, where no prompt is

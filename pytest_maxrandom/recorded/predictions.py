@@ -61,7 +61,7 @@ class _Claim:
 
     def add(self, line: PromptLine, where: str) -> None:
         """Take a line in, or say what in it contradicts the claim's first."""
-        for name in ("task", "model", "quantization", "shots", "scoring", "simulated"):
+        for name in ("task", "model", "quantization", "shots", "scoring", "matching", "simulated"):
             found, expected = getattr(line, name), getattr(self.first, name)
             if found != expected:
                 raise RecordedError(
@@ -156,6 +156,7 @@ class _Claim:
             examples=tuple(self.examples),
             identities=digests,
             demonstration_ids=tuple(shown for _, shown in self.prompts),
+            rule=line.matching,
             simulated=line.simulated,
             clusters=tuple(each.cluster for each in examples if each.cluster is not None) or None,
         )

@@ -183,7 +183,7 @@ class ModelResults:
 
     def __init__(self, suite: RecordedSuite) -> None:
         self._suite = suite
-        self._read: dict[tuple[str, str | None, int | None], list[Answers]] = {}
+        self._read: dict[tuple[str | int | None, ...], list[Answers]] = {}
 
     def of(self, model: RecordedModelSpec) -> list[Answers] | None:
         """Return all results of a model; None where they are missing, and need not be there.
@@ -238,8 +238,11 @@ class ModelResults:
                 if each.results.path == spec.path
             ),
         )
-        # A file that names no model is the first one's; one that does is read once for all.
-        key = (repr(spec.model_copy(update={"model": None})), meant.task, meant.shots)
+        # A file that names no model is the first one's, or an incumbent's beside each of them; one
+        # that does is read once for all.
+        of_suite = any(each.results.path == spec.path for each in self._suite.spec.models)
+        asked = repr(spec.model_copy(update={"model": None}))
+        key = (asked, meant.task, meant.shots, None if of_suite else meant.model)
         if key not in self._read:
             self._read[key] = read_results(spec, path, meant)
         return self._read[key]

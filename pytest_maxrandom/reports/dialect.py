@@ -63,9 +63,13 @@ class Dialect(ABC):
         """Write a name in a table, shortened to `limit` characters."""
         return self.code(shorten(visible(text), limit))
 
-    def statistics(self, text: str) -> str:
-        """Write running text with p_max as a formula, where the language has them."""
+    def sentence(self, text: str) -> str:
+        """Write running text in which a setting between backticks, ``looks: spend``, is code."""
         return self.plain(text)
+
+    def statistics(self, text: str) -> str:
+        """Write a sentence with p_max as a formula, where the language has them."""
+        return self.sentence(text)
 
     @abstractmethod
     def italic(self, word: str) -> str:

@@ -63,7 +63,8 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         yield f"  all {count(cost.stored)} prompts are in the store: nothing to compute"
         return
     most = "at most " if cost.early else ""
-    yield f"  {most}{count(cost.prompts)} prompts to compute, {count(cost.stored)} in the store"
+    todo = number_of(cost.prompts, "prompt")
+    yield f"  {most}{todo} to compute, {count(cost.stored)} in the store"
     assert cost.estimate is not None
     found, about = cost.estimate, "" if cost.counted else "about "
     most = "at most " if cost.early or found.at_most else about

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.reports.tables import Column, Drawing, Kind, Mark, Table
 
+_SETTING = re.compile(r"`([a-z][\w :.,={}()-]*)`")
 _CLASSES: dict[Kind, str] = {"text": "", "prose": ' class="text"'}
 _NUMBER = ' class="number"'
 _BETWEEN_WORDS = re.compile("(?<!<)[_/](?=[^_/<])")
@@ -41,8 +42,11 @@ class Html(Dialect):
         lines = middle_left_out(text, limit).split("\n")
         return f"<pre>{escape(chr(10).join(map(visible, lines)))}</pre>\n"
 
+    def sentence(self, text: str) -> str:
+        return _SETTING.sub(r"<code>\1</code>", self.plain(text))
+
     def statistics(self, text: str) -> str:
-        return self.plain(text).replace("p_max", "<i>p</i><sub>max</sub>")
+        return self.sentence(text).replace("p_max", "<i>p</i><sub>max</sub>")
 
     def italic(self, word: str) -> str:
         return f"<i>{self.statistics(word)}</i>"

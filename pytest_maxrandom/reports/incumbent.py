@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from pytest_maxrandom.notation import (
     P_VALUES,
     accuracy,
+    apart,
     count,
     equals,
     level,
@@ -75,7 +76,7 @@ def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
     elif other == "incumbent" and claim.tries is None:
         look = "nobody counts looks here, so whoever looks again at other answers errs more often"
     return clauses(
-        f"the best prompt is {signed(found.difference)} beside {_named(found)} "
+        f"the best prompt is {apart(found.difference)} {_named(found)} "
         f"({accuracy(found.accuracy)}); interval {_interval(found)}, each end at "
         f"{accuracy(1 - found.level)} with the selection of the best taken into account",
         f"{P_VALUES[key]} (being better{above}) "
@@ -105,7 +106,7 @@ def alike(claim: ClaimRecord) -> str:
 def in_brief(claim: ClaimRecord) -> str:
     """Say how much better the best prompt is than what it is compared with; empty for nothing."""
     said = [
-        f"{signed(found.difference)} beside {_named(found)} ({accuracy(found.accuracy)}; "
+        f"{apart(found.difference)} {_named(found)} ({accuracy(found.accuracy)}; "
         f"interval {_interval(found)}, {_p(claim, other, found)})"
         for other in _OTHERS
         if (found := getattr(claim, other)) is not None
@@ -136,14 +137,14 @@ def beaten_by(claim: ClaimRecord, parts: Collection[str]) -> Other | None:
 def reached(claim: ClaimRecord, other: Other) -> tuple[str, str]:
     """Say how the best prompt stands beside the incumbent, and the numbers."""
     found: BesideIncumbent = getattr(claim, other)
-    beside = f"the {other}'s {accuracy(found.accuracy)}"
+    what = f"the {other}'s {accuracy(found.accuracy)}"
     if other == "baseline":
-        beside = f"the stated baseline {accuracy(found.accuracy)}"
+        what = f"the stated baseline {accuracy(found.accuracy)}"
     numbers = _p(claim, other, found)
     if found.level != 0.05:
         numbers += f", level {level(found.level)}"
     return (
-        f"is {signed(found.difference)} beside {beside}",
+        f"is {apart(found.difference)} {what}",
         f"{numbers}; interval {_interval(found)}",
     )
 
@@ -156,9 +157,10 @@ def shortfall(claim: ClaimRecord, other: Other) -> tuple[str, str]:
     if claim.t is not None and found.of > claim.t:
         luck = "that may be luck of a search, which a test set need not pay for"
     if found.difference <= found.by:
-        said = f"{here}, needs above {signed(found.by)}"
+        most = f"more than {accuracy(found.by)} " * bool(found.by)
+        said = f"{here}, and must be {most}above it"
     else:
-        said = f"{here}, but {luck}: it needs a lower end above {signed(found.by)}"
+        said = f"{here}, but {luck}: its interval must begin above {accuracy(found.by)}"
     return said, numbers
 
 

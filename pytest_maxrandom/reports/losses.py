@@ -31,8 +31,9 @@ _WHY: dict[Untold, str] = {
         "no example that both answered; compare runs of the same task, with --maxrandom-json each"
     ),
     "scored otherwise": (
-        "another judge scored it, or samples come to something else (`aggregate`), so the scores "
-        "are no two of a kind; score the base's answers as those of this run are"
+        "another judge or another rule (`exact_match`, a metric) scored it, or samples come to "
+        "something else (`aggregate`), so the scores are no two of a kind; score the base's "
+        "answers as those of this run are"
     ),
     "base without answers": (
         "the base's report keeps no answers of it; run its commit again with --maxrandom-json, and "

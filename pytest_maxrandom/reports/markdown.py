@@ -43,6 +43,8 @@ _MARKUP_ESCAPES = {
 }
 # What would make a list, a heading, a rule or a table of a line: one character becomes an entity.
 _LINE_START = re.compile(r"\A(?:(\d{1,9})([.)])(?= |\Z)|([-+])(?= |\Z)|([-=:])(?=[-=: ]*\Z))")
+# Where `plain` escapes nothing of it, it may as well be code.
+_SETTING = re.compile(r"\\`([a-z][\w :.,={}()-]*)\\`")
 # Spaces at the ends would make a code block or a line break.
 _END_SPACE = re.compile(r"\A | \Z")
 
@@ -60,6 +62,9 @@ class Markdown(Dialect):
             lambda found: _MARKUP_ESCAPES.get(found[0], f"\\{found[0]}"), visible(text)
         )
         return unbroken(_END_SPACE.sub("&#32;", _LINE_START.sub(_start_line, escaped)))
+
+    def sentence(self, text: str) -> str:
+        return _SETTING.sub(r"`\1`", self.plain(text))
 
     def code(self, text: str) -> str:
         """Write `text` as a code span, in which Markdown, HTML and mentions mean nothing."""

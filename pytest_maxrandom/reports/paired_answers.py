@@ -64,7 +64,7 @@ def compare(before: ClaimRecord, now: ClaimRecord, *, sampled: bool) -> Compared
         return Compared(untold(now, "by hand"))
     if base is None or head is None:
         return Compared(untold(now, "base without answers" if base is None else "no answers"))
-    if _measure(before) != _measure(now):
+    if _measure(before) != _measure(now) or len({before.rule, now.rule} - {None}) > 1:
         return Compared(untold(now, "scored otherwise"))
     examples = [name for name in base.examples if name in set(head.examples)]
     shared = [name for name in base.prompts if name in set(head.prompts)]

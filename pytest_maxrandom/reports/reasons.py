@@ -257,6 +257,7 @@ COMPARED: dict[type[Any], tuple[Compared, ...]] = {
         Compared("number", "difference to the incumbent",
                  lambda r: r.incumbent and signed(r.incumbent.difference)),
         Compared("settings", "judge", "judge", "the scores are another judge's"),
+        Compared("settings", "rule", "rule", "another rule tells which answers are right"),
         Compared("settings", "control", lambda r: r.control and r.control.digest,
                  "the control has other scores"),
         Compared("number", "difference to the control",

@@ -184,7 +184,7 @@ def environment(
             return value
         if isinstance(value, Written):
             return Markup(value)
-        return Markup(dialect.plain(notation.NONE if value is None else str(value)))
+        return Markup(dialect.sentence(notation.NONE if value is None else str(value)))
 
     def of_text(write: Callable[..., str]) -> Callable[..., Written]:
         return lambda value, *options: Written(

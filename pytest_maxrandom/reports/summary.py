@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import count, equals, p_value, signed
+from pytest_maxrandom.notation import apart, count, equals, p_value
 from pytest_maxrandom.record import (
     ALLOWED,
     AMBER,
@@ -267,7 +267,7 @@ def leaking(run: RunRecord) -> str:
     return clauses(
         *(
             f"over {count(found.tasks)} tasks, {found.test} is tuned on the scored text: "
-            f"{signed(found.bias)} above {found.extra} (p {equals(p_value(found.bias_p))})"
+            f"{apart(found.bias)} {found.extra} (p {equals(p_value(found.bias_p))})"
             for found in leaks(run)
         )
     )

@@ -12,6 +12,7 @@ from pytest_maxrandom.notation import (
     BASELINES,
     Unmet,
     accuracy,
+    apart,
     count,
     equals,
     level,
@@ -303,8 +304,8 @@ def _of_comparison(record: ComparisonRecord) -> str | None:
 def _of_contamination(record: ContaminationRecord) -> str | None:
     at = f"at level {level(record.level)}"
     of_boost, of_bias = p_value(record.boost_p), p_value(record.bias_p)
-    known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"
-    beyond = f"{record.test} is {signed(record.bias)} above {record.extra} (p {of_bias})"
+    known = f"{record.extra} is {apart(record.boost)} {record.base} (p {of_boost})"
+    beyond = f"{record.test} is {apart(record.bias)} {record.extra} (p {of_bias})"
     if record.cannot_tell is not None:
         said = f"{OUTCOMES['cannot tell'].one}: {worded(record.cannot_tell).text}"
         return f"{said} ({known}, and {beyond}, {at})"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Regression, Regressions
 
 _NAME = 80
+_GAP = "  "
 
 
 def lines(found: Regressions, called: Mapping[str, str], width: int = 80) -> Iterator[Line]:
@@ -26,9 +27,12 @@ def lines(found: Regressions, called: Mapping[str, str], width: int = 80) -> Ite
     markup = ("red",) if found.worse else markup
     yield from wrapped(losses.whether_worse(found), width, indent="  ", markup=markup)
     rows = [each for each in losses.worst_first(found) if each.p_worse is not None or each.why]
-    if any(each.p_worse is not None for each in rows):
+    names = {each.id: visible(called.get(each.id, each.id)) for each in rows}
+    room = width - len(_row("", ("",) * 6)) - len(_GAP)
+    below = any(len(name) > room for name in names.values())
+    if rows:
         heads = ("base", "now", "change", "n", "p worse", "p not")
-        yield Line(_row("result", heads, "claim"))
+        yield from _named(Line(_row("result", heads)), "claim", width, below=below)
     for each in rows:
         numbers = (
             accuracy(each.base_score),
@@ -38,8 +42,8 @@ def lines(found: Regressions, called: Mapping[str, str], width: int = 80) -> Ite
             p_value(each.p_worse),
             p_value(each.p_not_worse),
         )
-        name = visible(called.get(each.id, each.id))
-        yield Line(_row(each.loss, numbers, name), (losses.SIGNS[each.loss][1],))
+        row = Line(_row(each.loss, numbers), (losses.SIGNS[each.loss][1],))
+        yield from _named(row, names[each.id], width, below=below)
         if said := losses.loss_told(each, found):
             yield from wrapped(f"    {said}", width, indent="    ")
     if said := losses.about_looks(found):
@@ -70,6 +74,15 @@ def content(found: Regressions) -> dict[str, Any]:
     return {**asdict(found), "met": found.met, "headline": losses.whether_worse(found)}
 
 
-def _row(result: str, numbers: tuple[str, ...], name: str) -> str:
+def _row(result: str, numbers: tuple[str, ...]) -> str:
     base, now, change, n, worse, other = numbers
-    return f"{result:<11}{base:>6}{now:>6}{change:>8}{n:>7}{worse:>9}{other:>9}  {name}".rstrip()
+    return f"{result:<11}{base:>6}{now:>6}{change:>8}{n:>7}{worse:>9}{other:>9}"
+
+
+def _named(row: Line, name: str, width: int, *, below: bool) -> Iterator[Line]:
+    """Yield a row with its name behind it, or on a line of its own."""
+    if not below:
+        yield Line(f"{row.text}{_GAP}{name}", row.markup)
+        return
+    yield row
+    yield from wrapped(f"{_GAP}{name}", width, indent=_GAP * 2)

@@ -9,7 +9,7 @@ import functools
 import re
 import string
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -161,8 +161,8 @@ class Matching:
 
     @property
     def digest(self) -> str:
-        """What tells it from others."""
-        return digest("matching", self.content)
+        """What tells the rule from others: how answers are read and compared, not when they end."""
+        return digest("matching", replace(self, stop=None, max_tokens=None).content)
 
     def normal(self, text: str) -> str:
         """Return what of a text counts."""

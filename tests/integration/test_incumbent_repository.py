@@ -100,10 +100,10 @@ def test_a_colleague_pays_for_the_tries_of_a_program_and_the_promoted_prompt_kee
     assert sum(each["incumbent"]["difference"] > 0 for each in found) > PROGRAM / 2
     text = (here / "out" / f"program-{PROGRAM - 1}.md").read_text()
     assert "t = 50" in text
-    assert "beside the incumbent's" in text
+    assert re.search(r"(above|below|level with) the incumbent's \.", text)
     assert "**Looks:** look 10 at this claim\n" in text, "no level of looks lets it pass"
     last = load(here / "out" / f"program-{PROGRAM - 1}.json")
-    assert re.search(r"best .* beside the incumbent's .*(needs above|may be luck)", comment(last))
+    assert re.search(r"best .* the incumbent's .*(must be above it|may be luck)", comment(last))
 
     mine = pull_request(here, "colleague", 0.85, ["Compare the two numbers: "])
     assert (mine["outcome"], mine["t"], mine["incumbent"]["of"]) == ("passed", 51, 51)

@@ -291,7 +291,7 @@ def test_recorded_arms_are_compared(recorded: Suite, arguments: tuple[str, ...])
     assert told["alike::contamination"]["finding"] == "cannot tell"
     assert told["alike::contamination"]["outcome"] == "cannot tell, as allowed"
     assert told["alike::contamination"]["passed"] is None
-    result.stdout.fnmatch_lines(["tuned on the text: extra is +.300 above base (p *"])
+    result.stdout.fnmatch_lines(["tuned on the text: extra is .300 above base (p *"])
 
 
 def test_what_cannot_tell_is_never_expected_to_fail_and_fails_unless_it_is_allowed(
@@ -343,7 +343,7 @@ def test_a_bias_that_only_all_tasks_show_fails_the_run(
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert {each["finding"] for each in recorded.report["contamination"]} == {"cannot tell"}
     result.stdout.fnmatch_lines(
-        ["FAILED:*", "over 8 tasks, test is tuned on the scored text: +.050 above extra (p = .00*"]
+        ["FAILED:*", "over 8 tasks, test is tuned on the scored text: .050 above extra (p = .00*"]
     )
     expected = path.read_text().replace("allow_inconclusive: true", "xfail: a known leak")
     path.write_text(expected)

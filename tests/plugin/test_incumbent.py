@@ -62,6 +62,21 @@ def test_the_best_of_t_prompts_is_tested_against_what_runs_today(
     assert claim["incumbent_p"] == pytest.approx(min(1, 10 * alone))
 
 
+def test_what_a_claim_is_beside_is_told_and_priced_before_anything_is_asked(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    suite(folder)
+    said = flat(pytester.runpytest("--collect-only"))
+    assert f"larger[new-2shot] t=10 n={N} beside the incumbent>" in said
+    priced = flat(pytester.runpytest("--maxrandom-dry-run"))
+    assert "new (mock): 1 claim 10 prompts to compute, 0 in the store" in priced
+    assert "old (mock): 1 claim 1 prompt to compute, 0 in the store" in priced
+    suite(folder, incumbent='{instruction: "Answer:"}')
+    assert "11 prompts to compute" in flat(pytester.runpytest("--maxrandom-dry-run"))
+    pytester.runpytest()
+    assert "all 11 prompts are in the store" in flat(pytester.runpytest("--maxrandom-dry-run"))
+
+
 def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
     pytester: pytest.Pytester, folder: Path
 ) -> None:
@@ -70,7 +85,8 @@ def test_a_model_that_is_no_better_fails_in_one_sentence_with_the_interval(
     result.assert_outcomes(failed=1)
     said = flat(result)
     assert re.search(
-        r"best \.\d+ is [+-]?\.\d+ beside the incumbent's \.\d+, (needs above|but that may be luck)"
+        r"best \.\d+ is (\.\d+ above|\.\d+ below|level with) the incumbent's \.\d+, "
+        r"(and must be above it|but that may be luck)"
         r".* \(incumbent p .*; interval [+-]?\.\d+ to [+-]?\.\d+; t = 10, n = 120\)",
         said,
     )
@@ -406,7 +422,7 @@ def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) 
     result.assert_outcomes(passed=1, failed=8)
     said = flat(result)
     assert "by must be a difference of scores, from 0 to below 1, found 1.5" in said
-    assert re.search(r"best score \.\d+ is [+-]\.\d+ beside the incumbent's \.\d+", said)
+    assert re.search(r"best score \.\d+ is \.\d+ (above|below) the incumbent's \.\d+", said)
     assert "incumbent must have one score for each of the 150 examples, found 149" in said
     assert "by is about the incumbent, which is not given; give `incumbent`" in said
     assert said.count("compare: a test claims one thing of one model; `judge_each(results,") >= 2

@@ -90,6 +90,24 @@ def test_a_suite_of_open_tasks_runs_whole(pytester: pytest.Pytester) -> None:
     read_back_as_they_were(pytester, found)
 
 
+def test_a_run_whose_answers_another_rule_compares_is_beside_no_earlier_one(
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"p,{i},Answer {i % 7},The answer {i % 6}\n" for i in range(40)]
+    (pytester.path / "t.csv").write_text("prompt,example,prediction,reference\n" + "".join(rows))
+    for exact in ("", "exact_match: {normalise: []}"):
+        write(pytester, rest=exact)
+        results = f"{{path: t.csv, format: table, shots: 0{', ' * bool(exact)}{exact}}}"
+        (pytester.path / "t.maxrandom.yaml").write_text(
+            f"models: [{{name: m, backend: recorded, results: {results}}}]\ntasks: [{{name: t}}]\n"
+        )
+        pytester.runpytest(f"--maxrandom-json={'head' if exact else 'base'}.json")
+    assert main(["diff", "base.json", "head.json", "--assert", "not_worse_than=-0.02"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "of 2 claims it cannot be told" in said
+    assert said.count("another rule (`exact_match`, a metric) scored it") == 2
+
+
 def read_back_as_they_were(pytester: pytest.Pytester, sweeps: dict[str, dict[str, Any]]) -> None:
     """Judge the predictions file of a run, with the numbers and outcomes of that run."""
     results = "results: {path: p.jsonl, format: predictions}"

@@ -90,8 +90,8 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     (line,) = re.findall("^- ❌ (.*)$", text, re.MULTILINE)
     assert line.startswith("`known` 0-shot: **best 1.000** (permutation p = ")
     assert line.endswith("; a red flag fails it: examples share text")
-    found = flag["text"].replace("`", "\\`")
-    assert f"- 🚩 `known` 0-shot: **{linked('shared_text', 'fails')}**; {found}\n" in text
+    assert "`" in flag["text"]
+    assert f"- 🚩 `known` 0-shot: **{linked('shared_text', 'fails')}**; {flag['text']}\n" in text
     assert "- **🚩 Red flag shared_text (fails):** " in text
     assert "- **Red flags, by the suite:** shared_text fails\n" in text
 

@@ -43,7 +43,7 @@ def test_a_suite_of_scores_is_reported_from_the_terminal_to_the_page(
     result = pytester.runpytest(*given)
     result.assert_outcomes(passed=1, failed=2)
     said = flat(result)
-    assert "best score .659 is -.041 beside the stated baseline .700, needs above .000" in said
+    assert "best score .659 is .041 below the stated baseline .700, and must be above it" in said
     assert "no guesser is compared with scores between 0 and 1" in said
     found = claims(pytester)
     assert found["good"]["metric"] == "score"
@@ -101,7 +101,7 @@ def test_a_hand_written_test_claims_scores_of_any_harness(pytester: pytest.Pytes
     result = pytester.runpytest("--maxrandom-json=r.json")
     result.assert_outcomes(passed=13, failed=2)
     said = flat(result)
-    assert "best score .800 is +.050 beside the stated baseline .750, but that may be luck" in said
+    assert "best score .800 is .050 above the stated baseline .750, but that may be luck" in said
     assert "no guesser is compared with scores: say what the best prompt is above" in said
     found = claims(pytester)
     assert found["test_below"]["judge"] == "j"

@@ -45,7 +45,7 @@ def test_a_later_suite_is_not_judged_by_t(pytester: pytest.Pytester, suite: Path
     assert "test tried 20 prompts" in (pytester.path / "r.md").read_text()
     assert main(["comment", "r.json", "--dry-run", "--out", "comment.md"]) == 0
     comment = (pytester.path / "comment.md").read_text()
-    assert "test tried 20 prompts (feedback \\`accept\\`, budget 20); what was learned" in comment
+    assert "test tried 20 prompts (feedback `accept`, budget 20); what was learned" in comment
 
 
 @pytest.mark.parametrize("feedback", ["none", "accept"])

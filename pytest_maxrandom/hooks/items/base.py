@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from pytest_maxrandom.claims.asked import incumbent_jobs
 from pytest_maxrandom.claims.counting import ClaimsOfRun
 from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
@@ -219,7 +220,9 @@ class SuiteItem(pytest.Item):
         MaxRandomError
             If it cannot be asked.
         """
-        return [(claim, self.evaluation(claim).jobs) for claim in self.sweeps]
+        claims: list[Asked] = [(claim, self.evaluation(claim).jobs) for claim in self.sweeps]
+        beside = [each for claim in self.sweeps if (each := incumbent_jobs(claim)) is not None]
+        return [*claims, *beside]
 
     def progress(self, claim: PlannedClaim) -> Progress:
         """Return what shows how far a claim that it runs is."""

@@ -38,7 +38,13 @@ class ClaimItem(SuiteItem):
     record: ClaimRecord
 
     def __repr__(self) -> str:
-        return f"<Claim {self.name} t={self.record.t} n={self.record.n}>"
+        return f"<Claim {self.name} t={self.record.t} {self._on}>"
+
+    @property
+    def _on(self) -> str:
+        """On how many examples it is judged, and beside what."""
+        beside = " beside the incumbent" if "better_than" in self.record.asserted else ""
+        return f"n={self.record.n}{beside}"
 
     def setup(self) -> None:
         """Say what is known, and load the model where one is needed."""
@@ -78,7 +84,7 @@ class SweepItem(ClaimItem):
             why += f" (not decided early: {UNDECIDED[reason]})"
         elif until == "decided" and not may_pass_early(self.planned):
             why += " (a failure is decided early; a pass takes all answers)"
-        return f"<Claim {self.name} {t} n={self.record.n}{why}>"
+        return f"<Claim {self.name} {t} {self._on}{why}>"
 
     def runs(self) -> Sequence[PlannedClaim]:
         """Return the claim."""

@@ -177,6 +177,7 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
         evaluated=np.ones_like(correct),
         scores=np.array(scores) if graded else None,
         chances=chances if len(chances) == len(columns) else None,
+        rule=digest(first.measure, "" if matching is None else matching.digest),
         notes=(
             *dict.fromkeys(note for run in runs for note in run.notes),
             *told,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from pytest_maxrandom.answers import NO_CHOICE, Answers
 from pytest_maxrandom.errors import RecordedError, quoted
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.stats.samples import UNREAD
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.prompts import ExactMatchSpec
 from pytest_maxrandom.sweeps.open_answers import voices_of
 from pytest_maxrandom.sweeps.open_controls import with_controls
@@ -89,6 +91,8 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     inputs = grid.of_examples("input")
     assert references is not None
     tolerance, how = spec.tolerance or 0.0, spec.exact_match or ExactMatchSpec()
+    matching = Matching.of(how)
+    rule = digest(matching.digest, str(tolerance))
     if how.math and is_missing():
         raise RecordedError(MISSING)
     examples = [
@@ -108,8 +112,9 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
         for row in columns
     ]
     if spec.scoring == "f1":
-        return _of_f1(grid, examples, said, Matching.of(how), ragged=spec.ragged)
-    found = with_controls(examples, said, Matching.of(how), samples=grid.samples > 1)
+        scored = _of_f1(grid, examples, said, matching, ragged=spec.ragged)
+        return replace(scored, rule=rule)
+    found = with_controls(examples, said, matching, samples=grid.samples > 1)
     correct = hits(found.said, found.gold, np.arange(len(examples)))
     _refuse_other(grid, correct[grid.prompt[:], grid.example[:]])
     return Answers(
@@ -118,6 +123,7 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
         evaluated=found.said != NOT_EVALUATED,
         open=found,
         inputs=None if inputs is None else tuple(inputs),
+        rule=rule,
     )
 
 

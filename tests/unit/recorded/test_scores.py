@@ -75,8 +75,8 @@ def test_a_claim_that_fails_says_what_it_lacks(tmp_path: Path) -> None:
     record = judged(claim)
     assert record.passed is False
     assert record.message is not None
-    assert record.message.startswith("best score .653 is +.033 beside the stated baseline .620, ")
-    assert "but that may be luck: it needs a lower end above .000" in record.message
+    assert record.message.startswith("best score .653 is .033 above the stated baseline .620, ")
+    assert "but that may be luck: its interval must begin above .000" in record.message
     assert ", level .01; interval " in record.message
 
 
@@ -128,7 +128,7 @@ def test_a_judge_who_is_flattered_by_a_constant_answer_shows_nothing(tmp_path: P
     (claim,) = planned(tmp_path, text("", "control: {prompt: p4}\n"))
     record = judged(claim)
     assert record.passed is False
-    assert "beside the control's .860, needs above .000" in (record.message or "")
+    assert "the control's .860, and must be above it" in (record.message or "")
 
 
 def test_an_incumbent_takes_scores(tmp_path: Path) -> None:
@@ -244,6 +244,22 @@ def test_an_incumbent_in_another_file_was_scored_as_the_prompts_were(
     if not told:
         assert planned(tmp_path, suite)
     assert [told in each for each in found] == [True] * bool(told)
+
+
+def test_an_incumbent_whose_file_names_no_model_stands_beside_each_model(tmp_path: Path) -> None:
+    write(tmp_path, graded())
+    (tmp_path / "t.csv").write_text((tmp_path / "s.csv").read_text())
+    rows = [f"today,e{place},0.5,j" for place in range(50)]
+    (tmp_path / "today.csv").write_text("\n".join(["prompt,example,score,judge", *rows]))
+    models = [f"{{name: {name}, backend: recorded, results: {{path: {name}.csv, format: table}}}}"
+              for name in "st"]  # fmt: skip
+    claims = planned(
+        tmp_path,
+        f"models: [{', '.join(models)}]\ntasks: [{{name: q}}]\nprompts: {{shots: 0}}\n"
+        "incumbent: {results: {path: today.csv, format: table}}\n"
+        "assert: {better_than: incumbent}\n",
+    )
+    assert [each.incumbent is not None for each in claims] == [True, True]
 
 
 def test_an_incumbent_whose_examples_have_other_right_answers_is_refused(tmp_path: Path) -> None:

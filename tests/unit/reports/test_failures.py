@@ -136,17 +136,17 @@ def test_a_comparison_says_what_is_missing() -> None:
 
 def test_contamination_says_what_tuning_brings() -> None:
     assert failure(contamination("tuned on the text", passed=False)) == (
-        "tuned on the text: extra is +.081 above base (p .0012), and test is +.052 above extra "
+        "tuned on the text: extra is .081 above base (p .0012), and test is .052 above extra "
         "(p .0041), at level .05"
     )
     assert failure(contamination(boost=-0.012, boost_p=0.6)) == (
-        "tuned on the scored text; other text teaches nothing: test is +.052 above extra "
-        "(p .0041), while extra is -.012 above base (p .600), at level .05"
+        "tuned on the scored text; other text teaches nothing: test is .052 above extra "
+        "(p .0041), while extra is .012 below base (p .600), at level .05"
     )
     assert failure(contamination("cannot tell")) == (
         "cannot tell: extra is not shown to be better than base, nor test than extra, and without "
         "a boost that is no sign of anything; use more examples or replicates, or write "
-        "`allow_inconclusive: true` (extra is +.004 above base (p .383), and test is -.003 above "
+        "`allow_inconclusive: true` (extra is .004 above base (p .383), and test is .003 below "
         "extra (p .611), at level .05)"
     )
 

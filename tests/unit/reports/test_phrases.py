@@ -279,10 +279,18 @@ def test_who_passes_beside_the_incumbent_alone_is_told_by_how_much() -> None:
     asserted = {"better_than": "incumbent", "by": 0.0, "incumbent_p": 0.05}
     passed = claim(incumbent=found, incumbent_p=0.03, asserted=asserted)
     told = headline(passed)
-    assert told.found.endswith(" is +.050 beside the incumbent's .700")
+    assert told.found.endswith(" is .050 above the incumbent's .700")
     assert told.numbers.startswith("incumbent p = .030; interval > .000 to +.140; t = ")
     below = claim(incumbent=replace(found, low=-0.0003), incumbent_p=0.06)
     assert "interval .000 to" in incumbent.shortfall(below, "incumbent")[1]
+    worse = claim(incumbent=replace(found, difference=-0.02, by=0.01), incumbent_p=0.9)
+    assert incumbent.shortfall(worse, "incumbent")[0] == (
+        "is .020 below the incumbent's .700, and must be more than .010 above it"
+    )
+    alike = claim(incumbent=replace(found, difference=0.0), incumbent_p=1.0)
+    assert incumbent.shortfall(alike, "incumbent")[0] == (
+        "is level with the incumbent's .700, and must be above it"
+    )
     assert "all 20 prompts may be the best" in incumbent.compared(passed)
     untold = "nobody counts looks here, so whoever looks again at other answers errs more often"
     assert untold in incumbent.compared(replace(passed, tries=None))
@@ -302,8 +310,8 @@ def test_who_passes_beside_the_incumbent_alone_is_told_by_how_much() -> None:
 @pytest.mark.parametrize(
     ("of", "luck"),
     [
-        (20, "but that may be luck: it needs a lower end above .000"),
-        (1.1e11, "but that may be luck of a search, which a test set need not pay for: it needs"),
+        (20, "but that may be luck: its interval must begin above .000"),
+        (1.1e11, "but that may be luck of a search, which a test set need not pay for: its"),
     ],
 )
 def test_who_fails_beside_the_incumbent_is_told_of_luck_and_of_what_pays_for_no_search(
@@ -316,9 +324,7 @@ def test_who_fails_beside_the_incumbent_is_told_of_luck_and_of_what_pays_for_no_
     )  # fmt: skip
     told, _ = incumbent.shortfall(claim(incumbent=found, incumbent_p=0.3), "incumbent")
     newly = comment(run(claim(incumbent=found, incumbent_p=0.03)), run(claim(best=38)))
-    assert (
-        "newly passes**: the best prompt is +.050 beside the plain prompt, model m (.700;" in newly
-    )
+    assert "newly passes**: the best prompt is .050 above the plain prompt, model m (.700;" in newly
     assert luck in told
     assert f"best of {'20' if of == 20 else '1.1e+11'} prompts" in incumbent.compared(
         claim(incumbent=found, incumbent_p=0.3)

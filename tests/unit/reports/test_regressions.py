@@ -286,6 +286,10 @@ def test_what_is_not_kept_is_said_with_the_way_out(random: np.random.Generator) 
         ({}, {"how": "mean", "k": 8}, True),
         ({"how": "vote", "k": 3}, {"how": "vote", "k": 5}, True),
         ({}, {"how": "vote", "k": 5}, False),
+        # Which answers are right may be told by another comparison with the references.
+        ({"rule": "of words"}, {"rule": "of texts"}, False),
+        ({"rule": "of words"}, {"rule": "of words"}, True),
+        ({}, {"rule": "of words"}, True),
     ],
 )
 def test_scores_of_another_kind_are_not_compared(
@@ -300,7 +304,7 @@ def test_scores_of_another_kind_are_not_compared(
                 right=0.7, any_right=0.9, all_right=0.5,
             )  # fmt: skip
         one = answered(rows(random, 3, 100))
-        sides.append(replace(one, judge=said.get("judge"), sampled=sampled))
+        sides.append(replace(one, judge=said.get("judge"), rule=said.get("rule"), sampled=sampled))
     [found] = compared(sides[0], sides[1]).claims
     assert (found.why != "scored otherwise") == comparable
     assert comparable or found.loss == "cannot tell"
@@ -369,3 +373,7 @@ def test_every_report_says_first_what_is_worse(random: np.random.Generator, tmp_
     assert text.startswith("1 claim is worse than main")
     assert "worse" in markdown(found, {})
     assert content(found)["met"] is False
+    wide = "/".join(["evaluations"] * 8)
+    shown = [line.text for line in lines(found, {head.id: wide})]
+    assert max(map(len, shown)) <= 80
+    assert wide in "".join(map(str.strip, shown)), "a long name stands below its row, and is whole"

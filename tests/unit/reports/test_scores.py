@@ -53,8 +53,8 @@ def text(page: str) -> str:
 def test_a_paper_is_told_what_was_tried_and_what_it_was_compared_with() -> None:
     told = disclosure(run(graded()))
     assert f"The best of t = {T} prompts reaches a score of .750 on n = {N} validation" in told
-    assert "It is +.150 beside the stated baseline (.600; interval +" in told
-    assert "and +.450 beside the control (.300; interval +" in told
+    assert "It is .150 above the stated baseline (.600; interval +" in told
+    assert "and .450 above the control (.300; interval +" in told
     assert "(Gaffke, 2005)" in told
 
 

@@ -157,7 +157,9 @@ def test_a_template_that_forgets_a_filter_is_still_safe(folder: Path, expression
     source = f"| a |\n|---|\n{{% for claim in claims %}}| {expression} |\n{{% endfor %}}"
     (folder / "report.md.j2").write_text(source)
     page = read(markdown(run(claim(task=HOSTILE)), folder))
-    assert page.tags == ["table", "thead", "tr", "th", "tbody", "tr", "td"]
+    # What stands between backticks may be code, in which nothing means anything.
+    shown = [tag for tag in page.tags if tag != "code"]
+    assert shown == ["table", "thead", "tr", "th", "tbody", "tr", "td"]
     assert not [text for text in page.prose if re.search(r"@\w|#\d", text)]
 
 

@@ -70,6 +70,18 @@ def test_plain_text_reads_as_it_stands(text: str) -> None:
     assert page.text.replace("\u200b", "") == f"{visible(text)}\n"
 
 
+@given(any_text, any_text)
+@hypothesis.example("\\", "`a``b`")
+def test_a_setting_in_a_sentence_is_code_and_all_else_reads_as_it_stands(
+    one: str, two: str
+) -> None:
+    page = read(MARKDOWN.sentence(f"with {one} `looks: spend` {two}"))
+    assert {*page.tags} <= {"p", "code"}
+    shown = f"with {visible(one)} `looks: spend` {visible(two)}\n"
+    assert page.text.replace("\u200b", "").replace("`", "") == shown.replace("`", "")
+    assert read(MARKDOWN.sentence("with `looks: spend`")).text == "with looks: spend\n"
+
+
 @given(any_text)
 @example("-")
 @example("1.")

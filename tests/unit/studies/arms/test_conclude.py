@@ -159,7 +159,7 @@ def test_memorised_answers_are_found_where_other_text_teaches_nothing(allow: boo
     assert record.boost_p > 0.5
     assert record.bias_p <= 1e-4
     assert (record.finding, record.passed) == ("tuned on the text", False)
-    assert record.message.startswith(f"{LEAK}: test is +.537 above extra (p ")
+    assert record.message.startswith(f"{LEAK}: test is .537 above extra (p ")
     assert record.message.endswith("at level .05")
 
 
@@ -167,7 +167,7 @@ def test_memorised_answers_are_found_where_other_text_teaches_nothing(allow: boo
 def test_what_cannot_tell_says_what_may_tell_whether_it_is_allowed_or_not(trained: bool) -> None:
     shown = contamination(arms(10, 9), arms(9, 10), trained=trained)
     assert shown.message.startswith("cannot tell: extra is not shown to be better than base, nor ")
-    assert "(extra is +.010 above base (p " in shown.message
+    assert "(extra is .010 above base (p " in shown.message
     allowed = contamination(arms(10, 9), arms(9, 10), trained=trained, allow=True)
     (note,) = allowed.notes
     for text in (shown.message, note.text):
